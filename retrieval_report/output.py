@@ -1,0 +1,142 @@
+"""Files written whole or not at all, and CSV that a spreadsheet cannot mistake for formulas."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from retrieval_report.errors import OutputError
+
+__all__ = ["check_writable_folder", "csv_bytes", "write_bytes", "write_files", "write_text"]
+
+# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
+FORMULA_START = r"^[=+\-@\t\r\x00]"
+
+
+def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
+    r"""Turn a frame into UTF-8 CSV; numbers keep every digit, null is an empty cell.
+
+    Parameters
+    ----------
+    frame
+        Any frame of numbers, booleans and text.
+    raw
+        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-``, ``@``, tab, carriage
+        return or NUL gets a leading ``'``, so that a spreadsheet shows it instead of running it.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"model": ["=HYPERLINK(1)", "itq-32"], "value": [0.1, -0.5]})
+    >>> csv_bytes(frame).decode().splitlines()
+    ['model,value', "'=HYPERLINK(1),0.1", 'itq-32,-0.5']
+    >>> csv_bytes(frame, raw=True).decode().splitlines()[1]
+    '=HYPERLINK(1),0.1'
+    """
+    if not raw:
+        text = pl.col(pl.String)
+        frame = frame.with_columns(
+            pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text).name.keep()
+        )
+    buffer = io.BytesIO()
+    frame.write_csv(buffer)
+    return buffer.getvalue()
+
+
+def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
+    """Return the folder as a path if files can be written to it; to be called before a long computation.
+
+    A folder that does not exist yet is fine when its parent exists and can be written to; it is made later.
+
+    Raises
+    ------
+    OutputError
+        The path is a file, is too long, its parent is missing, or writing there is not permitted.
+    """
+    path = Path(folder)
+    try:
+        # Asking for permission bits misses read-only mounts and full quotas; trying does not.
+        probe = path / _temporary_name() if path.is_dir() else path
+        probe.mkdir()
+        probe.rmdir()
+    except (OSError, ValueError) as error:
+        raise _output_error(path, error) from error
+    return path
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write one UTF-8 text file, whole or not at all; see `write_files`."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write one file, whole or not at all; see `write_files`."""
+    write_files({Path(path): data})
+
+
+def write_files(contents: Mapping[Path, bytes]) -> None:
+    """Write several files that belong together, each whole or not at all.
+
+    All contents reach the disk under temporary names (``.retrieval-report-….tmp``) in their target's folder
+    before the first target is replaced. Until then any error, a full disk or an interrupt leaves the old
+    files as they were and removes the temporary ones. Missing folders are made.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written; the message holds its path.
+    """
+    temporary: dict[Path, Path] = {}
+    path = Path()
+    try:
+        for path, data in contents.items():
+            _make_folder(path)
+            temporary[path] = path.parent / _temporary_name()
+            _write_to_disk(temporary[path], data)
+        for path in contents:
+            os.replace(temporary[path], path)  # noqa: PTH105 - Path.replace hides that this is the atomic step
+            del temporary[path]
+        for folder in {path.parent for path in contents}:
+            _sync_folder(folder)
+    except (OSError, ValueError) as error:
+        raise _output_error(path, error) from error
+    finally:
+        for leftover in temporary.values():
+            leftover.unlink(missing_ok=True)
+
+
+def _temporary_name() -> str:
+    return f".retrieval-report-{secrets.token_hex(8)}.tmp"
+
+
+def _make_folder(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(None, "is a folder", str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _write_to_disk(path: Path, data: bytes) -> None:
+    # Mode "x" refuses an existing name, and unlike tempfile it leaves the permissions to the user's umask.
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows cannot open a folder
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _output_error(path: Path, error: Exception) -> OutputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return OutputError(f"cannot write to '{path}': {reason}")

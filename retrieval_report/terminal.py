@@ -1,0 +1,170 @@
+"""A summary frame as text for a terminal: one aligned block per metric and cutoff."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+__all__ = ["display_width", "summary_table", "visible"]
+
+Row = Mapping[str, Any]  # one line of the summary frame
+ByPolicy = Mapping[str, Row]  # the lines of one model
+
+NAME_WIDTH = 40
+NOTHING = "–"  # a value that does not exist, such as the standard deviation of a metric without an exact one
+# The counts are shown only where there is something to count.
+COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
+
+
+def summary_table(summary: pl.DataFrame, *, digits: int = 4) -> str:
+    """Lay a summary out as text, models by expected value, highest first.
+
+    Parameters
+    ----------
+    summary
+        What `summarise` returns: one row per model, metric, cutoff and policy.
+    digits
+        Digits after the decimal point.
+
+    Returns
+    -------
+    str
+        Blocks parted by an empty line. ``±`` is the standard deviation of the mean over random tie orders;
+        ``lowest – highest`` are the means under the worst and the best tie order. Names are made harmless by
+        `visible` and cut to 40 columns.
+
+    Examples
+    --------
+    >>> values = {"naive": (0.75, None), "expected": (0.7, 0.05), "worst": (0.5, None), "best": (1.0, None)}
+    >>> summary = pl.DataFrame([
+    ...     {"model": "lsh-16", "metric": "precision", "cutoff": 10, "policy": policy, "value": value,
+    ...      "tie_std": std, "queries": 200, "no_relevant": 0, "missing": 1, "unjudged": 0}
+    ...     for policy, (value, std) in values.items()
+    ... ])
+    >>> print(summary_table(summary, digits=2))
+    precision@10
+    model   naive  expected ± tie std  lowest – highest  queries  missing
+    lsh-16   0.75         0.70 ± 0.05       0.50 – 1.00      200        1
+    """
+    parts = summary.partition_by("metric", "cutoff", maintain_order=True)
+    return "\n\n".join(_block(part, digits) for part in parts)
+
+
+def visible(text: str, width: int | None = None) -> str:
+    r"""Show text without letting it act: control, direction-changing and unpaired characters become escapes.
+
+    Parameters
+    ----------
+    text
+        Any string, such as a model name from a file.
+    width
+        If given, text wider than this many terminal columns is cut and ends in ``…``.
+
+    Examples
+    --------
+    >>> print(visible("red\x1b[31m"))
+    red\x1b[31m
+    >>> visible("a name of many letters", width=10)
+    'a name of…'
+    """
+    # Controls, direction marks and zero-width, unpaired surrogates, private use, line and paragraph breaks.
+    shown = "".join(
+        character
+        if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+        else character.encode("unicode_escape").decode()
+        for character in (text if width is None else text[: 4 * width])
+    )
+    if width is None or (display_width(shown) <= width and len(text) <= 4 * width):
+        return shown
+    while display_width(shown) > width - 1:
+        shown = shown[:-1]
+    return shown + "…"
+
+
+def display_width(text: str) -> int:
+    """Count the terminal columns a text takes: two for wide characters, none for combining marks.
+
+    >>> display_width("abc"), display_width("検索")
+    (3, 4)
+    """
+    return sum(
+        0
+        if unicodedata.category(character) in ("Mn", "Me")
+        else 1 + (unicodedata.east_asian_width(character) in "WF")
+        for character in text
+    )
+
+
+def _block(part: pl.DataFrame, digits: int) -> str:
+    models: dict[str, dict[str, Row]] = {}
+    for row in part.iter_rows(named=True):
+        models.setdefault(row["model"], {})[row["policy"]] = row
+    columns = _columns(part, digits)
+    table = [[header for header, _ in columns]]
+    for _, by_policy in sorted(models.items(), key=_rank):
+        table.append([cell(by_policy) for _, cell in columns])
+    cutoff = part["cutoff"][0]
+    title = f"{part['metric'][0]}@{'all' if cutoff is None else cutoff}"
+    return "\n".join([visible(title), *_align(table)])
+
+
+def _rank(model: tuple[str, ByPolicy]) -> tuple[float, str]:
+    name, by_policy = model
+    value = by_policy.get("expected", _first(by_policy))["value"]
+    return (float("inf") if value is None else -value, name)
+
+
+def _first(by_policy: ByPolicy) -> Row:
+    return next(iter(by_policy.values()))
+
+
+def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPolicy], str]]]:
+    """Headers and the functions that fill their cells, for the policies and counts that are there."""
+
+    def number(policy: str, field: str = "value") -> Callable[[ByPolicy], str]:
+        return lambda by_policy: _number(by_policy.get(policy, {}).get(field), digits)
+
+    def pair(
+        left: Callable[[ByPolicy], str], mark: str, right: Callable[[ByPolicy], str]
+    ) -> Callable[..., str]:
+        return lambda by_policy: f"{left(by_policy)} {mark} {right(by_policy)}"
+
+    def count(field: str) -> Callable[[ByPolicy], str]:
+        return lambda by_policy: str(by_policy.get("expected", _first(by_policy))[field])
+
+    policies = set(part["policy"])
+    columns: list[tuple[str, Callable[[ByPolicy], str]]] = [
+        ("model", lambda by_policy: visible(_first(by_policy)["model"], NAME_WIDTH))
+    ]
+    if "naive" in policies:
+        columns.append(("naive", number("naive")))
+    if "expected" in policies:
+        columns.append(("expected ± tie std", pair(number("expected"), "±", number("expected", "tie_std"))))
+    if "shuffled" in policies:
+        columns.append(("shuffled ± tie std", pair(number("shuffled"), "±", number("shuffled", "tie_std"))))
+    if {"best", "worst"} <= policies:
+        columns.append(("lowest – highest", pair(number("worst"), "–", number("best"))))
+    else:
+        columns += [(policy, number(policy)) for policy in ("worst", "best") if policy in policies]
+    columns.append(("queries", count("queries")))
+    return columns + [(COUNTS[field], count(field)) for field in COUNTS if part[field].sum()]
+
+
+def _number(value: float | None, digits: int) -> str:
+    # The blank keeps the digits of neighbouring rows in line with a missing value.
+    return NOTHING.rjust(digits + 2) if value is None else f"{value:.{digits}f}"
+
+
+def _align(table: Sequence[Sequence[str]]) -> list[str]:
+    """Pad cells to columns: names to the left, numbers to the right."""
+    widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        pads = [" " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        lines.append(
+            "  ".join([row[0] + pads[0], *(pad + cell for cell, pad in zip(row[1:], pads[1:], strict=True))])
+        )
+    return [line.rstrip() for line in lines]

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from retrieval_report.errors import OutputError
+from retrieval_report.output import check_writable_folder, csv_bytes, write_bytes, write_files, write_text
+
+
+def fail_at_call(number: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the given fsync fail, as a full disk or an interrupt does, after the data went to the file."""
+    calls: list[int] = []
+
+    def fsync(_descriptor: int) -> None:
+        calls.append(1)
+        if len(calls) == number:
+            raise error
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_text_is_written_as_utf_8_with_the_line_ends_it_has(tmp_path: Path) -> None:
+    write_text(tmp_path / "note.txt", "é\r\n±\n")
+    assert (tmp_path / "note.txt").read_bytes() == "é\r\n±\n".encode()
+
+
+def test_a_missing_folder_is_made(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "report" / "digits" / "a.csv", b"1")
+    assert (tmp_path / "report" / "digits" / "a.csv").read_bytes() == b"1"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
+def test_new_files_follow_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_bytes(tmp_path / "a", b"")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_row_098_a_full_disk_leaves_the_old_files_and_no_partial_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    old = {tmp_path / "scores.csv": b"old scores", tmp_path / "summary.csv": b"old summary"}
+    write_files(old)
+    fail_at_call(failing, OSError(errno.ENOSPC, "No space left on device"), monkeypatch)
+    with pytest.raises(OutputError, match=r"cannot write to '.*\.csv': No space left on device"):
+        write_files(dict.fromkeys(old, b"new"))
+    assert {path: path.read_bytes() for path in old} == old
+    assert names(tmp_path) == ["scores.csv", "summary.csv"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143), MemoryError()])
+def test_row_099_an_interrupt_leaves_no_partial_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    fail_at_call(2, error, monkeypatch)
+    with pytest.raises(type(error)):
+        write_files({tmp_path / "scores.csv": b"1", tmp_path / "summary.csv": b"2"})
+    assert names(tmp_path) == []
+
+
+def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path) -> None:
+    contents = [bytes([digit]) * 200_000 for digit in b"0123456789"]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda data: write_bytes(tmp_path / "scores.csv", data), contents))
+    assert (tmp_path / "scores.csv").read_bytes() in contents
+    assert names(tmp_path) == ["scores.csv"]
+
+
+def test_a_target_that_is_a_folder_is_refused_before_any_file_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "summary.csv").mkdir()
+    (tmp_path / "scores.csv").write_bytes(b"old")
+    with pytest.raises(OutputError, match=r"summary\.csv': is a folder"):
+        write_files({tmp_path / "scores.csv": b"new", tmp_path / "summary.csv": b"new"})
+    assert (tmp_path / "scores.csv").read_bytes() == b"old"
+    assert names(tmp_path) == ["scores.csv", "summary.csv"]
+
+
+def test_row_102_a_usable_folder_is_left_as_it_was(tmp_path: Path) -> None:
+    assert check_writable_folder(tmp_path) == tmp_path
+    assert check_writable_folder(str(tmp_path / "new")) == tmp_path / "new"
+    assert names(tmp_path) == []
+
+
+def test_row_102_folders_that_cannot_be_written_to_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    reasons = {
+        "file": "File exists",
+        "file/below": "Not a directory",
+        "missing/below": "No such file or directory",
+        "x" * 300: "File name too long",
+        "nul\0": "embedded null",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(OutputError, match=f"cannot write to .*: {reason}"):
+            check_writable_folder(tmp_path / name)
+
+
+def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
+    text = ["=1", "+1", "-1", "@a", "\tx", "\rx", "\0x", "a=1", "", None]
+    frame = pl.DataFrame({"model": text, "value": [-1.5] * len(text)})
+    read = pl.read_csv(csv_bytes(frame))
+    escaped = ["'" + cell for cell in text[:7] if cell is not None]
+    assert read["model"].to_list()[:8] == [*escaped, "a=1"]
+    assert read["value"].to_list() == [-1.5] * len(text)
+    assert pl.read_csv(csv_bytes(frame, raw=True))["model"].to_list()[:8] == text[:8]
+
+
+def test_csv_keeps_every_digit_and_leaves_null_empty() -> None:
+    frame = pl.DataFrame({"value": [0.1 + 0.2, None, 1e-300, 5e-324], "cutoff": [1, None, 3, 2**62]})
+    assert (
+        csv_bytes(frame) == b"value,cutoff\n0.30000000000000004,1\n,\n1e-300,3\n5e-324,4611686018427387904\n"
+    )
