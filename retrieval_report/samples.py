@@ -1,0 +1,61 @@
+"""The two data sets that come with the package, and how the demonstration scores them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from retrieval_report.errors import FileError
+
+__all__ = ["SAMPLES", "Sample", "sample_folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One data set: files by their place in the sample folder, and the metrics that suit it."""
+
+    name: str
+    title: str
+    rankings: str
+    metrics: tuple[str, ...]
+    judgements: str | None = None
+    queries: str | None = None
+
+
+SAMPLES = (
+    Sample(
+        name="digits",
+        title="digits: images of handwritten digits, relevant = same digit",
+        rankings="digits/rankings.parquet",
+        queries="digits/queries.parquet",
+        metrics=("precision@1", "precision@10", "ap(denominator=retrieved)@100", "ndcg@10"),
+    ),
+    Sample(
+        name="docs",
+        title="docs: Python's docstrings, graded by closeness in the code",
+        rankings="docs/runs",
+        judgements="docs/qrels.txt",
+        metrics=("precision@1", "rr", "ndcg@10"),
+    ),
+)
+
+
+def sample_folder() -> Path:
+    """Return where the sample data lies: in an installed package, or in the repository it was installed from.
+
+    Raises
+    ------
+    FileError
+        Neither place has it.
+
+    Examples
+    --------
+    >>> sorted(path.name for path in sample_folder().iterdir() if path.name in {"digits", "docs"})
+    ['digits', 'docs']
+    """
+    package = Path(str(resources.files("retrieval_report")))
+    for folder in (package / "_sample_data", package.parent / "sample_data"):
+        if folder.is_dir():
+            return folder
+    raise FileError(f"the sample data is neither in '{package}' nor beside it")
