@@ -1,0 +1,50 @@
+# `make report` and `make test` work on a machine with python3 (3.11 or later, with venv), make and a package index.
+
+PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$candidate" && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help report test lint format wheel clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
+
+report: .venv/installed ## score the two samples, print the summary, write report/
+	@$(BIN)/retrieval-report demo --out report
+
+test: .venv/installed-dev ## run every test and doctest, with coverage
+	@# Coverage cannot look into compiled kernels, so the tests small enough run once more, first, interpreted.
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m interpreted --cov --cov-report= --cov-fail-under=0
+	$(BIN)/python -m pytest --cov --cov-append
+
+lint: .venv/installed-dev ## check format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: .venv/installed-dev ## format, and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+wheel: .venv/installed-dev ## build dist/*.whl
+	$(BIN)/python -m build --wheel
+
+clean: ## remove what the other targets made
+	rm -rf .venv report build dist .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# pip is the last thing venv makes, so it stands for a whole environment.
+$(BIN)/pip:
+	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11 or later is needed and was not found; set PYTHON=/path/to/it" >&2; exit 1; fi
+	@"$(PYTHON)" -m venv .venv || { echo "$(PYTHON) cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
+
+.venv/installed: pyproject.toml $(BIN)/pip
+	@echo "Installing retrieval_report and what it needs into .venv …"
+	@$(PIP) install --editable .
+	@touch $@
+
+.venv/installed-dev: pyproject.toml $(BIN)/pip
+	@echo "Installing retrieval_report and what its tests need into .venv …"
+	@$(PIP) install --editable '.[dev]'
+	@touch .venv/installed $@
