@@ -1,0 +1,143 @@
+"""The layout, held by reading the code: imports go one way, third parties have one home, pieces are small."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "retrieval_report"
+
+# From the ground up; a module imports from its own layer or from those before it.
+LAYERS = (
+    {"errors", "schema"},
+    {"arrays", "codes", "kernels", "output", "reading", "samples", "terminal", "ties"},
+    {"metrics"},
+    {"evaluation", "spark", "stream"},
+    {"analysis"},
+    {"charts"},
+    {"report"},
+    {"__init__"},
+    {"cli"},
+    {"__main__"},
+)
+
+# Who may import what is not in the standard library.
+HOMES = {
+    "altair": {"charts"},
+    "click": {"cli"},
+    "jinja2": {"report"},
+    "narwhals": {"reading"},
+    "numba": {"kernels"},
+    "numpy": {layer for layers in LAYERS for layer in layers},
+    "pandas": {"spark"},
+    "polars": {layer for layers in LAYERS for layer in layers} - {"kernels"},
+    "pyarrow": {"spark", "stream"},
+    "pyspark": {"spark"},
+    "scipy": {"analysis"},
+    "streamlit": set(),
+    "tqdm": {"cli", "evaluation"},
+    "vl_convert": {"charts", "report"},
+}
+
+OWN_CODE = [
+    path
+    for folder in (PACKAGE, "app", "benchmarks", "sample_data", "tests")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imports(path: Path) -> list[str]:
+    """Every imported module by full name, wherever in the file the import stands."""
+    names: list[str] = []
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            # `from package import module` imports the module too.
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def package_modules() -> dict[str, Path]:
+    """Full dotted names of the package's modules; a folder's name stands for its `__init__`."""
+    paths = sorted((ROOT / PACKAGE).rglob("*.py"))
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in paths
+    }
+
+
+def part(module: str) -> str:
+    """The name that LAYERS and HOMES know a module of the package by."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def own_imports(path: Path) -> set[str]:
+    modules = package_modules()
+    found = set()
+    for name in imports(path):
+        while name.split(".")[0] == PACKAGE and name not in modules:
+            name = name.rpartition(".")[0]
+        if name in modules:
+            found.add(name)
+    return found
+
+
+def layer(module: str) -> int:
+    places = [place for place, names in enumerate(LAYERS) if part(module) in names]
+    assert places, f"{module} has no place in LAYERS"
+    return places[0]
+
+
+@pytest.mark.parametrize("module", package_modules())
+def test_imports_point_one_way(module: str) -> None:
+    upward = [name for name in own_imports(package_modules()[module]) if layer(name) > layer(module)]
+    assert upward == []
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graph = {module: own_imports(path) - {module} for module, path in package_modules().items()}
+    TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("module", package_modules())
+def test_third_parties_have_one_home_each(module: str) -> None:
+    tops = {name.split(".")[0] for name in imports(package_modules()[module])}
+    third = tops - set(sys.stdlib_module_names) - {PACKAGE}
+    assert {name for name in third if part(module) not in HOMES.get(name, set())} == set()
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from `def` to the end without the docstring, which must not be squeezed to fit."""
+    lines = (function.end_lineno or 0) - function.lineno + 1
+    if ast.get_docstring(function) is None:
+        return lines
+    docstring = function.body[0]
+    return lines - ((docstring.end_lineno or 0) - docstring.lineno + 1)
+
+
+@pytest.mark.parametrize("path", OWN_CODE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_functions_are_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    nodes = ast.walk(parse(path))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert {node.name: length(node) for node in functions if length(node) > 50} == {}
+
+
+def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None:
+    program = f"import sys, {PACKAGE}; print(*sorted({{'streamlit', 'altair', 'scipy'}} & set(sys.modules)))"
+    outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert outcome.stdout.strip() == ""
