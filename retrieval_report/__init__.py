@@ -1,0 +1,94 @@
+"""Exact scores for retrieval models whose distances tie.
+
+Many items at the same distance from a query have no order of their own, and an evaluator that picks one prints an
+accident. This package gives the exact mean over all orders, its exact standard deviation, and exact bounds.
+
+>>> import polars as pl
+>>> import retrieval_report as rr
+>>> rankings = pl.DataFrame({
+...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+>>> scores = rr.evaluate(rankings, metrics="ap", cutoffs=3, policies=("naive", "expected"))
+>>> rr.summarise(scores).select("policy", "value", "tie_std")
+shape: (2, 3)
+┌──────────┬──────────┬──────────┐
+│ policy   ┆ value    ┆ tie_std  │
+│ ---      ┆ ---      ┆ ---      │
+│ str      ┆ f64      ┆ f64      │
+╞══════════╪══════════╪══════════╡
+│ naive    ┆ 0.25     ┆ null     │
+│ expected ┆ 0.208333 ┆ 0.041667 │
+└──────────┴──────────┴──────────┘
+"""
+
+from __future__ import annotations
+
+from retrieval_report.analysis.summary import summarise
+from retrieval_report.errors import (
+    ColumnError,
+    DataError,
+    FileError,
+    KeyMismatchError,
+    OutputError,
+    ParameterError,
+    RetrievalReportError,
+    RetrievalReportWarning,
+)
+from retrieval_report.evaluation import evaluate, shuffled_means
+from retrieval_report.metrics import (
+    ACG,
+    AP,
+    DCG,
+    ERR,
+    F1,
+    NDCG,
+    RBP,
+    RR,
+    WAP,
+    APAtR,
+    HitRate,
+    Metric,
+    Precision,
+    Recall,
+    RPrecision,
+)
+from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.ties import count_ties, tie_groups
+from retrieval_report.weights import list_weights
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ACG",
+    "AP",
+    "DCG",
+    "ERR",
+    "F1",
+    "NDCG",
+    "RBP",
+    "RR",
+    "WAP",
+    "APAtR",
+    "ColumnError",
+    "DataError",
+    "FileError",
+    "HitRate",
+    "KeyMismatchError",
+    "Metric",
+    "OutputError",
+    "ParameterError",
+    "Precision",
+    "RPrecision",
+    "Recall",
+    "RetrievalReportError",
+    "RetrievalReportWarning",
+    "__version__",
+    "count_ties",
+    "evaluate",
+    "list_weights",
+    "read_judgements",
+    "read_queries",
+    "read_rankings",
+    "shuffled_means",
+    "summarise",
+    "tie_groups",
+]

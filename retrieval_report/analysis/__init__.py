@@ -1,0 +1,1 @@
+"""Scores → answers: one question per file, frame in, frame out."""

@@ -1,0 +1,46 @@
+"""The one place that decides how kernels are compiled."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numba
+
+__all__ = ["kernel"]
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def _drop_stale_caches() -> None:
+    # Numba stamps a cached kernel with its own file only, so an edit in a helper's file would go unnoticed.
+    folder = Path(__file__).parent
+    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    for index in (folder / "__pycache__").glob("*.nbi"):
+        with contextlib.suppress(OSError):
+            if index.stat().st_mtime < newest:
+                index.unlink()
+
+
+def kernel(function: Function) -> Function:
+    """Compile ``function`` serially, without the interpreter lock, cached on disk, with exact floating point.
+
+    ``parallel=True`` is not used: Numba's default threading layer aborts the process when two threads enter it,
+    as a dashboard does. Callers run ranges of lists on a thread pool instead. ``fastmath`` stays off, so the same
+    input gives the same bytes on every processor. Where no folder can be written, kernels compile in memory.
+
+    Examples
+    --------
+    >>> kernel(lambda x: x + 1)(1)
+    2
+    """
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+_drop_stale_caches()

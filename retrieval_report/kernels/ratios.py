@@ -1,0 +1,241 @@
+"""Values whose denominator is itself random: how many relevant items the cutoff lets in from the tie it cuts.
+
+That number is hypergeometric. Given it, the counted slots are a uniform tie again, so a sum over its few likely values
+is exact. Also the extremes of such ratios, which are not "relevant first" and "relevant last".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.additive import slot_spread
+from retrieval_report.kernels.compile import kernel
+
+__all__ = ["hypergeometric_band", "own_ideal_extremes", "own_ideal_moments", "retrieved_extremes"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is left out cannot change a float64
+
+
+@kernel
+def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floats]:
+    """Chances of x relevant items among ``slots`` of ``size``, from the least likely-enough x upwards.
+
+    Walks both ways from the mode by the ratio of neighbours, so nothing overflows, underflows or cancels.
+    """
+    least, most = max(0, slots - (size - relevant)), min(relevant, slots)
+    mode = int((slots + 1.0) * (relevant + 1.0) / (size + 2.0))
+    mode = min(max(mode, least), most)
+    other = size - relevant - slots
+    low, chance = mode, 1.0
+    while low > least and chance > NEGLIGIBLE:
+        chance *= float(low) * (other + low) / (float(relevant - low + 1) * (slots - low + 1))
+        low -= 1
+    high, chance = mode, 1.0
+    while high < most and chance > NEGLIGIBLE:
+        chance *= float(relevant - high) * (slots - high) / (float(high + 1) * (other + high + 1))
+        high += 1
+    chances = np.empty(high - low + 1)
+    chances[mode - low] = 1.0
+    for x in range(mode, low, -1):
+        chances[x - 1 - low] = chances[x - low] * (
+            float(x) * (other + x) / (float(relevant - x + 1) * (slots - x + 1))
+        )
+    for x in range(mode, high):
+        chances[x + 1 - low] = chances[x - low] * (
+            float(relevant - x) * (slots - x) / (float(x + 1) * (other + x + 1))
+        )
+    return low, chances / chances.sum()
+
+
+@kernel
+def own_ideal_moments(
+    first: int,
+    last: int,
+    list_start: Integers,
+    tie_start: Integers,
+    grade: NDArray[np.int32],
+    count: Integers,
+    depths: Integers,
+    relevant_grade: NDArray[np.bool_],
+    weight: Floats,
+    weight_low: Floats,
+    total: Floats,
+    total_low: Floats,
+    mean: Floats,
+    variance: Floats,
+) -> None:
+    """Moments of DCG@k / ideal DCG of the same top k, for relevances that are all 0 or one grade."""
+    cutoffs = depths.shape[1]
+    for q in range(first, last):
+        value_sum, spread, found = 0.0, 0.0, 0
+        t, j = 0, 0
+        for tie in range(list_start[q], list_start[q + 1]):
+            size, relevant = 0, 0
+            for c in range(tie_start[tie], tie_start[tie + 1]):
+                size += count[c]
+                relevant += count[c] if relevant_grade[grade[c]] else 0
+            end = t + size
+            while j < cutoffs and depths[q, j] <= end:
+                mean[q, j], variance[q, j] = _own_ideal_at(
+                    t, depths[q, j] - t, size, relevant, found, value_sum, spread, weight, weight_low, total, total_low
+                )
+                j += 1
+            slots = (total[end] - total[t]) + (total_low[end] - total_low[t])
+            value_sum += slots * relevant / size
+            if 0 < relevant < size:
+                between = slot_spread(weight, weight_low, slots, t, end, size)
+                spread += between * relevant * (size - relevant) / size / (size - 1.0)
+            found += relevant
+            t = end
+
+
+@kernel
+def _own_ideal_at(
+    t: int,
+    slots: int,
+    size: int,
+    relevant: int,
+    found: int,
+    value_sum: float,
+    spread: float,
+    weight: Floats,
+    weight_low: Floats,
+    total: Floats,
+    total_low: Floats,
+) -> tuple[float, float]:
+    if slots == 0:
+        return (value_sum / total[found], spread / total[found] ** 2) if found > 0 else (0.0, 0.0)
+    held = (total[t + slots] - total[t]) + (total_low[t + slots] - total_low[t])
+    between = slot_spread(weight, weight_low, held, t, t + slots, slots)
+    least, chances = hypergeometric_band(size, relevant, slots)
+    means, value, within = np.zeros(chances.size), 0.0, 0.0
+    for index in range(chances.size):
+        x = least + index
+        if found + x > 0:
+            ideal = total[found + x]
+            means[index] = (value_sum + held * x / slots) / ideal
+            inner = between * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
+            within += chances[index] * (spread + inner) / ideal**2
+        value += chances[index] * means[index]
+    return value, within + (chances * (means - value) ** 2).sum()
+
+
+@kernel
+def own_ideal_extremes(
+    first: int,
+    last: int,
+    list_start: Integers,
+    tie_start: Integers,
+    grade: NDArray[np.int32],
+    count: Integers,
+    depths: Integers,
+    relevant_grade: NDArray[np.bool_],
+    total: Floats,
+    best: bool,
+    extreme: Floats,
+) -> None:
+    """Highest (``best``) or lowest DCG@k / ideal DCG of the same top k over all orders."""
+    cutoffs = depths.shape[1]
+    for q in range(first, last):
+        value_sum, found, t, j = 0.0, 0, 0, 0
+        for tie in range(list_start[q], list_start[q + 1]):
+            size, relevant = 0, 0
+            for c in range(tie_start[tie], tie_start[tie + 1]):
+                size += count[c]
+                relevant += count[c] if relevant_grade[grade[c]] else 0
+            while j < cutoffs and depths[q, j] <= t + size:
+                e = depths[q, j]
+                least, most = max(0, (e - t) - (size - relevant)), min(relevant, e - t)
+                chosen = -1.0
+                for x in range(least, most + 1):
+                    held = total[t + x] - total[t] if best else total[e] - total[e - x]
+                    value = (value_sum + held) / total[found + x] if found + x > 0 else 0.0
+                    if chosen < 0.0 or (value > chosen) == best:
+                        chosen = value
+                extreme[q, j] = max(chosen, 0.0)
+                j += 1
+            end = t + size
+            value_sum += total[t + relevant] - total[t] if best else total[end] - total[end - relevant]
+            found += relevant
+            t = end
+
+
+@kernel
+def _runs_sum(
+    runs: Integers, values: Floats, x: int, before: float, position: int, total: Floats, total_low: Floats
+) -> tuple[float, float]:
+    """Σ over x relevant items placed in the given order right behind ``position``: value sum so far / place."""
+    result, placed = 0.0, 0
+    for run in range(runs.size):
+        take = min(runs[run], x - placed)
+        a, b = position + placed, position + placed + take
+        harmonic = (total[b] - total[a]) + (total_low[b] - total_low[a])
+        # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH + value·take
+        if take > a:
+            result += (before - values[run] * a) * harmonic + values[run] * take
+        else:
+            for i in range(a + 1, b + 1):
+                result += (before + values[run] * (i - a)) / i
+        before += values[run] * take
+        placed += take
+        if placed == x:
+            break
+    return result, before
+
+
+@kernel
+def retrieved_extremes(
+    first: int,
+    last: int,
+    list_start: Integers,
+    tie_start: Integers,
+    grade: NDArray[np.int32],
+    count: Integers,
+    depths: Integers,
+    values: Floats,
+    total: Floats,
+    total_low: Floats,
+    best: bool,
+    extreme: Floats,
+) -> None:
+    """Highest (``best``) or lowest AP/WAP sum per relevant item found, over all orders and numbers found.
+
+    Given how many are found, the best order has the highest grades first, the worst the lowest grades last.
+    Cells of a tie ascend by grade.
+    """
+    cutoffs = depths.shape[1]
+    for q in range(first, last):
+        value_sum, before, found, t, j = 0.0, 0.0, 0, 0, 0
+        for tie in range(list_start[q], list_start[q + 1]):
+            c0, c1 = tie_start[tie], tie_start[tie + 1]
+            runs, levels = np.empty(c1 - c0, np.int64), np.empty(c1 - c0)
+            size, relevant, kinds = 0, 0, 0
+            for offset in range(c1 - c0):
+                c = c1 - 1 - offset if best else c0 + offset
+                size += count[c]
+                if values[grade[c]] > 0.0:
+                    runs[kinds], levels[kinds] = count[c], values[grade[c]]
+                    kinds += 1
+                    relevant += count[c]
+            runs = runs[:kinds]
+            while j < cutoffs and depths[q, j] <= t + size:
+                slots = depths[q, j] - t
+                least, most = max(0, slots - (size - relevant)), min(relevant, slots)
+                chosen = -1.0
+                for x in range(least, most + 1):
+                    place = t if best else t + slots - x
+                    part, _ = _runs_sum(runs, levels, x, before, place, total, total_low)
+                    value = (value_sum + part) / (found + x) if found + x > 0 else 0.0
+                    if chosen < 0.0 or (value > chosen) == best:
+                        chosen = value
+                extreme[q, j] = max(chosen, 0.0)
+                j += 1
+            place = t if best else t + size - relevant
+            part, before = _runs_sum(runs, levels, relevant, before, place, total, total_low)
+            value_sum += part
+            found += relevant
+            t += size

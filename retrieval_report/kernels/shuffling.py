@@ -1,0 +1,140 @@
+"""Random orders inside ties from a counter-based generator keyed by (seed, model, query, draw).
+
+A number depends on its key and its counter only, so a draw is the same on any number of threads, in any row order
+and in any partition. The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.compile import kernel
+
+__all__ = ["draw_layout", "draw_orders", "integer_keys", "list_keys", "text_keys"]
+
+Integers = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Keys = NDArray[np.uint64]
+
+
+@kernel
+def mix(value: np.uint64) -> np.uint64:
+    """Scramble 64 bits."""
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@kernel
+def uniform_below(key: np.uint64, counter: int, limit: int) -> int:
+    """The ``counter``-th whole number in 0 … limit − 1 of a key; 53 random bits."""
+    bits = mix(key + np.uint64(counter + 1) * np.uint64(0x9E3779B97F4A7C15))
+    return int(float(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0) * limit)
+
+
+@kernel
+def text_keys(characters: NDArray[np.uint8], start: Integers, keys: Keys) -> None:
+    """A key for each UTF-8 text (FNV-1a, mixed)."""
+    for index in range(keys.size):
+        state = np.uint64(0xCBF29CE484222325)
+        for place in range(start[index], start[index + 1]):
+            state = (state ^ np.uint64(characters[place])) * np.uint64(0x100000001B3)
+        keys[index] = mix(state)
+
+
+@kernel
+def integer_keys(numbers: Keys, keys: Keys) -> None:
+    """A key for each whole number, given as its 64 bits."""
+    for index in range(keys.size):
+        keys[index] = mix(numbers[index] + np.uint64(0x9E3779B97F4A7C15))
+
+
+@kernel
+def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
+    """The key of each list from the seed and the keys of its model and query."""
+    for index in range(keys.size):
+        keys[index] = mix(mix(mix(seed) ^ model[index]) + query[index])
+
+
+@kernel
+def draw_layout(
+    list_start: Integers,
+    tie_start: Integers,
+    count: Integers,
+    limit: Integers,
+    new_start: Integers,
+    new_grade: Codes,
+    new_count: Integers,
+    grade: Codes,
+    write: bool,
+) -> int:
+    """Cells of the drawn lists: a tie of one grade stays one cell, a mixed tie becomes a cell a slot up to ``limit``.
+
+    Only the grades of the slots change between draws. Returns how many cells there are; fills them in on ``write``.
+    """
+    cells = 0
+    for q in range(list_start.size - 1):
+        t = 0
+        for tie in range(list_start[q], list_start[q + 1]):
+            if t >= limit[q]:
+                break
+            c0, c1 = tie_start[tie], tie_start[tie + 1]
+            size = 0
+            for c in range(c0, c1):
+                size += count[c]
+            slots = min(size, limit[q] - t) if c1 - c0 > 1 else 1
+            if write:
+                new_grade[cells : cells + slots] = grade[c0]
+                new_count[cells : cells + slots] = 1 if c1 - c0 > 1 else size
+            cells += slots
+            t += size
+        if write:
+            new_start[q + 1] = cells
+    return cells
+
+
+@kernel
+def draw_orders(
+    first: int,
+    last: int,
+    list_start: Integers,
+    tie_start: Integers,
+    grade: Codes,
+    count: Integers,
+    limit: Integers,
+    keys: Keys,
+    draw: int,
+    new_start: Integers,
+    new_grade: Codes,
+) -> None:
+    """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1 (Fisher–Yates)."""
+    longest = 1
+    for q in range(first, last):
+        for tie in range(list_start[q], list_start[q + 1]):
+            size = 0
+            for c in range(tie_start[tie], tie_start[tie + 1]):
+                size += count[c]
+            longest = max(longest, size)
+    pool = np.empty(longest, np.int32)
+    for q in range(first, last):
+        key = mix(keys[q] + np.uint64(draw) * np.uint64(0xD1342543DE82EF95))
+        t, out = 0, new_start[q]
+        for tie in range(list_start[q], list_start[q + 1]):
+            if t >= limit[q]:
+                break
+            c0, c1 = tie_start[tie], tie_start[tie + 1]
+            size = 0
+            for c in range(c0, c1):
+                pool[size : size + count[c]] = grade[c]
+                size += count[c]
+            if c1 - c0 == 1:
+                out += 1
+            else:
+                slots = min(size, limit[q] - t)
+                for slot in range(slots):
+                    other = slot + uniform_below(key, t + slot, size - slot)
+                    new_grade[out + slot] = pool[other]
+                    pool[other] = pool[slot]
+                out += slots
+            t += size

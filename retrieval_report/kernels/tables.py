@@ -1,0 +1,163 @@
+"""Weights of the positions and their prefix sums, each as an unevaluated pair high + low.
+
+A float64 prefix sum alone loses the digits that a difference far down the list needs; a pair of float64 keeps
+about 32 digits (Dekker 1971, "A floating-point technique for extending the available precision").
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.compile import kernel
+
+__all__ = ["Weights", "geometric_weights", "given_weights", "log2_weights", "reciprocal_weights", "unit_weights"]
+
+Floats = NDArray[np.float64]
+
+
+class Weights(NamedTuple):
+    """Weight of position i at index i (index 0 is 0), and the sum of the first i at index i; high and low parts."""
+
+    weight: Floats
+    weight_low: Floats
+    total: Floats
+    total_low: Floats
+
+
+@kernel
+def pair_sum(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """Add two pairs."""
+    high = a + b
+    back = high - a
+    low = ((a - (high - back)) + (b - back)) + (a_low + b_low)
+    result = high + low
+    return result, low - (result - high)
+
+
+@kernel
+def exact_product(a: float, b: float) -> tuple[float, float]:
+    """Multiply two numbers exactly (Dekker's split, no fused multiply-add needed)."""
+    wide = 134217729.0  # 2**27 + 1 cuts a float64 into two halves of 26 bits
+    a_top = wide * a - (wide * a - a)
+    b_top = wide * b - (wide * b - b)
+    a_rest, b_rest = a - a_top, b - b_top
+    high = a * b
+    return high, ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
+
+
+@kernel
+def pair_product(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """Multiply two pairs."""
+    high, low = exact_product(a, b)
+    low += a * b_low + a_low * b
+    result = high + low
+    return result, low - (result - high)
+
+
+@kernel
+def pair_quotient(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """Divide two pairs: one Newton step from the float64 quotient."""
+    first = a / b
+    high, low = exact_product(first, b)
+    rest = ((a - high) - low) + (a_low - first * b_low)
+    second = rest / b
+    result = first + second
+    return result, second - (result - first)
+
+
+@kernel
+def fill_log2(weight: Floats, low: Floats) -> None:
+    """Fill in 1 / log2(1 + i): log(m + 1) = log(m) + 2 artanh(1 / (2m + 1)), so no library's logarithm decides."""
+    log, log_low, two, two_low = 0.0, 0.0, 0.0, 0.0
+    for m in range(1, weight.size):
+        step, step_low = pair_quotient(1.0, 0.0, 2.0 * m + 1.0, 0.0)
+        square, square_low = pair_product(step, step_low, step, step_low)
+        power, power_low, odd = step, step_low, 1.0
+        while power > 1e-28 * step:
+            part, part_low = pair_quotient(2.0 * power, 2.0 * power_low, odd, 0.0)
+            log, log_low = pair_sum(log, log_low, part, part_low)
+            power, power_low = pair_product(power, power_low, square, square_low)
+            odd += 2.0
+        if m == 1:
+            two, two_low = log, log_low
+        weight[m], low[m] = pair_quotient(two, two_low, log, log_low)
+
+
+@kernel
+def fill_reciprocal(weight: Floats, low: Floats) -> None:
+    """Fill in 1 / i."""
+    for i in range(1, weight.size):
+        weight[i], low[i] = pair_quotient(1.0, 0.0, float(i), 0.0)
+
+
+@kernel
+def fill_geometric(weight: Floats, low: Floats, persistence: float) -> None:
+    """Fill in (1 - p) p^(i - 1)."""
+    part, part_low = pair_sum(1.0, 0.0, -persistence, 0.0)
+    for i in range(1, weight.size):
+        weight[i], low[i] = part, part_low
+        part, part_low = pair_product(part, part_low, persistence, 0.0)
+        if part < 1e-280:  # below this the low part would be denormal; such weights change no sum
+            part, part_low = 0.0, 0.0
+
+
+@kernel
+def fill_totals(weight: Floats, low: Floats, total: Floats, total_low: Floats) -> None:
+    """Fill in the prefix sums."""
+    for i in range(1, weight.size):
+        total[i], total_low[i] = pair_sum(total[i - 1], total_low[i - 1], weight[i], low[i])
+
+
+def _finish(weight: Floats, low: Floats) -> Weights:
+    total, total_low = np.zeros_like(weight), np.zeros_like(weight)
+    fill_totals(weight, low, total, total_low)
+    result = Weights(weight, low, total, total_low)
+    for part in result:
+        part.setflags(write=False)
+    return result
+
+
+@lru_cache(maxsize=8)
+def unit_weights(longest: int) -> Weights:
+    """Weight 1 at every position."""
+    weight = np.ones(longest + 1)
+    weight[0] = 0.0
+    return _finish(weight, np.zeros(longest + 1))
+
+
+@lru_cache(maxsize=8)
+def log2_weights(longest: int) -> Weights:
+    """1 / log2(1 + i) at position i.
+
+    >>> log2_weights(3).weight
+    array([0.        , 1.        , 0.63092975, 0.5       ])
+    """
+    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
+    fill_log2(weight, low)
+    return _finish(weight, low)
+
+
+@lru_cache(maxsize=8)
+def reciprocal_weights(longest: int) -> Weights:
+    """1 / i at position i; the totals are the harmonic numbers."""
+    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
+    fill_reciprocal(weight, low)
+    return _finish(weight, low)
+
+
+@lru_cache(maxsize=8)
+def geometric_weights(longest: int, persistence: float) -> Weights:
+    """(1 - p) p^(i - 1) at position i, the weights of rank-biased precision."""
+    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
+    fill_geometric(weight, low, persistence)
+    return _finish(weight, low)
+
+
+def given_weights(values: Floats) -> Weights:
+    """Weights given as float64 for positions 1, 2, …"""
+    weight = np.concatenate([[0.0], values])
+    return _finish(weight, np.zeros_like(weight))

@@ -1,0 +1,231 @@
+"""What a metric asks of the kernels: how items count, how positions weigh, and which sums are wanted.
+
+These are plain frozen records, so two metrics that need the same sum share one run of a kernel.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.kernels import tables
+
+__all__ = [
+    "Discount",
+    "FirstRelevant",
+    "Gain",
+    "Geometric",
+    "Ideal",
+    "Need",
+    "OwnIdeal",
+    "Pairs",
+    "Relevant",
+    "Scaled",
+    "Stops",
+    "Sum",
+    "Unit",
+]
+
+Floats = NDArray[np.float64]
+GainTable = tuple[tuple[float, float], ...]
+STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """An item counts 1 if it is relevant."""
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade."""
+        return relevant.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """An item counts its grade divided by ``largest``."""
+
+    largest: float = 1.0
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade."""
+        if self.largest != 1.0:
+            check_largest("rbp", grades, self.largest)
+        return grades / self.largest
+
+
+@dataclass(frozen=True)
+class Gain:
+    """An item counts the gain of its grade: ``exp2`` (2^rel − 1), ``linear``, a table, or a function of an array."""
+
+    rule: str | GainTable | Callable[[Floats], Any] = "exp2"
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade; an error unless they are finite, at least 0 and do not fall."""
+        if self.rule == "exp2":
+            if grades.size and grades[-1] > 1023:
+                raise DataError(f"gain 'exp2': 2^{grades[-1]:g} is not finite; use gain='linear' or smaller grades")
+            if grades.size and grades[-1] >= STEEP_GRADE:
+                warnings.warn(
+                    f"gain 'exp2' with grades up to {grades[-1]:g}: one item decides the score; consider gain='linear'",
+                    RetrievalReportWarning,
+                    stacklevel=2,
+                )
+            return np.exp2(grades) - 1.0
+        if self.rule == "linear":
+            return grades.copy()
+        values = self._table(grades) if isinstance(self.rule, tuple) else self._call(grades)
+        if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) >= 0).all()):
+            raise ParameterError(
+                f"gain: must be finite, at least 0 and not fall as the grade rises; grades {_some(grades)} "
+                f"gave {_some(values)}"
+            )
+        return values
+
+    def _table(self, grades: Floats) -> Floats:
+        assert isinstance(self.rule, tuple)
+        table = dict(self.rule)
+        unknown = [float(grade) for grade in grades if float(grade) not in table]
+        if unknown:
+            raise ParameterError(f"gain: the table has no entry for grade {unknown[0]:g}; it has {sorted(table)}")
+        return np.array([table[float(grade)] for grade in grades], dtype=np.float64)
+
+    def _call(self, grades: Floats) -> Floats:
+        assert callable(self.rule)
+        values = np.asarray(self.rule(grades.copy()), dtype=np.float64)
+        if values.shape != grades.shape:
+            raise ParameterError(f"gain: the function gave shape {values.shape} for grades of shape {grades.shape}")
+        return values
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Every position weighs 1."""
+
+    def table(self, longest: int) -> tables.Weights:
+        """Weights and their prefix sums for positions up to ``longest``."""
+        return tables.unit_weights(longest)
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Position i weighs (1 − p) p^(i − 1)."""
+
+    persistence: float
+
+    def table(self, longest: int) -> tables.Weights:
+        """Weights and their prefix sums for positions up to ``longest``."""
+        return tables.geometric_weights(longest, self.persistence)
+
+
+@dataclass(frozen=True)
+class Discount:
+    """Position i weighs 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), or what a function of the ranks gives."""
+
+    rule: str | Callable[[Floats], Any] = "log2"
+
+    def table(self, longest: int) -> tables.Weights:
+        """Weights and their prefix sums for positions up to ``longest``; an error unless they fall and are positive."""
+        if self.rule == "log2":
+            return tables.log2_weights(longest)
+        if self.rule == "reciprocal":
+            return tables.reciprocal_weights(longest)
+        assert callable(self.rule)
+        ranks = np.arange(1, longest + 1, dtype=np.float64)
+        values = np.asarray(self.rule(ranks), dtype=np.float64)
+        if values.shape != ranks.shape:
+            raise ParameterError(f"discount: the function gave shape {values.shape} for ranks of shape {ranks.shape}")
+        if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()):
+            raise ParameterError(f"discount: must be finite, at least 0 and not rise; ranks 1, 2, … gave {_some(values)}")
+        return tables.given_weights(values)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Σ weight(i) · value(item at i) over the first k positions."""
+
+    values: Relevant | Scaled | Gain
+    weights: Unit | Geometric | Discount
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Σ (1/i)·[relevant]·(values of the relevant so far); ``retrieved``: divided by the relevant items found."""
+
+    graded: bool
+    retrieved: bool
+
+
+@dataclass(frozen=True)
+class FirstRelevant:
+    """1 / (place of the first relevant item), or just whether there is one."""
+
+    reciprocal: bool
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Σ 1/i · P(search ends at i), an item of grade g ending it with chance (2^g − 1)/2^max_grade."""
+
+    max_grade: float
+
+    def of(self, grades: Floats) -> Floats:
+        """Chance of each grade to end the search."""
+        check_largest("err", grades, self.max_grade)
+        return (np.exp2(grades) - 1.0) / np.exp2(self.max_grade)
+
+
+@dataclass(frozen=True)
+class OwnIdeal:
+    """DCG divided by the ideal DCG of the same top k; relevances of one grade only."""
+
+    discount: Discount
+
+    def check(self, grades: Floats) -> None:
+        """Raise unless there is at most one grade above 0."""
+        positive = grades[grades > 0]
+        if positive.size > 1:
+            raise ParameterError(
+                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and exact for binary relevance only; "
+                f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
+            )
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """The largest DCG that the judged items (``list``: the items of the list) allow at each cutoff."""
+
+    gain: Gain
+    discount: Discount
+    over: str
+
+
+Need = Sum | Pairs | FirstRelevant | Stops | OwnIdeal
+
+
+def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
+    """The hashable form of a gain given as a name, a mapping or a function."""
+    if isinstance(gain, Mapping):
+        return tuple(sorted((float(grade), float(value)) for grade, value in gain.items()))
+    if gain in ("exp2", "linear") or callable(gain) or isinstance(gain, tuple):
+        return gain  # type: ignore[return-value]
+    raise ParameterError(f"gain: {gain!r} is not 'exp2', 'linear', a mapping grade → gain, or a function of an array")
+
+
+def check_largest(metric: str, grades: Floats, largest: float) -> None:
+    """Raise if a grade exceeds the largest one the metric was told of."""
+    if grades.size and grades[-1] > largest:
+        raise ParameterError(
+            f"{metric}: the data have grade {grades[-1]:g}, above max_grade={largest:g}; "
+            f"ask for {metric}(max_grade={grades[-1]:g})"
+        )
+
+
+def _some(values: Floats) -> str:
+    shown = ", ".join(f"{value:g}" for value in values[:6])
+    return f"[{shown}{', …' if values.size > 6 else ''}]"

@@ -1,0 +1,135 @@
+"""Metrics and cutoffs from what a person writes: ``"ndcg@10"``, ``"ap(denominator=retrieved)"``, ``None``, ``"all"``."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import operator
+import re
+from collections.abc import Iterable
+
+from retrieval_report import metrics as catalogue
+from retrieval_report.errors import ParameterError
+from retrieval_report.metrics import Metric
+
+__all__ = ["CATALOGUE", "parse_cutoffs", "parse_metric", "parse_metrics", "split_metrics"]
+
+CATALOGUE: dict[str, type[Metric]] = {
+    record.name: record
+    for record in (getattr(catalogue, name) for name in catalogue.__all__)
+    if inspect.isclass(record) and issubclass(record, Metric) and record is not Metric
+}
+ALIASES = {"map": "ap", "mrr": "rr", "hit": "hit_rate", "success": "hit_rate", "map_at_r": "ap_at_r", "p": "precision"}
+LARGEST = 2**63 - 1
+Requests = list[tuple[Metric, tuple[int | None, ...]]]
+
+
+def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
+    """Cutoffs as a tuple without repeats, in the order given; None is the whole list.
+
+    >>> parse_cutoffs([10, 1, 10, "all"])
+    (10, 1, None)
+    >>> parse_cutoffs([0])
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: cutoffs: 0 is not a whole number from 1 on, None or 'all'
+    """
+    given: Iterable[object] = [cutoffs]
+    if isinstance(cutoffs, Iterable) and not isinstance(cutoffs, str | bytes):
+        given = list(cutoffs)
+    result = tuple(dict.fromkeys(_parse_cutoff(cutoff) for cutoff in given))
+    if not result:
+        raise ParameterError("cutoffs: none given")
+    return result
+
+
+def _parse_cutoff(cutoff: object) -> int | None:
+    if cutoff is None or cutoff == "all":
+        return None
+    try:
+        if isinstance(cutoff, bool) or type(cutoff).__name__ == "bool":
+            raise TypeError
+        number = operator.index(cutoff)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise ParameterError(f"cutoffs: {cutoff!r} is not a whole number from 1 on, None or 'all'")
+    if number > LARGEST:
+        raise ParameterError(f"cutoffs: {cutoff!r} is above {LARGEST}, the largest 64-bit number")
+    return number
+
+
+def parse_metric(metric: str | Metric) -> tuple[Metric, tuple[int | None, ...] | None]:
+    """A metric from its record or text form, and the cutoff it names itself, if any.
+
+    >>> parse_metric("ap(denominator=retrieved)@10")
+    (AP(denominator='retrieved'), (10,))
+    >>> parse_metric("ncdg")
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: metrics: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg, ap, ap_at_r, \
+dcg, err, f1, hit_rate, ndcg, precision, r_precision, rbp, recall, rr, wap
+    """
+    if isinstance(metric, Metric):
+        return metric, None
+    found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*(?:@\s*(\w+))?\s*", metric) if isinstance(metric, str) else None
+    if found is None:
+        raise ParameterError(f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10")
+    name, arguments, cutoff = found.groups()
+    name = ALIASES.get(name.lower(), name.lower())
+    if name not in CATALOGUE:
+        close = difflib.get_close_matches(name, [*CATALOGUE, *ALIASES], n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        raise ParameterError(f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}")
+    record = CATALOGUE[name](**_parse_arguments(name, arguments or ""))
+    if cutoff is None:
+        return record, None
+    return record, parse_cutoffs(int(cutoff) if cutoff.isdecimal() else cutoff)
+
+
+def _parse_arguments(name: str, text: str) -> dict[str, object]:
+    known = list(inspect.signature(CATALOGUE[name]).parameters)
+    result: dict[str, object] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key not in known or not equals:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ParameterError(f"metrics: {name} has no parameter {key!r}; {takes}")
+        result[key] = _parse_value(value)
+    return result
+
+
+def _parse_value(text: str) -> object:
+    if ":" in text:
+        try:
+            return {float(pair.partition(":")[0]): float(pair.partition(":")[2]) for pair in text.split(";")}
+        except ValueError:
+            raise ParameterError(f"metrics: {text!r} is not of the form grade:gain;grade:gain") from None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def split_metrics(text: str) -> list[str]:
+    """Split at the commas that stand outside parentheses.
+
+    >>> split_metrics("ndcg@10,ap(denominator=min)@5")
+    ['ndcg@10', 'ap(denominator=min)@5']
+    """
+    return [part.strip() for part in re.findall(r"(?:[^,(]|\([^)]*\))+", text) if part.strip()]
+
+
+def parse_metrics(metrics: object, cutoffs: object) -> Requests:
+    """Which metric is wanted at which cutoffs, in the order asked; repeats are merged."""
+    default = parse_cutoffs(cutoffs)
+    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)  # type: ignore[call-overload]
+    if not given:
+        raise ParameterError("metrics: none given")
+    result: dict[Metric, tuple[int | None, ...]] = {}
+    texts: dict[str, Metric] = {}
+    for entry in given:
+        metric, own = parse_metric(entry)
+        if texts.setdefault(str(metric), metric) != metric:
+            raise ParameterError(f"metrics: two different metrics are both called {str(metric)!r}; name the functions")
+        wanted = (None,) if metric.own_depth else own or default
+        result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *wanted)))
+    return list(result.items())

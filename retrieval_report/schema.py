@@ -1,0 +1,357 @@
+"""The column contract of every frame, as code, and the checks that hold a frame to it.
+
+A check returns the frame with the contract's columns only, in the contract's types, or raises an error that names
+the column, the rule, the number of bad rows and the first of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from retrieval_report.errors import ColumnError, DataError, ParameterError, RetrievalReportWarning
+
+__all__ = [
+    "COUNTS",
+    "JUDGEMENTS",
+    "QUERIES",
+    "RANKINGS",
+    "SCORES",
+    "SUMMARY",
+    "Column",
+    "check_choice",
+    "check_counts",
+    "check_judgements",
+    "check_queries",
+    "check_rankings",
+    "order_column",
+    "refuse",
+    "visible",
+]
+
+
+class Column(NamedTuple):
+    """One column of a contract: its name, the kind of type it needs, whether it may be absent, and its meaning."""
+
+    name: str
+    kind: str
+    optional: bool
+    meaning: str
+
+
+RANKINGS = (
+    Column("model", "id", True, "what produced the list; 'model' when absent"),
+    Column("query", "id", False, "the query"),
+    Column("item", "id", False, "the retrieved item"),
+    Column("distance", "number", True, "small is near; this or score"),
+    Column("score", "number", True, "large is near; this or distance"),
+    Column("relevance", "grade", True, "graded relevance, at least 0; may come from judgements instead"),
+    Column("mask", "boolean", True, "false rows leave the list"),
+    Column("weight", "weight", True, "weight of the item (KerasRS's rule)"),
+    Column("row", "integer", True, "file order, which naive scores use; the row's position when absent"),
+)
+COUNTS = (
+    Column("model", "id", True, "what produced the list; 'model' when absent"),
+    Column("query", "id", False, "the query"),
+    Column("distance", "number", True, "small is near; this or score"),
+    Column("score", "number", True, "large is near; this or distance"),
+    Column("relevance", "grade", False, "graded relevance, at least 0"),
+    Column("count", "integer", False, "how many items share model, query, distance and relevance"),
+)
+JUDGEMENTS = (
+    Column("query", "id", False, "the query"),
+    Column("item", "id", False, "the judged item"),
+    Column("relevance", "grade", False, "graded relevance, at least 0"),
+)
+QUERIES = (
+    Column("query", "id", False, "the query"),
+    Column("label", "label", True, "class of the query, for macro means"),
+    Column("weight", "weight", True, "weight of the query, for weighted means"),
+    Column("n_relevant", "integer", True, "relevant items of the query, retrieved or not"),
+)
+SCORES = {
+    "model": pl.String,
+    "query": None,  # String or the integer type received
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "value": pl.Float64,
+    "std": pl.Float64,
+    "items": pl.Int64,
+    "n_relevant": pl.Int64,
+}
+SUMMARY = {
+    "model": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "value": pl.Float64,
+    "tie_std": pl.Float64,
+    "query_se": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "queries": pl.Int64,
+    "no_relevant": pl.Int64,
+    "missing": pl.Int64,
+    "unjudged": pl.Int64,
+}
+
+
+def order_column(frame: pl.DataFrame) -> str:
+    """Name of the column that orders a list: ``distance`` or ``score``.
+
+    >>> order_column(pl.DataFrame({"query": ["a"], "score": [1.0]}))
+    'score'
+    """
+    return "distance" if "distance" in frame.columns else "score"
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise a ParameterError unless ``value`` is one of ``choices``.
+
+    >>> check_choice("average", "mikro", ("micro", "macro"))
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: average: 'mikro' is not one of 'micro', 'macro'; did you mean 'micro'?
+    """
+    if isinstance(value, str) and value in choices:
+        return
+    close = difflib.get_close_matches(str(value), choices, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ParameterError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}{hint}")
+
+
+def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance: bool = False) -> pl.DataFrame:
+    """Hold a rankings frame to its contract.
+
+    ``relevance`` asks for the column; ``null_distance`` lets rows without distance through (items known, not
+    retrieved). Relevances of null are left for the caller, who knows whether judgements follow.
+    """
+    frame = _contract(frame, RANKINGS, "rankings")
+    order = _one_order(frame, "rankings")
+    if relevance and "relevance" not in frame.columns:
+        raise ColumnError("rankings: no column 'relevance', and no judgements were given")
+    if "row" not in frame.columns:
+        frame = frame.with_row_index("row")
+    frame = _check_ids(frame, ("model", "query", "item"), "rankings")
+    _check_order(frame, order, null_distance)
+    if "relevance" in frame.columns:
+        frame = _check_relevance(frame, allow_null=True)
+    _check_flags(frame)
+    _check_unique(frame, ("model", "query", "item"), "rankings")
+    return frame
+
+
+def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Hold a counts frame to its contract."""
+    frame = _contract(frame, COUNTS, "counts")
+    order = _one_order(frame, "counts")
+    frame = _check_ids(frame, ("model", "query"), "counts")
+    _check_order(frame, order, False)
+    frame = _check_relevance(frame, allow_null=False)
+    refuse(frame, pl.col("count").is_null() | (pl.col("count") < 1), "count", "not a whole number above 0")
+    _check_unique(frame, ("model", "query", order, "relevance"), "counts")
+    return frame.with_columns(pl.col("count").cast(pl.Int64))
+
+
+def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
+    """Hold a judgements frame (qrels) to its contract."""
+    frame = _contract(frame, JUDGEMENTS, "judgements")
+    frame = _check_ids(frame, ("query", "item"), "judgements")
+    frame = _check_relevance(frame, allow_null=False)
+    _check_unique(frame, ("query", "item"), "judgements")
+    return frame
+
+
+def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
+    """Hold a queries frame to its contract."""
+    frame = _contract(frame, QUERIES, "queries")
+    frame = _check_ids(frame, ("query",), "queries")
+    _check_unique(frame, ("query",), "queries")
+    if "label" in frame.columns:
+        refuse(frame, pl.col("label").is_null(), "label", "null")
+    if "weight" in frame.columns:
+        _check_weight(frame)
+    if "n_relevant" in frame.columns:
+        refuse(frame, pl.col("n_relevant").is_null() | (pl.col("n_relevant") < 0), "n_relevant", "null or negative")
+    return frame
+
+
+def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.DataFrame:
+    """Keep the contract's columns in its order, all of a type that fits; name what is missing."""
+    columns = list(columns)
+    missing = [c.name for c in columns if not c.optional and c.name not in frame.columns]
+    if missing:
+        blank = [name for name in frame.columns if name.strip().lower() in missing and name not in missing]
+        hint = f"; {blank[0]!r} is close: rename it" if blank else ""
+        raise ColumnError(
+            f"{what}: no column {', '.join(map(repr, missing))}; found {', '.join(map(repr, frame.columns))}; "
+            f"expected {', '.join(c.name for c in columns)}{hint}"
+        )
+    if columns[0].name == "model" and "model" not in frame.columns:
+        frame = frame.with_columns(pl.lit("model").alias("model"))
+    frame = frame.select([c.name for c in columns if c.name in frame.columns])
+    for column in columns:
+        if column.name in frame.columns:
+            _check_type(frame[column.name], column, what)
+    return frame
+
+
+def _check_type(series: pl.Series, column: Column, what: str) -> None:
+    dtype, kind = series.dtype, column.kind
+    text = dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum)
+    number = dtype.is_numeric()
+    fits = {
+        "id": text or dtype.is_integer(),
+        "label": text or dtype.is_integer() or dtype == pl.Boolean,
+        "number": number,
+        "grade": number or dtype == pl.Boolean,
+        "weight": number,
+        "integer": dtype.is_integer(),
+        "boolean": dtype == pl.Boolean,
+    }[kind]
+    if fits or (dtype == pl.Null and len(series) == 0):
+        return
+    rule = {
+        "id": "an id must be text or a whole number",
+        "label": "a label must be text or a whole number",
+        "number": "a distance or score must be a number",
+        "grade": "a relevance must be a number",
+        "weight": "a weight must be a number",
+        "integer": "must be whole numbers",
+        "boolean": "must be true or false",
+    }[kind]
+    hint = " (are two columns swapped?)" if dtype == pl.Boolean and kind == "number" else ""
+    hint = " (convert it when reading: it is never cast silently)" if dtype == pl.String else hint
+    raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hint}")
+
+
+def _one_order(frame: pl.DataFrame, what: str) -> str:
+    both = [name for name in ("distance", "score") if name in frame.columns]
+    if len(both) != 1:
+        rule = "has both 'distance' and 'score'; keep one" if both else "has neither 'distance' nor 'score'"
+        raise ColumnError(f"{what}: {rule}")
+    return both[0]
+
+
+def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
+    """How many rows are bad, and where the first one is, in words."""
+    rows = frame.with_row_index("__row").filter(bad)
+    if rows.height == 0:
+        return 0, ""
+    first = rows.row(0, named=True)
+    parts = [f"{name} {first[name]!r}" for name in ("query", "item") if name in first]
+    where = ", ".join(parts) if parts else f"row {first['__row']}"
+    if "model" in first:
+        where += f" of model {first['model']!r}"
+    return rows.height, f"first in {where} (row {first['__row']})"
+
+
+def refuse(frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str = "") -> None:
+    """Raise a DataError if any row is bad."""
+    if not frame.select(bad.any()).item():
+        return
+    rows, place = _place(frame, bad)
+    raise DataError(f"column {column!r}: {rows} {rule}, {place}{hint}")
+
+
+def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str) -> pl.DataFrame:
+    texts = [name for name in names if not frame.schema[name].is_integer() or name == "model"]
+    frame = frame.with_columns(pl.col(name).cast(pl.String) for name in texts)
+    nulls = frame.select(pl.col(*names).null_count()).row(0)
+    for name, count in zip(names, nulls, strict=True):
+        if count:
+            refuse(frame, pl.col(name).is_null(), name, "null ids")
+    if "model" in names:
+        refuse(frame, pl.col("model") == "", "model", "empty model names")
+    for name in texts:
+        _warn_merging(frame[name], what)
+    return frame
+
+
+def _warn_merging(ids: pl.Series, what: str) -> None:
+    """Warn where ids differ only by blanks around them or by Unicode form: joins elsewhere may merge them."""
+    odd = ids.str.contains(r"^\s|\s$|[^\x00-\x7f]")
+    if not odd.any():
+        return
+    unique = ids.unique()
+    forms = {"strip()": unique.str.strip_chars(), "Unicode NFC": unique.str.normalize("NFC")}
+    for form, changed in forms.items():
+        merged = unique.len() - changed.n_unique()
+        if merged:
+            warnings.warn(
+                f"{what}: column {ids.name!r}: {merged} ids are told apart only by what {form} would remove",
+                RetrievalReportWarning,
+                stacklevel=2,
+            )
+
+
+def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
+    column, dtype = pl.col(order), frame.schema[order]
+    if not null_allowed:
+        hint = "; null_distance='not_retrieved' counts such items as known but not retrieved"
+        refuse(frame, column.is_null(), order, "null", hint)
+    if dtype.is_float():
+        refuse(frame, column.is_nan(), order, "NaN")
+        refuse(frame, column.is_infinite(), order, "infinite", "; drop such padding rows (FAISS fills with inf)")
+    if dtype == pl.Float16 and frame.height:
+        tied = frame.select(pl.struct("model", "query", order).is_duplicated().mean()).item()
+        warnings.warn(
+            f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes ties",
+            RetrievalReportWarning,
+            stacklevel=2,
+        )
+
+
+def _check_relevance(frame: pl.DataFrame, *, allow_null: bool) -> pl.DataFrame:
+    if frame.schema["relevance"] == pl.Boolean or frame.schema["relevance"].is_decimal():
+        frame = frame.with_columns(pl.col("relevance").cast(pl.Float64))
+    column = pl.col("relevance")
+    if frame.schema["relevance"].is_float():
+        if allow_null:
+            frame = frame.with_columns(column.fill_nan(None))
+        else:
+            refuse(frame, column.is_nan(), "relevance", "NaN")
+        refuse(frame, column.is_infinite(), "relevance", "infinite")
+    if not allow_null:
+        refuse(frame, column.is_null(), "relevance", "null")
+    refuse(frame, column < 0, "relevance", "negative", "; read_judgements(negative='unjudged') drops such judgements")
+    return frame
+
+
+def _check_weight(frame: pl.DataFrame) -> None:
+    column = pl.col("weight").cast(pl.Float64)
+    refuse(frame, column.is_null() | ~column.is_finite() | (column < 0), "weight", "not a finite number of at least 0")
+
+
+def _check_flags(frame: pl.DataFrame) -> None:
+    if "mask" in frame.columns:
+        refuse(frame, pl.col("mask").is_null(), "mask", "null")
+    if "weight" in frame.columns:
+        _check_weight(frame)
+
+
+def _check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
+    if frame.select(keys).n_unique() == frame.height:
+        return
+    rows, place = _place(frame, pl.struct(keys).is_duplicated())
+    first = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0, named=True)
+    named = ", ".join(f"{key} {value!r}" for key, value in first.items())
+    raise DataError(
+        f"{what}: {rows} rows repeat another's {', '.join(keys)}; {place}: {named}. "
+        f"Repeated items push scores above 1; keep one row of each, e.g. with .unique({list(keys)!r})"
+    )
+
+
+def visible(text: str, width: int = 60) -> str:
+    """Text for a message or a terminal: control and direction characters shown as escapes, cut to ``width``.
+
+    >>> visible("a\\x1b[31mb" + "c" * 100, 12)
+    'a\\\\x1b[31mbcc…'
+    """
+    shown = "".join(c if unicodedata.category(c)[0] != "C" else ascii(c)[1:-1] for c in text[: width + 1])
+    return shown if len(shown) <= width else shown[: width - 1] + "…"

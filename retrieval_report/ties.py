@@ -1,0 +1,103 @@
+"""Which items tie: the definition, as Polars window expressions over (model, query, distance)."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import check_counts, check_rankings, order_column
+
+__all__ = ["count_ties", "tie_groups"]
+
+
+def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.DataFrame:
+    """Add to every row of a rankings frame the tie it belongs to.
+
+    A tie is a maximal set of items of one list (model, query) at equal distance.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame (Polars, pandas, PyArrow, DuckDB …): ``model``, ``query``, ``item``, ``distance`` or
+        ``score``, ``relevance``.
+    relevant_from
+        Grades from here on count as relevant; by default every grade above 0.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rankings, sorted by model, query and tie (rows of a tie in the order received), with ``tie`` (number of
+        the tie, from 1), ``tie_start`` (place of its first slot, from 1), ``tie_size`` (items) and ``tie_relevant``
+        (relevant items).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> tie_groups(rankings).select("item", "distance", "tie", "tie_start", "tie_size", "tie_relevant")
+    shape: (4, 6)
+    ┌──────┬──────────┬─────┬───────────┬──────────┬──────────────┐
+    │ item ┆ distance ┆ tie ┆ tie_start ┆ tie_size ┆ tie_relevant │
+    │ ---  ┆ ---      ┆ --- ┆ ---       ┆ ---      ┆ ---          │
+    │ str  ┆ i64      ┆ i64 ┆ i64       ┆ i64      ┆ i64          │
+    ╞══════╪══════════╪═════╪═══════════╪══════════╪══════════════╡
+    │ a    ┆ 0        ┆ 1   ┆ 1         ┆ 1        ┆ 0            │
+    │ b    ┆ 2        ┆ 2   ┆ 2         ┆ 2        ┆ 1            │
+    │ c    ┆ 2        ┆ 2   ┆ 2         ┆ 2        ┆ 1            │
+    │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
+    └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
+    """
+    frame = check_rankings(to_polars(rankings, "rankings"))
+    order = order_column(frame)
+    falling = order == "score"
+    relevant = pl.col("relevance") > 0 if relevant_from is None else pl.col("relevance") >= relevant_from
+    in_list = ["model", "query"]
+    in_tie = [*in_list, order]
+    return frame.with_columns(
+        pl.col(order).rank("dense", descending=falling).over(in_list).cast(pl.Int64).alias("tie"),
+        pl.col(order).rank("min", descending=falling).over(in_list).cast(pl.Int64).alias("tie_start"),
+        pl.len().over(in_tie).cast(pl.Int64).alias("tie_size"),
+        relevant.sum().over(in_tie).cast(pl.Int64).alias("tie_relevant"),
+    ).sort("model", "query", "tie", "row", maintain_order=True)
+
+
+def count_ties(rankings: object) -> pl.DataFrame:
+    """Count the items of every model, query, distance and relevance: all that the policies but naive need.
+
+    Counts of parts of the items add up to the counts of the whole, so lists may be scored from shards.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame, or a counts frame whose equal rows are to be added up.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, sorted by the first four.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> count_ties(pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1]}))
+    shape: (3, 5)
+    ┌───────┬───────┬──────────┬───────────┬───────┐
+    │ model ┆ query ┆ distance ┆ relevance ┆ count │
+    │ ---   ┆ ---   ┆ ---      ┆ ---       ┆ ---   │
+    │ str   ┆ str   ┆ i64      ┆ i64       ┆ i64   │
+    ╞═══════╪═══════╪══════════╪═══════════╪═══════╡
+    │ model ┆ q     ┆ 0        ┆ 0         ┆ 1     │
+    │ model ┆ q     ┆ 2        ┆ 0         ┆ 1     │
+    │ model ┆ q     ┆ 2        ┆ 1         ┆ 2     │
+    └───────┴───────┴──────────┴───────────┴───────┘
+    """
+    frame = to_polars(rankings, "rankings")
+    if "count" in frame.columns:
+        keys = [name for name in frame.columns if name != "count"]
+        frame = check_counts(frame.group_by(keys).agg(pl.col("count").cast(pl.Int64).sum()))
+        return frame.sort(frame.columns[:4])
+    frame = check_rankings(frame)
+    keys = ["model", "query", order_column(frame), "relevance"]
+    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("count")).sort(keys)
