@@ -22,38 +22,42 @@ shape: (2, 3)
 
 from __future__ import annotations
 
-from retrieval_report.analysis.summary import summarise
-from retrieval_report.errors import (
-    ColumnError,
-    DataError,
-    FileError,
-    KeyMismatchError,
-    OutputError,
-    ParameterError,
-    RetrievalReportError,
-    RetrievalReportWarning,
-)
-from retrieval_report.evaluation import evaluate, shuffled_means
-from retrieval_report.metrics import (
-    ACG,
-    AP,
-    DCG,
-    ERR,
-    F1,
-    NDCG,
-    RBP,
-    RR,
-    WAP,
-    APAtR,
-    HitRate,
-    Metric,
-    Precision,
-    Recall,
-    RPrecision,
-)
-from retrieval_report.reading import read_judgements, read_queries, read_rankings
-from retrieval_report.ties import count_ties, tie_groups
-from retrieval_report.weights import list_weights
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from retrieval_report.analysis.summary import summarise
+    from retrieval_report.errors import (
+        ColumnError,
+        DataError,
+        FileError,
+        KeyMismatchError,
+        OutputError,
+        ParameterError,
+        RetrievalReportError,
+        RetrievalReportWarning,
+    )
+    from retrieval_report.evaluation import evaluate, shuffled_means
+    from retrieval_report.metrics import (
+        ACG,
+        AP,
+        DCG,
+        ERR,
+        F1,
+        NDCG,
+        RBP,
+        RR,
+        WAP,
+        APAtR,
+        HitRate,
+        Metric,
+        Precision,
+        Recall,
+        RPrecision,
+    )
+    from retrieval_report.reading import read_judgements, read_queries, read_rankings
+    from retrieval_report.ties import count_ties, tie_groups
+    from retrieval_report.weights import list_weights
 
 __version__ = "0.1.0"
 
@@ -92,3 +96,51 @@ __all__ = [
     "summarise",
     "tie_groups",
 ]
+
+# Public names are loaded on first use: importing the package alone must not pay for Numba or SciPy.
+_HOMES = {
+    "summarise": "analysis.summary",
+    "ColumnError": "errors",
+    "DataError": "errors",
+    "FileError": "errors",
+    "KeyMismatchError": "errors",
+    "OutputError": "errors",
+    "ParameterError": "errors",
+    "RetrievalReportError": "errors",
+    "RetrievalReportWarning": "errors",
+    "evaluate": "evaluation",
+    "shuffled_means": "evaluation",
+    "ACG": "metrics",
+    "AP": "metrics",
+    "DCG": "metrics",
+    "ERR": "metrics",
+    "F1": "metrics",
+    "NDCG": "metrics",
+    "RBP": "metrics",
+    "RR": "metrics",
+    "WAP": "metrics",
+    "APAtR": "metrics",
+    "HitRate": "metrics",
+    "Metric": "metrics",
+    "Precision": "metrics",
+    "Recall": "metrics",
+    "RPrecision": "metrics",
+    "read_judgements": "reading",
+    "read_queries": "reading",
+    "read_rankings": "reading",
+    "count_ties": "ties",
+    "tie_groups": "ties",
+    "list_weights": "weights",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -17,22 +17,22 @@ Codes = NDArray[np.int32]
 
 
 class Lists(NamedTuple):
-    """Ranked lists as flat arrays: list → ties → cells; a cell is ``count`` items of grade code ``grade``."""
+    """Ranked lists as flat arrays: list → ties → cells; a cell is ``items`` items of grade code ``grade``."""
 
     start: Integers  # (lists + 1,) first tie of each list
     tie: Integers  # (ties + 1,) first cell of each tie
     grade: Codes  # (cells,)
-    count: Integers  # (cells,)
+    items: Integers  # (cells,) how many items each cell stands for
 
     @property
     def length(self) -> Integers:
         """Items of each list."""
-        before = np.concatenate([[0], np.cumsum(self.count)])[self.tie[self.start]]
+        before = np.concatenate([[0], np.cumsum(self.items)])[self.tie[self.start]]
         return np.diff(before)
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Σ count · value of the grade, for each list (exact for whole numbers)."""
-        before = np.concatenate([[0.0], np.cumsum(self.count * values[self.grade])])[self.tie[self.start]]
+        before = np.concatenate([[0.0], np.cumsum(self.items * values[self.grade])])[self.tie[self.start]]
         return np.diff(before)
 
 
@@ -51,10 +51,12 @@ def lists_from_rows(
     """Lists from rows sorted by list and distance; ``count`` of length 0 means one item a row."""
     rows = grade.size
     start = np.zeros(row_start.size, np.int64)
-    tie, cell_grade, cell_count = np.zeros(rows + 1, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int64)
-    ties, cells = grouping.count_cells(
-        row_start, new_tie, grade, count, kinds, start, tie, cell_grade, cell_count
+    tie, cell_grade, cell_count = (
+        np.zeros(rows + 1, np.int64),
+        np.empty(rows, np.int32),
+        np.empty(rows, np.int64),
     )
+    ties, cells = grouping.count_cells(row_start, new_tie, grade, count, kinds, start, tie, cell_grade, cell_count)
     return Lists(start, tie[: ties + 1].copy(), cell_grade[:cells].copy(), cell_count[:cells].copy())
 
 
@@ -68,10 +70,10 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     first = lists.tie[lists.start]
     own = np.arange(lists.grade.size + 1)
     if not best:
-        return Lists(first, own, lists.grade, lists.count)
+        return Lists(first, own, lists.grade, lists.items)
     cells = np.diff(lists.tie)
     turned = np.repeat(lists.tie[:-1] + lists.tie[1:] - 1, cells) - own[:-1]
-    return Lists(first, own, lists.grade[turned], lists.count[turned])
+    return Lists(first, own, lists.grade[turned], lists.items[turned])
 
 
 def ideal_lists(lists: Lists, extra_start: Integers, extra_grade: Codes, extra_count: Integers, kinds: int) -> Lists:
@@ -80,7 +82,7 @@ def ideal_lists(lists: Lists, extra_start: Integers, extra_grade: Codes, extra_c
     start = np.zeros(lists.start.size, np.int64)
     grade, count = np.empty(room, np.int32), np.empty(room, np.int64)
     cells = grouping.ideal_cells(
-        lists.tie[lists.start], lists.grade, lists.count, extra_start, extra_grade, extra_count, kinds,
+        lists.tie[lists.start], lists.grade, lists.items, extra_start, extra_grade, extra_count, kinds,
         start, grade, count,
     )  # fmt: skip
     return Lists(start, np.arange(cells + 1), grade[:cells].copy(), count[:cells].copy())

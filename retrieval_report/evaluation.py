@@ -87,7 +87,7 @@ def evaluate(
     judgements: object = None,
     queries: object = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | None | Sequence[int | str | None] = DEFAULT_CUTOFFS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
     shuffles: int = 100,
     seed: int = 0,
@@ -126,23 +126,26 @@ def evaluate(
     shuffles, seed
         Number of random orders and their seed; the draws depend on (seed, model, query, draw) alone.
     no_relevant
-        One of {"zero", "skip", "one", "error"}. What a query without relevant item scores where the metric is undefined; ``skip`` leaves it out everywhere.
+        "zero", "skip", "one" or "error": what a query without relevant item scores where the metric is undefined;
+        ``skip`` leaves it out everywhere.
     relevant_from
         Grades from here on count as relevant; default: every grade above 0.
     distance_threshold
         Items farther away count as relevance 0 and keep their place.
     naive_order
-        One of {"row", "item", "item_descending"}. The naive order inside ties: file order, or item ids ascending or descending (trec_eval).
+        "row", "item" or "item_descending": the naive order inside ties is file order, or item ids ascending or
+        descending (trec_eval).
     decimals
         Round distances first.
     missing_query
-        One of {"zero", "skip", "error"}. What a query that a model has no rows for does.
+        "zero", "skip" or "error": what a query that a model has no rows for scores.
     unjudged
-        One of {"non_relevant", "drop", "error"}. What rows without relevance do; default: an error, or not relevant when judgements are given.
+        "non_relevant", "drop" or "error": what happens to rows without relevance; by default they are an error, or
+        not relevant when judgements are given.
     unjudged_query
-        One of {"error", "skip"}. What queries without any judgement do.
+        "error" or "skip": what happens to queries without any judgement.
     null_distance
-        One of {"error", "not_retrieved"}. Whether rows without distance stand for items that are known but were not retrieved.
+        "error" or "not_retrieved": whether rows without distance are errors, or items known but not retrieved.
     threads
         Default: all processors. The result does not depend on it.
     progress
@@ -217,7 +220,7 @@ def shuffled_means(
     judgements: object = None,
     queries: object = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | None | Sequence[int | str | None] = DEFAULT_CUTOFFS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     **options: Any,
 ) -> pl.DataFrame:
     """Mean over the queries under every single random order of the ties: what repeated naive runs would print.
@@ -236,7 +239,7 @@ def shuffled_means(
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
     >>> means = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=4)
     >>> means["value"].round(4).to_list()
-    [0.5, 0.3333, 0.3333, 0.5]
+    [0.5, 0.3333, 0.5, 0.3333]
     """
     options["policies"] = ("shuffled",)
     run = _start(rankings, judgements, queries, metrics, cutoffs, Options(**options))
@@ -261,7 +264,13 @@ def shuffled_means(
             "draw": np.tile(np.arange(draws), models.size * len(labels)),
             "value": means.ravel(),
         },
-        schema={"model": pl.String, "metric": pl.String, "cutoff": pl.Int64, "draw": pl.Int64, "value": pl.Float64},
+        schema={
+            "model": pl.String,
+            "metric": pl.String,
+            "cutoff": pl.Int64,
+            "draw": pl.Int64,
+            "value": pl.Float64,
+        },
     )
     return frame.with_columns(pl.col("value").fill_nan(None))
 
@@ -293,9 +302,7 @@ def _draws(run: _Run) -> Iterator[tuple[int, Floats]]:
     arrangement = Arrangement(drawn, drawn, None, False)
     steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
     for draw in steps:
-        shuffling.draw_orders(
-            0, limit.size, *prepared.ties, limit, keys, draw, drawn.start, drawn.grade
-        )
+        shuffling.draw_orders(0, limit.size, *prepared.ties, limit, keys, draw, drawn.start, drawn.grade)
         yield draw, run.score(arrangement).mean
 
 
@@ -310,9 +317,9 @@ def _drawn_lists(ties: Lists, limit: Integers) -> Lists:
     """Lists whose mixed ties are laid out slot by slot, up to the deepest cutoff; draws fill in the grades."""
     start = np.zeros(ties.start.size, np.int64)
     nothing = (np.empty(0, np.int32), np.empty(0, np.int64))
-    cells = shuffling.draw_layout(ties.start, ties.tie, ties.count, limit, start, *nothing, ties.grade, False)
+    cells = shuffling.draw_layout(ties.start, ties.tie, ties.items, limit, start, *nothing, ties.grade, False)
     grade, count = np.empty(cells, np.int32), np.empty(cells, np.int64)
-    shuffling.draw_layout(ties.start, ties.tie, ties.count, limit, start, grade, count, ties.grade, True)
+    shuffling.draw_layout(ties.start, ties.tie, ties.items, limit, start, grade, count, ties.grade, True)
     return Lists(start, np.arange(cells + 1), grade, count)
 
 
@@ -351,7 +358,8 @@ def _scores_frame(run: _Run, values: Floats, spreads: Floats) -> pl.DataFrame:
         schema={name: SCORES[name] for name in ("metric", "cutoff", "policy")},
     )
     facts = prepared.names.with_columns(
-        items=pl.Series(prepared.length, dtype=pl.Int64), n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64)
+        items=pl.Series(prepared.length, dtype=pl.Int64),
+        n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
     ).with_columns(pl.when(pl.col("n_relevant") >= 0).then(pl.col("n_relevant")))
     which = np.repeat(np.arange(lists), width)
     frame = pl.concat(

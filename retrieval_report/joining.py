@@ -144,7 +144,13 @@ def _judge(parts: _Parts, options: Options) -> _Parts:
     )
     if "relevance" in rows.columns and options.distance_threshold is None:
         differ = pl.col("relevance").cast(pl.Float64) != pl.col("judged").cast(pl.Float64)
-        refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
+        refuse(
+            joined,
+            differ,
+            "relevance",
+            "differ from the judgements",
+            "; drop the column to use the judgements",
+        )
     joined = joined.drop("relevance", strict=False).rename({"judged": "relevance"})
     if "beyond" in joined.columns:
         joined = joined.with_columns(pl.when("beyond").then(0).otherwise(pl.col("relevance")).alias("relevance"))
@@ -234,9 +240,7 @@ def _sorted_rows(
     return row_start, new_tie, grade, count, singles(row_start, grade) if naive else None
 
 
-def _extra_cells(
-    parts: _Parts, names: pl.DataFrame, grades: NDArray[np.float64]
-) -> tuple[Integers, Codes, Integers]:
+def _extra_cells(parts: _Parts, names: pl.DataFrame, grades: NDArray[np.float64]) -> tuple[Integers, Codes, Integers]:
     """Judged items of every list that its rows do not show: all judgements, or the rows without distance."""
     if parts.judgements is None:
         items = parts.unretrieved.select(*KEYS, "relevance").join(names.with_row_index("list"), on=KEYS)
@@ -275,4 +279,3 @@ def _told_relevant(
         extra = (np.arange(lists + 1), np.full(lists, grades.size - 1, np.int32), told - relevant)
         return ideal_lists(judged, *extra, grades.size), told
     return judged, told
-

@@ -130,7 +130,7 @@ class Recall(Metric):
         return facts.relevant
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return facts.relevant == 0
+        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class RPrecision(Metric):
         return facts.relevant
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return facts.relevant == 0
+        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class AP(Metric):
         return facts.relevant if self.denominator == "total" else np.minimum(facts.cutoff, facts.relevant)
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return facts.relevant == 0
+        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class APAtR(Metric):
         return facts.relevant
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return facts.relevant == 0
+        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -323,7 +323,7 @@ class NDCG(DCG):
         return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return facts.relevant == 0 if self.best is None else facts.ideal(self.best) == 0
+        return np.equal(facts.relevant if self.best is None else facts.ideal(self.best), 0)
 
 
 @dataclass(frozen=True)

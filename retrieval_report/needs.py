@@ -141,7 +141,9 @@ class Discount:
         if values.shape != ranks.shape:
             raise ParameterError(f"discount: the function gave shape {values.shape} for ranks of shape {ranks.shape}")
         if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()):
-            raise ParameterError(f"discount: must be finite, at least 0 and not rise; ranks 1, 2, … gave {_some(values)}")
+            raise ParameterError(
+                f"discount: must be finite, at least 0 and not rise; ranks 1, 2, … gave {_some(values)}"
+            )
         return tables.given_weights(values)
 
 
@@ -177,7 +179,8 @@ class Stops:
     def of(self, grades: Floats) -> Floats:
         """Chance of each grade to end the search."""
         check_largest("err", grades, self.max_grade)
-        return (np.exp2(grades) - 1.0) / np.exp2(self.max_grade)
+        stop: Floats = (np.exp2(grades) - 1.0) / np.exp2(self.max_grade)
+        return stop
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,7 @@ def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
     if isinstance(gain, Mapping):
         return tuple(sorted((float(grade), float(value)) for grade, value in gain.items()))
     if gain in ("exp2", "linear") or callable(gain) or isinstance(gain, tuple):
-        return gain  # type: ignore[return-value]
+        return gain
     raise ParameterError(f"gain: {gain!r} is not 'exp2', 'linear', a mapping grade → gain, or a function of an array")
 
 

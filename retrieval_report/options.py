@@ -36,8 +36,7 @@ class Options:
     progress: bool = False
 
     def __post_init__(self) -> None:
-        policies = (self.policies,) if isinstance(self.policies, str) else tuple(self.policies)
-        object.__setattr__(self, "policies", tuple(dict.fromkeys(policies)))
+        object.__setattr__(self, "policies", tuple(dict.fromkeys(self.policies)))
         if not self.policies:
             raise ParameterError("policies: none given")
         for policy in self.policies:

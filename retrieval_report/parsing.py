@@ -1,4 +1,4 @@
-"""Metrics and cutoffs from what a person writes: ``"ndcg@10"``, ``"ap(denominator=retrieved)"``, ``None``, ``"all"``."""
+"""Metrics and cutoffs from what a person writes: ``"ndcg@10"``, ``"ap(denominator=min)"``, ``None``, ``"all"``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ CATALOGUE: dict[str, type[Metric]] = {
     for record in (getattr(catalogue, name) for name in catalogue.__all__)
     if inspect.isclass(record) and issubclass(record, Metric) and record is not Metric
 }
-ALIASES = {"map": "ap", "mrr": "rr", "hit": "hit_rate", "success": "hit_rate", "map_at_r": "ap_at_r", "p": "precision"}
+ALIASES = {
+    "map": "ap",
+    "mrr": "rr",
+    "hit": "hit_rate",
+    "success": "hit_rate",
+    "map_at_r": "ap_at_r",
+    "p": "precision",
+}
 LARGEST = 2**63 - 1
 Requests = list[tuple[Metric, tuple[int | None, ...]]]
 

@@ -7,7 +7,6 @@ the column, the rule, the number of bad rows and the first of them.
 from __future__ import annotations
 
 import difflib
-import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -31,7 +30,6 @@ __all__ = [
     "check_rankings",
     "order_column",
     "refuse",
-    "visible",
 ]
 
 
@@ -177,7 +175,12 @@ def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
     if "weight" in frame.columns:
         _check_weight(frame)
     if "n_relevant" in frame.columns:
-        refuse(frame, pl.col("n_relevant").is_null() | (pl.col("n_relevant") < 0), "n_relevant", "null or negative")
+        refuse(
+            frame,
+            pl.col("n_relevant").is_null() | (pl.col("n_relevant") < 0),
+            "n_relevant",
+            "null or negative",
+        )
     return frame
 
 
@@ -319,13 +322,24 @@ def _check_relevance(frame: pl.DataFrame, *, allow_null: bool) -> pl.DataFrame:
         refuse(frame, column.is_infinite(), "relevance", "infinite")
     if not allow_null:
         refuse(frame, column.is_null(), "relevance", "null")
-    refuse(frame, column < 0, "relevance", "negative", "; read_judgements(negative='unjudged') drops such judgements")
+    refuse(
+        frame,
+        column < 0,
+        "relevance",
+        "negative",
+        "; read_judgements(negative='unjudged') drops such judgements",
+    )
     return frame
 
 
 def _check_weight(frame: pl.DataFrame) -> None:
     column = pl.col("weight").cast(pl.Float64)
-    refuse(frame, column.is_null() | ~column.is_finite() | (column < 0), "weight", "not a finite number of at least 0")
+    refuse(
+        frame,
+        column.is_null() | ~column.is_finite() | (column < 0),
+        "weight",
+        "not a finite number of at least 0",
+    )
 
 
 def _check_flags(frame: pl.DataFrame) -> None:
@@ -345,13 +359,3 @@ def _check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         f"{what}: {rows} rows repeat another's {', '.join(keys)}; {place}: {named}. "
         f"Repeated items push scores above 1; keep one row of each, e.g. with .unique({list(keys)!r})"
     )
-
-
-def visible(text: str, width: int = 60) -> str:
-    """Text for a message or a terminal: control and direction characters shown as escapes, cut to ``width``.
-
-    >>> visible("a\\x1b[31mb" + "c" * 100, 12)
-    'a\\\\x1b[31mbcc…'
-    """
-    shown = "".join(c if unicodedata.category(c)[0] != "C" else ascii(c)[1:-1] for c in text[: width + 1])
-    return shown if len(shown) <= width else shown[: width - 1] + "…"

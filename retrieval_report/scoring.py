@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from retrieval_report import needs
 from retrieval_report.arrays import Integers, Lists, ordered
 from retrieval_report.joining import Prepared
 from retrieval_report.kernels import additive, cascade, pairwise, ratios, tables
-from retrieval_report.metrics import Metric, NDCG
+from retrieval_report.metrics import NDCG, Metric
 
 __all__ = ["Arrangement", "Moments", "Scorer", "arrange"]
 
@@ -132,7 +133,7 @@ class Scorer:
             task(ends[0], ends[1], lists, depths, moments)
             return moments
         with ThreadPoolExecutor(self.workers) as pool:
-            jobs = [pool.submit(task, a, b, lists, depths, moments) for a, b in zip(ends, ends[1:], strict=False)]
+            jobs = [pool.submit(task, a, b, lists, depths, moments) for a, b in itertools.pairwise(ends)]
             for job in jobs:
                 job.result()
         return moments

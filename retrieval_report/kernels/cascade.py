@@ -109,9 +109,7 @@ def survival_means(c0: int, c1: int, grade: NDArray[np.int32], count: Integers, 
             added += 1
             share = 1.0 / added
             for x in range(min(added, longest), 0, -1):
-                stopped[x] = (
-                    (added - x) * stopped[x] + (x - 1) * q * stopped[x - 1] + s * survive[x - 1]
-                ) * share
+                stopped[x] = ((added - x) * stopped[x] + (x - 1) * q * stopped[x - 1] + s * survive[x - 1]) * share
                 survive[x] = ((added - x) * survive[x] + x * q * survive[x - 1]) * share
     return stopped
 
@@ -198,7 +196,7 @@ def stopping_tie_variance(
                     break
                 passed -= used[kind]
                 used[kind] = 0
-    return variance[0]
+    return float(variance[0])
 
 
 @kernel

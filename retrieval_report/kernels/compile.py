@@ -36,11 +36,10 @@ def kernel(function: Function) -> Function:
     >>> kernel(lambda x: x + 1)(1)
     2
     """
-    options = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
     except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
 
 
 _drop_stale_caches()

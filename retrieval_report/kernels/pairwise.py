@@ -75,7 +75,10 @@ def place_sums(t: int, slots: int, size: int) -> tuple[float, float, float, floa
 
 @kernel
 def order_variance(
-    sums: tuple[float, float, float, float, float, float, float, float], relevant: float, size: float, before: float
+    sums: tuple[float, float, float, float, float, float, float, float],
+    relevant: float,
+    size: float,
+    before: float,
 ) -> float:
     """Variance of AP's sum over a tie with ``relevant`` of ``size`` items relevant and ``before`` counted before."""
     p = relevant / size
@@ -102,7 +105,12 @@ def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
 
 @kernel
 def grade_variance(
-    tails: tuple[float, float, float], relevant: float, size: float, population: float, spread: float, second: float
+    tails: tuple[float, float, float],
+    relevant: float,
+    size: float,
+    population: float,
+    spread: float,
+    second: float,
 ) -> float:
     """Mean variance that comes from which relevant item has which grade, given where the relevant items are.
 
@@ -248,7 +256,17 @@ def pairwise_moments(
                 harmonic = (total[e] - total[t]) + (total_low[e] - total_low[t])
                 if retrieved:
                     mean[q, j], variance[q, j] = retrieved_moments(
-                        t, e - t, size, relevant, level, deviation, before, relevant_before, harmonic, high + low, spread
+                        t,
+                        e - t,
+                        size,
+                        relevant,
+                        level,
+                        deviation,
+                        before,
+                        relevant_before,
+                        harmonic,
+                        high + low,
+                        spread,
                     )
                 else:
                     part, part_spread = tie_moments(t, e - t, size, relevant, level, deviation, before, harmonic)

@@ -41,13 +41,9 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
     chances = np.empty(high - low + 1)
     chances[mode - low] = 1.0
     for x in range(mode, low, -1):
-        chances[x - 1 - low] = chances[x - low] * (
-            float(x) * (other + x) / (float(relevant - x + 1) * (slots - x + 1))
-        )
+        chances[x - 1 - low] = chances[x - low] * (float(x) * (other + x) / (float(relevant - x + 1) * (slots - x + 1)))
     for x in range(mode, high):
-        chances[x + 1 - low] = chances[x - low] * (
-            float(relevant - x) * (slots - x) / (float(x + 1) * (other + x + 1))
-        )
+        chances[x + 1 - low] = chances[x - low] * (float(relevant - x) * (slots - x) / (float(x + 1) * (other + x + 1)))
     return low, chances / chances.sum()
 
 
@@ -81,7 +77,17 @@ def own_ideal_moments(
             end = t + size
             while j < cutoffs and depths[q, j] <= end:
                 mean[q, j], variance[q, j] = _own_ideal_at(
-                    t, depths[q, j] - t, size, relevant, found, value_sum, spread, weight, weight_low, total, total_low
+                    t,
+                    depths[q, j] - t,
+                    size,
+                    relevant,
+                    found,
+                    value_sum,
+                    spread,
+                    weight,
+                    weight_low,
+                    total,
+                    total_low,
                 )
                 j += 1
             slots = (total[end] - total[t]) + (total_low[end] - total_low[t])

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel
 
-__all__ = ["Weights", "geometric_weights", "given_weights", "log2_weights", "reciprocal_weights", "unit_weights"]
+__all__ = [
+    "Weights",
+    "geometric_weights",
+    "given_weights",
+    "log2_weights",
+    "reciprocal_weights",
+    "unit_weights",
+]
 
 Floats = NDArray[np.float64]
 
@@ -158,6 +165,6 @@ def geometric_weights(longest: int, persistence: float) -> Weights:
 
 
 def given_weights(values: Floats) -> Weights:
-    """Weights given as float64 for positions 1, 2, …"""
+    """Weights given as float64 for the positions from 1 on."""
     weight = np.concatenate([[0.0], values])
     return _finish(weight, np.zeros_like(weight))
