@@ -85,32 +85,28 @@ def cli() -> None:
     """Exact scores for rankings whose distances tie, and how far tie order could move them."""
 
 
-def _comma_list(text: str) -> list[str]:
-    """Split at commas that are not inside parentheses: ``ap(denominator=k),ndcg(gain=exp2,ideal=list)``."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _names(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
-    names = _comma_list(text)
-    if not names:
-        raise click.BadParameter("names nothing")
-    return names
+    return _split(text)
 
 
-def _cutoffs(context: click.Context, option: click.Parameter, text: str) -> list[int | None]:
-    cutoffs: list[int | None] = []
-    for part in _names(context, option, text):
-        # isdecimal alone also accepts the digits of other scripts.
-        if part != "all" and not (part.isascii() and part.isdecimal() and int(part) > 0):
-            raise click.BadParameter(f"'{part}' is neither a positive whole number nor 'all'")
-        cutoffs.append(None if part == "all" else int(part))
+def _metrics(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
+    from retrieval_report.parsing import split_metrics
+
+    return split_metrics(text)
+
+
+def _cutoffs(_context: click.Context, _option: click.Parameter, text: str) -> list[int | str]:
+    """Whole numbers as numbers; what is none stays text, for `evaluate` to accept ("all") or to refuse."""
+    cutoffs: list[int | str] = []
+    for part in _split(text):
+        try:
+            cutoffs.append(int(part))
+        except ValueError:
+            cutoffs.append(part)
     return cutoffs
 
 
@@ -118,7 +114,7 @@ def _columns(_context: click.Context, _option: click.Parameter, text: str | None
     if text is None:
         return None
     columns: dict[str, str] = {}
-    for part in _comma_list(text):
+    for part in _split(text):
         name, equals, column = (piece.strip() for piece in part.partition("="))
         if not (name and equals and column):
             raise click.BadParameter(f"'{part}' is not of the form name=column, such as query=q_id")
@@ -130,7 +126,7 @@ def _columns(_context: click.Context, _option: click.Parameter, text: str | None
 
 # Names and values are those of `evaluate`, so that both say the same thing.
 SETTINGS = [
-    click.option("--metrics", default="precision,recall,ap,rr,ndcg", show_default=True, callback=_names,
+    click.option("--metrics", default="precision,recall,ap,rr,ndcg", show_default=True, callback=_metrics,
                  help="By name, with parameters and a cutoff of their own if wanted: ap(denominator=k)@10."),
     click.option("--cutoffs", default="1,5,10,all", show_default=True, callback=_cutoffs,
                  help="Depths for the metrics that name none; 'all' is the whole list."),
@@ -238,6 +234,7 @@ def _score(
     """Read, evaluate and summarise; progress is shown to a person only."""
     import retrieval_report as rr
 
+    _check(**settings)
     query_frame = None if queries is None else rr.read_queries(queries)
     scores = rr.evaluate(
         rr.read_rankings(list(rankings), columns=columns),
@@ -249,9 +246,16 @@ def _score(
     return scores, rr.summarise(scores, queries=query_frame, average=average)
 
 
-def _csv_files(
-    folder: Path, scores: pl.DataFrame, summary: pl.DataFrame, *, raw: bool = False
-) -> dict[Path, bytes]:
+def _check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **options: Any) -> None:
+    """Refuse bad arguments before the time it takes to read the files."""
+    from retrieval_report.options import Options
+    from retrieval_report.parsing import parse_metrics
+
+    parse_metrics(metrics, cutoffs)
+    Options(**options)
+
+
+def _csv_files(folder: Path, scores: pl.DataFrame, summary: pl.DataFrame, *, raw: bool = False) -> dict[Path, bytes]:
     return {
         folder / "scores.csv": csv_bytes(scores, raw=raw),
         folder / "summary.csv": csv_bytes(summary, raw=raw),

@@ -36,7 +36,7 @@ SAMPLES = (
         title="docs: Python's docstrings, graded by closeness in the code",
         rankings="docs/runs",
         judgements="docs/qrels.txt",
-        metrics=("precision@1", "rr", "ndcg@10"),
+        metrics=("precision@1", "rr@10", "ndcg@10"),
     ),
 )
 
