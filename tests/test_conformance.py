@@ -1,0 +1,71 @@
+"""What nine systems' own tests expect, with the tolerance each case states."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+from conformance import FOLDER_VARIABLE, SKIP_REASON, SYSTEMS, disagreements, load_cases, run
+from conformance_plans import Case, reason_left_out
+
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.filterwarnings("ignore:no query has a relevant item"),
+    pytest.mark.skipif(FOLDER_VARIABLE not in os.environ, reason=SKIP_REASON),
+]
+
+LEFT_OUT = {
+    "F measure with beta other than 1": 4,
+    "a tie is one threshold: every relevant item of it gets the precision at its end": 135,
+    "item weights that differ among the relevant items of a list weigh each item's term there": 5,
+    "not in the catalogue: accuracy": 6,
+    "not in the catalogue: arp": 7,
+    "not in the catalogue: bpm": 6,
+    "not in the catalogue: bpref": 17,
+    "not in the catalogue: compat": 9,
+    "not in the catalogue: err_ia": 2,
+    "not in the catalogue: infap": 4,
+    "not in the catalogue: insq": 6,
+    "not in the catalogue: inst": 6,
+    "not in the catalogue: iprec": 15,
+    "not in the catalogue: judged": 13,
+    "not in the catalogue: nerr10": 3,
+    "not in the catalogue: nerr11": 3,
+    "not in the catalogue: nerr8": 3,
+    "not in the catalogue: nerr9": 3,
+    "not in the catalogue: sdcg": 3,
+}
+
+
+def assert_all_agree(cases: list[Case]) -> None:
+    outcomes = run(cases)
+    lines = [line for case in cases for line in disagreements(case, outcomes[case.key])]
+    assert not lines, f"{len(lines)} values of {len(cases)} cases:\n" + "\n".join(lines)
+
+
+def test_there_are_824_direct_cases_and_all_can_be_asked() -> None:
+    direct = [case for system in SYSTEMS for case in load_cases(system) if case.direct]
+    assert len(direct) == 824
+    assert [case.name for case in direct if reason_left_out(case)] == []
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_direct_cases(system: str) -> None:
+    cases = [case for case in load_cases(system) if case.direct]
+    assert_all_agree(cases)
+
+
+@pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "pytrec_eval"])
+def test_further_cases(system: str) -> None:
+    """Weights, masks, own gains and discounts, macro means, empty lists, another order inside ties."""
+    cases = [case for case in load_cases(system) if not case.direct and reason_left_out(case) is None]
+    assert cases
+    assert_all_agree(cases)
+
+
+def test_cases_left_out() -> None:
+    """Every case that is not run, by reason: a growing number needs a reason, here."""
+    cases = [case for system in SYSTEMS for case in load_cases(system)]
+    reasons = Counter(reason for case in cases if (reason := reason_left_out(case)))
+    assert reasons == LEFT_OUT
