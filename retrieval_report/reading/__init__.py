@@ -1,0 +1,12 @@
+"""Files and frames of other libraries → contract frames.
+
+>>> sorted(__all__)
+['read_judgements', 'read_queries', 'read_rankings', 'to_polars']
+"""
+
+from __future__ import annotations
+
+from retrieval_report.reading.files import read_judgements, read_queries, read_rankings
+from retrieval_report.reading.frames import to_polars
+
+__all__ = ["read_judgements", "read_queries", "read_rankings", "to_polars"]

@@ -1,0 +1,114 @@
+"""What a file holds: its content decides, its ending only helps where the content leaves a choice."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from retrieval_report.errors import FileError
+from retrieval_report.reading.sources import ENDINGS, Source, ending
+
+__all__ = ["BOM", "Format", "detect_format"]
+
+Format = str
+"""One of 'parquet', 'arrow', 'arrow stream', 'ndjson', 'run', 'qrels', 'csv', 'tsv'."""
+
+BOM = b"\xef\xbb\xbf"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)$", re.IGNORECASE)
+_INTEGER = re.compile(r"[+-]?\d+$")
+_WIDE = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32"))
+
+
+def detect_format(source: Source) -> Format:
+    """Say how a file is to be parsed.
+
+    Parquet and Arrow are recognised by their magic bytes, NDJSON by its opening brace, TREC files by a
+    first line of 4 (qrels) or at least 6 (run) fields with numbers in the right places. The rest is
+    delimited text, where the ending, or without a telling one the header, decides between comma and tab.
+
+    Raises
+    ------
+    FileError
+        The bytes are UTF-16, an unsupported container, or not what a binary ending promises.
+    """
+    head = source.head()
+    binary = _binary_format(source, head)
+    if binary:
+        return binary
+    _refuse_other_encodings(source, head)
+    promised = ENDINGS.get(ending(source.path), "")
+    line = _first_line(head)
+    if line.startswith("{"):
+        return "ndjson"
+    if promised == "ndjson" or line.startswith("[{"):
+        raise FileError(f"{source.path}: is not NDJSON (one JSON object per line); it begins {line[:40]!r}")
+    return _trec_format(line, promised) or _delimited_format(source, line, promised)
+
+
+def _binary_format(source: Source, head: bytes) -> Format | None:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"ARROW1"):
+        return "arrow"
+    if head.startswith(b"\xff\xff\xff\xff"):
+        return "arrow stream"
+    if head.startswith((b"PARE", b"FEA1", b"Obj\x01", b"ORC")):
+        raise FileError(f"{source.path}: encrypted Parquet, Feather 1, Avro and ORC files are not read")
+    promised = ENDINGS.get(ending(source.path))
+    if promised in ("parquet", "arrow") and (b"\x00" in head or not _is_text(head)):
+        raise FileError(f"{source.path}: is no {promised} file (it begins {head[:8]!r}); damaged or misnamed")
+    return None
+
+
+def _is_text(head: bytes) -> bool:
+    """Say whether the bytes are UTF-8; a character cut off at the end does not count against it."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _refuse_other_encodings(source: Source, head: bytes) -> None:
+    for mark, name in _WIDE:
+        if head.startswith(mark):
+            raise FileError(f"{source.path}: not UTF-8 but {name} (it begins {head[:4]!r}); save it as UTF-8")
+    newline = head.find(b"\n")
+    if b"\x00" in head[: newline if newline >= 0 else None]:
+        raise FileError(f"{source.path}: NUL bytes in the first line; UTF-16 without a mark, or not text at all")
+    if newline < 0 and b"\r" in head:
+        raise FileError(f"{source.path}: lines end in CR alone (old Macintosh); end them in LF or CRLF")
+
+
+def _first_line(head: bytes) -> str:
+    """Return the first line that is neither blank nor a comment, or ''."""
+    for line in head.removeprefix(BOM).decode("utf-8", "replace").split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return line.strip()
+    return ""
+
+
+def _trec_format(line: str, promised: str) -> Format | None:
+    fields = line.split()
+    if len(fields) >= 6 and _NUMBER.match(fields[4]):
+        return "run"
+    if len(fields) == 4 and _INTEGER.match(fields[3]):
+        return "qrels"
+    if promised not in ("run", "qrels", "trec") or "," in line:
+        return None
+    return ("run" if len(fields) >= 5 else "qrels") if promised == "trec" else promised
+
+
+def _delimited_format(source: Source, line: str, promised: str) -> Format:
+    if promised in ("csv", "tsv"):
+        return promised
+    if "," in line:
+        return "csv"
+    if "\t" in line:
+        return "tsv"
+    if len(line.split()) > 1 and ";" not in line and "|" not in line:
+        raise FileError(
+            f"{source.path}: neither a table with a header nor a TREC file; the first line is {line[:80]!r}. "
+            "A run has 'query Q0 item rank score tag' per line, qrels have 'query 0 item relevance'"
+        )
+    return "csv"

@@ -1,0 +1,163 @@
+"""Frames of other libraries → Polars, through narwhals; no other library is imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from retrieval_report.errors import ColumnError, DataError
+
+__all__ = ["to_polars"]
+
+_TEXT_COLUMNS = ("model", "query", "item", "label", "metric", "policy")
+_USED_COLUMNS = {
+    *_TEXT_COLUMNS,
+    *("distance", "score", "relevance", "mask", "weight", "row", "count", "n_relevant"),
+    *("cutoff", "value", "std", "items"),
+}
+
+
+def to_polars(frame: object, what: str) -> pl.DataFrame:
+    """Convert a frame of any library narwhals understands; values and row order are kept.
+
+    Parameters
+    ----------
+    frame : object
+        Polars (eager or lazy), pandas, PyArrow, DuckDB, whatever else narwhals or Arrow's stream interface
+        covers, or a dict of columns.
+    what : str
+        What the caller calls the frame ("rankings"), for messages.
+
+    Returns
+    -------
+    pl.DataFrame
+        The columns in their order. Categories become text in id columns. A pandas index is ignored; NaN in a
+        plain pandas float column stays NaN, since it cannot be told from a computed one, while None,
+        ``pd.NA`` and a missing text become null.
+
+    Raises
+    ------
+    ColumnError
+        No frame, or a column of Python objects or mixed types; columns that are never used are dropped
+        instead.
+    DataError
+        A text that is not Unicode (half of a surrogate pair); a lazy frame that cannot be computed.
+
+    Examples
+    --------
+    >>> to_polars({"query": ["q1", "q1"], "item": ["a", "b"], "distance": [0.5, 0.5]}, "rankings").shape
+    (2, 3)
+    >>> to_polars([{"query": "q1"}], "rankings")
+    Traceback (most recent call last):
+    ...
+    retrieval_report.errors.ColumnError: rankings: a list is no frame; for rows as dicts, pass
+    pl.DataFrame(rows)
+    """
+    converted = _convert(frame, what)
+    objects = [name for name, dtype in converted.schema.items() if dtype == pl.Object]
+    for name in objects:
+        if name in _USED_COLUMNS:
+            raise ColumnError(_not_usable(what, name, "it holds Python objects"))
+    converted = converted.drop(objects)
+    categories = [name for name in _TEXT_COLUMNS if converted.schema.get(name) in (pl.Categorical, pl.Enum)]
+    return converted.with_columns(pl.col(categories).cast(pl.String))
+
+
+def _convert(frame: object, what: str) -> pl.DataFrame:
+    native: Any = nw.to_native(frame, pass_through=True)
+    if isinstance(native, pl.DataFrame):
+        return native
+    if isinstance(native, Mapping):
+        return _from_columns(native, what)
+    if nw.dependencies.is_pandas_dataframe(native):
+        return _from_pandas(native, what)
+    try:
+        understood: Any = nw.from_native(native)
+        if isinstance(understood, nw.LazyFrame):
+            understood = understood.collect(backend="polars")
+        return understood.to_polars()  # type: ignore[no-any-return]
+    except TypeError:
+        if hasattr(native, "__arrow_c_stream__"):
+            return pl.DataFrame(native)
+        raise ColumnError(_no_frame(native, what)) from None
+    except (pl.exceptions.DuplicateError, nw.exceptions.DuplicateError) as error:
+        raise ColumnError(f"{what}: a column name stands there twice: {_one_line(error)}") from error
+    except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError, OSError) as error:
+        raise DataError(f"{what}: the frame cannot be computed: {_one_line(error)}") from error
+
+
+def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
+    for values in columns.values():
+        if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__"):
+            raise ColumnError(
+                f"{what}: a dict is read as columns, each a list of equal length; a run "
+                "{query: {item: score}} becomes a frame with pl.DataFrame([(query, item, score) for …], "
+                "schema=['query', 'item', 'score'], orient='row')"
+            )
+    lengths = {str(name): len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ColumnError(f"{what}: the columns differ in length: {lengths}")
+    return _convert_columns([(str(name), values) for name, values in columns.items()], pl.Series, what)
+
+
+def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ColumnError(f"{what}: the columns {repeated} stand there twice")
+    columns = [(name, frame.iloc[:, index]) for index, name in enumerate(names)]
+    return _convert_columns(columns, _pandas_series, what)
+
+
+def _pandas_series(name: str, column: Any) -> pl.Series:
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        return pl.Series(name, column.to_numpy())  # pl.from_pandas would turn NaN into null
+    if str(dtype) != "object":
+        try:
+            return pl.Series(name, pl.from_pandas(column))
+        except (ImportError, UnicodeError):
+            pass  # no PyArrow, or a text it cannot take: value by value, which names the culprit
+    missing = column.isna().tolist()
+    values = zip(column.tolist(), missing, strict=True)
+    return pl.Series(name, [None if absent else value for value, absent in values])
+
+
+def _convert_columns(
+    columns: Sequence[tuple[str, Any]], convert: Callable[[str, Any], pl.Series], what: str
+) -> pl.DataFrame:
+    """Convert column by column, so that a message can name the column and useless ones may fail."""
+    converted = []
+    for name, values in columns:
+        try:
+            converted.append(convert(name, values))
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"{what}: column {name!r}: {error.object[:40]!r} is not Unicode: half a surrogate pair"
+            ) from None
+        except Exception as error:  # PyArrow's errors are no class that can be named here
+            if name in _USED_COLUMNS:
+                raise ColumnError(_not_usable(what, name, _one_line(error))) from error
+    return pl.DataFrame(converted)
+
+
+def _not_usable(what: str, name: str, problem: str) -> str:
+    fix = "give it one type first, for example with .astype(str) or .cast(pl.String)"
+    return f"{what}: column {name!r} cannot be used: {problem}; {fix}"
+
+
+def _no_frame(frame: object, what: str) -> str:
+    kind = type(frame).__name__
+    if isinstance(frame, (list, tuple)):
+        return f"{what}: a {kind} is no frame; for rows as dicts, pass pl.DataFrame(rows)"
+    if isinstance(frame, str) or hasattr(frame, "__fspath__"):
+        return f"{what}: a {kind} is no frame; read a file with read_rankings, read_judgements or read_queries"
+    return f"{what}: a {kind} is no frame; pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

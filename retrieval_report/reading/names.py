@@ -1,0 +1,163 @@
+"""Which column of a file is which column of ours.
+
+Our own names always work. The usual names of other tools are recognised too, whatever their case and the
+blanks around them, but only when a single column of the file can be meant; otherwise the caller has to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from retrieval_report.errors import ColumnError
+
+__all__ = ["ID_COLUMNS", "JUDGEMENTS", "QUERIES", "RANKINGS", "Kind", "match_columns"]
+
+ID_COLUMNS = ("model", "query", "item", "label")
+"""Columns that name things: text in text files, never parsed."""
+
+_QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id")
+_ITEM = ("item", "item_id", "doc_id", "docid", "docno", "doc", "document", "document_id", "corpus_id")
+_RELEVANCE = ("relevance", "rel", "label", "grade")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A contract frame as the readers see it.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the frame.
+    columns : Mapping[str, tuple[str, ...]]
+        Our column names in the order of the contract, each with every name it is recognised by.
+    required : tuple[str, ...]
+        Names that must be there; alternatives are joined by "|".
+    """
+
+    name: str
+    columns: Mapping[str, tuple[str, ...]]
+    required: tuple[str, ...]
+
+    def missing(self, present: Mapping[str, str]) -> list[str]:
+        """List the required entries that `present` does not fulfil; rows that are counts have no item."""
+        required = [entry for entry in self.required if not (entry == "item" and "count" in present)]
+        return [entry for entry in required if not any(name in present for name in entry.split("|"))]
+
+
+RANKINGS = Kind(
+    "rankings",
+    {
+        "model": ("model", "run", "system", "tag"),
+        "query": _QUERY,
+        "item": _ITEM,
+        "distance": ("distance", "dist"),
+        "score": ("score", "sim", "similarity"),
+        "relevance": _RELEVANCE,
+        "mask": ("mask",),
+        "weight": ("weight",),
+        "count": ("count",),
+        "row": ("row",),
+    },
+    required=("query", "item", "distance|score"),
+)
+JUDGEMENTS = Kind(
+    "judgements", {"query": _QUERY, "item": _ITEM, "relevance": _RELEVANCE}, ("query", "item", "relevance")
+)
+QUERIES = Kind(
+    "queries",
+    {"query": _QUERY, "label": ("label",), "weight": ("weight",), "n_relevant": ("n_relevant",)},
+    required=("query",),
+)
+
+
+def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, place: str) -> dict[str, str]:
+    """Say which column of a file stands for which of ours.
+
+    Parameters
+    ----------
+    found : Sequence[str]
+        The names in the file, in its order.
+    kind : Kind
+        The frame that is read.
+    columns : Mapping[str, str] | None
+        Our name → the file's name, where the caller decides.
+    place : str
+        The file, for messages.
+
+    Returns
+    -------
+    dict[str, str]
+        Our name → the file's name, in the order of the contract; columns of no use to us are left out.
+
+    Raises
+    ------
+    ColumnError
+        A required column is missing, a name stands there twice, or two columns can be meant.
+
+    Examples
+    --------
+    >>> match_columns(["Q_ID", " docno", "sim", "text"], RANKINGS, None, "run.csv")
+    {'query': 'Q_ID', 'item': ' docno', 'score': 'sim'}
+    >>> match_columns(["qid", "item", "score"], RANKINGS, {"distance": "score"}, "run.csv")
+    {'query': 'qid', 'item': 'item', 'distance': 'score'}
+    """
+    _refuse_repeated(found, place)
+    matched = _mapped(found, kind, columns or {}, place)
+    matched.update(_recognised(found, kind, matched, place))
+    missing = [name for entry in kind.missing(matched) for name in entry.split("|")]
+    if missing:
+        known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in missing)
+        raise ColumnError(
+            f"{place}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {list(found)}, "
+            f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the file>'}}"
+        )
+    return {name: matched[name] for name in kind.columns if name in matched}
+
+
+def _normal(name: str) -> str:
+    return name.strip("\ufeff \t\r\n\xa0").casefold().replace("-", "_").replace(" ", "_")
+
+
+def _refuse_repeated(found: Sequence[str], place: str) -> None:
+    repeated = sorted({name for name in found if found.count(name) > 1})
+    if repeated:
+        raise ColumnError(f"{place}: the header names {repeated} more than once; columns are {list(found)}")
+
+
+def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], place: str) -> dict[str, str]:
+    """Follow the caller's `columns`, and refuse what cannot be followed."""
+    for ours, theirs in columns.items():
+        if ours not in kind.columns:
+            raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}")
+        if theirs not in found:
+            raise ColumnError(f"{place}: columns={{{ours!r}: {theirs!r}}}, but the file has {list(found)}")
+    if len(set(columns.values())) < len(columns):
+        raise ColumnError(f"columns={dict(columns)!r} uses one column of the file twice")
+    if "distance" in columns and "score" in columns:
+        raise ColumnError("columns= names both 'distance' and 'score'; a ranking has one of them")
+    return dict(columns)
+
+
+def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], place: str) -> dict[str, str]:
+    """Recognise the columns the caller did not name."""
+    taken = set(mapped.values())
+    recognised = {}
+    for ours, known in kind.columns.items():
+        if ours in mapped or (ours in ("distance", "score") and {"distance", "score"} & set(mapped)):
+            continue
+        candidates = [name for name in found if name not in taken and _normal(name) in known]
+        if len(candidates) > 1:
+            raise ColumnError(
+                f"{place}: columns {candidates} can all be meant by {ours!r}; "
+                f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
+            )
+        if candidates:
+            recognised[ours] = candidates[0]
+    if "distance" in recognised and "score" in recognised:
+        near, far = recognised["distance"], recognised["score"]
+        raise ColumnError(
+            f"{place}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are there; "
+            f"choose with columns={{'distance': {near!r}}} or columns={{'score': {far!r}}}"
+        )
+    return recognised

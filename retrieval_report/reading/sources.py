@@ -1,0 +1,272 @@
+"""From what the caller passes to files that are safe to parse.
+
+A path is one file, a glob, a folder or a list of these. Only regular files are opened: a FIFO or a device is
+refused before it can block or never end. Compressed text is unpacked here, under a cap, so that a small file
+cannot fill the memory, and a checksum next to a file is verified.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import hashlib
+import io
+import stat
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval_report.errors import FileError, ParameterError
+
+__all__ = ["ENDINGS", "MAX_BYTES", "Source", "base_name", "ending", "find_files", "open_source"]
+
+MAX_BYTES = 64 * 2**30
+"""Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
+MAX_RATIO = 250
+"""Without ``max_bytes``, more than RATIO_FROM bytes must not be this many times the compressed ones."""
+RATIO_FROM = 256 * 2**20
+CHUNK = 2**22
+
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
+    ".jsonl": "ndjson",
+    ".ndjson": "ndjson",
+    ".run": "run",
+    ".res": "run",
+    ".trec": "trec",
+    ".qrels": "qrels",
+    ".qrel": "qrels",
+}
+"""File endings that are taken from a folder, with or without ``.gz``; other endings are read when named."""
+_SIDE_FILE = ".sha256"
+_COMPRESSED = {b"PK\x03\x04": "a zip archive", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file whose bytes can be parsed.
+
+    Attributes
+    ----------
+    path : Path
+        The file as the caller named it, for messages and the model name.
+    content : Path | bytes
+        The path where the file can be parsed in place; its unpacked bytes where it was compressed.
+    """
+
+    path: Path
+    content: Path | bytes
+
+    def head(self, size: int = 2**16) -> bytes:
+        """Return the first bytes."""
+        if isinstance(self.content, bytes):
+            return self.content[:size]
+        with self.content.open("rb") as file:
+            return file.read(size)
+
+    def last_byte(self) -> bytes:
+        """Return the last byte; the file is not empty."""
+        if isinstance(self.content, bytes):
+            return self.content[-1:]
+        with self.content.open("rb") as file:
+            file.seek(-1, io.SEEK_END)
+            return file.read(1)
+
+    def read(self) -> bytes:
+        """Return all bytes."""
+        return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+
+
+def ending(path: Path) -> str:
+    """Return the known ending of a file name in lower case, without ``.gz``, or ''.
+
+    >>> ending(Path("runs/BM25.csv.GZ")), ending(Path("results.test"))
+    ('.csv', '')
+    """
+    suffix = Path(_without(path.name, ".gz")).suffix.lower()
+    return suffix if suffix in ENDINGS or suffix == ".txt" else ""
+
+
+def base_name(path: Path) -> str:
+    """Return the file name without its known endings: the model name of a file that gives none.
+
+    >>> base_name(Path("runs/bm25.v2.csv.gz")), base_name(Path("results.test"))
+    ('bm25.v2', 'results.test')
+    """
+    name = _without(path.name, ".gz")
+    return _without(name, ending(path)) or path.name
+
+
+def _without(name: str, suffix: str) -> str:
+    return name[: len(name) - len(suffix)] if suffix and name.lower().endswith(suffix) else name
+
+
+def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
+    """List the files that `path` stands for.
+
+    Parameters
+    ----------
+    path : str | Path | Sequence of these
+        A file; a glob (``*``, ``?``, ``[…]``, ``**``); a folder, whose files with known endings are taken
+        in the order of their names, without its subfolders and hidden files; or a list, taken in its own
+        order.
+    skip : Iterable[str]
+        Formats (values of `ENDINGS`) that are left out of a folder.
+
+    Raises
+    ------
+    FileError
+        Nothing is found, or a file is listed twice.
+    """
+    if isinstance(path, (str, Path)):
+        files = _expand(Path(path), set(skip))
+    elif isinstance(path, Sequence) and not isinstance(path, bytes):
+        files = [file for entry in path for file in find_files(entry, skip)]
+    else:
+        raise ParameterError(f"path: expected a file name, a Path or a list of them, got {type(path).__name__}")
+    if not files:
+        raise FileError("no files: the list of paths is empty")
+    repeated = sorted(str(file) for file in set(files) if files.count(file) > 1)
+    if repeated:
+        raise FileError(f"{repeated[0]}: listed more than once")
+    return files
+
+
+def _expand(path: Path, skip: set[str]) -> list[Path]:
+    mode = _mode(path)
+    if mode is None and glob.has_magic(str(path)):
+        # Path.glob would take no absolute pattern, and hidden files too.
+        names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
+        files = [Path(name) for name in names if not name.endswith(_SIDE_FILE) and not Path(name).is_dir()]
+        if not files:
+            raise FileError(f"{path}: no file matches")
+        return files
+    if mode is None or not stat.S_ISDIR(mode):
+        return [path]
+    try:
+        entries = sorted(path.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    files = [entry for entry in entries if ENDINGS.get(ending(entry), "txt") not in {*skip, "txt"}]
+    files = [file for file in files if not file.name.startswith((".", "_")) and file.is_file()]
+    if not files:
+        raise FileError(f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + .gz)")
+    return files
+
+
+def _mode(path: Path) -> int | None:
+    """Return the file's mode, or None where it cannot be looked up."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+
+
+def open_source(path: Path, max_bytes: int | None = None) -> Source:
+    """Check one file and unpack it when it is compressed.
+
+    Parameters
+    ----------
+    path : Path
+        A regular file. Gzip is recognised by its first bytes, not by its name.
+    max_bytes : int | None
+        Most bytes a compressed file may unpack to. None: `MAX_BYTES`, and at most `MAX_RATIO` bytes per
+        compressed byte once there are more than `RATIO_FROM`.
+
+    Raises
+    ------
+    FileError
+        Not there, not a regular file, not permitted, empty, damaged, too large, or different from its
+        checksum.
+    """
+    try:
+        _check_regular(path)
+        _check_side_file(path)
+        with path.open("rb") as file:
+            start = file.read(8)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{str(path)!r}: {error}") from error
+    if start[:2] == b"\x1f\x8b":
+        return Source(path, _checked(path, _unpack(path, max_bytes)))
+    _checked(path, start)
+    return Source(path, path)
+
+
+def _check_regular(path: Path) -> None:
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{path}: is a folder, not a file")
+    if not stat.S_ISREG(status.st_mode):
+        kinds = {
+            stat.S_ISFIFO: "a FIFO",
+            stat.S_ISCHR: "a device",
+            stat.S_ISBLK: "a device",
+            stat.S_ISSOCK: "a socket",
+        }
+        kind = next((name for test, name in kinds.items() if test(status.st_mode)), "of an unknown kind")
+        raise FileError(f"{path}: is {kind}; only regular files are read")
+
+
+def _checked(path: Path, content: bytes) -> bytes:
+    if not content:
+        raise FileError(f"{path}: the file is empty (0 bytes)")
+    if content[:2] == b"\x1f\x8b":
+        raise FileError(f"{path}: gzip inside gzip; unpack it once")
+    for magic, name in _COMPRESSED.items():
+        if content.startswith(magic):
+            raise FileError(f"{path}: is {name}, which is not unpacked here; unpack it, or use gzip")
+    return content
+
+
+def _check_side_file(path: Path) -> None:
+    """Compare the file with ``<name>.sha256`` next to it, as ``sha256sum`` writes it, where there is one."""
+    side = path.with_name(path.name + _SIDE_FILE)
+    if not side.is_file():
+        return
+    expected = _listed_sum(side.read_text("utf-8", "replace"), path.name)
+    if len(expected) != 64:
+        raise FileError(f"{side}: holds no SHA-256 sum for {path.name}")
+    with path.open("rb") as file:
+        actual = hashlib.file_digest(file, "sha256").hexdigest()
+    if actual != expected:
+        raise FileError(
+            f"{path}: SHA-256 is {actual}, but {side.name} says {expected}; the file is damaged or was replaced"
+        )
+
+
+def _listed_sum(text: str, name: str) -> str:
+    """Find the sum of a file in lines of ``sum  name``, ``sum *name`` or just ``sum``, or return ''."""
+    for line in text.splitlines():
+        entry = line.split(maxsplit=1)
+        if entry and (len(entry) == 1 or Path(entry[1].strip().removeprefix("*")).name == name):
+            return entry[0].lower()
+    return ""
+
+
+def _unpack(path: Path, max_bytes: int | None) -> bytes:
+    limit = max_bytes
+    if limit is None:
+        limit = min(MAX_BYTES, max(RATIO_FROM, MAX_RATIO * path.stat().st_size))
+    unpacked = io.BytesIO()
+    try:
+        with gzip.open(path, "rb") as file:
+            while chunk := file.read(CHUNK):
+                unpacked.write(chunk)
+                if unpacked.tell() > limit:
+                    raise FileError(f"{path}: unpacks to more than {limit} bytes; if that is right, raise max_bytes=")
+    except (EOFError, zlib.error, OSError) as error:
+        raise FileError(f"{path}: damaged gzip file: {error}") from error
+    return unpacked.getvalue()

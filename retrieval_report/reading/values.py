@@ -1,0 +1,140 @@
+"""Text → numbers, strictly: every value of a column is looked at before its type is chosen."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from retrieval_report.errors import DataError, RetrievalReportWarning
+
+__all__ = ["NULL_TEXTS", "TextTable", "parse_values"]
+
+NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
+"""Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
+_NUMBERS = {
+    "distance": pl.Float64,
+    "score": pl.Float64,
+    "weight": pl.Float64,
+    "relevance": pl.Int64,
+}
+_INTEGERS = ("count", "row", "n_relevant")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A text file whose structure is sound: our column names, every value still text.
+
+    Attributes
+    ----------
+    place : str
+        The file, for messages.
+    frame : pl.DataFrame
+        One String column per contract column the file has.
+    line : Callable[[int], int]
+        Row index → line number in the file; slow, for messages only.
+    """
+
+    place: str
+    frame: pl.DataFrame
+    line: Callable[[int], int]
+
+
+def parse_values(table: TextTable) -> pl.DataFrame:
+    """Turn the number columns of a text table into numbers; ids and labels stay text.
+
+    Integers become Int64 (UInt64 where only that holds them), everything else Float64; ``count``, ``row`` and
+    ``n_relevant`` must be integers; ``mask`` is true, false, 1 or 0.  ``nan`` and ``inf`` are numbers here:
+    whether they are allowed is the evaluation's rule.
+
+    Raises
+    ------
+    DataError
+        A value is no number (or no truth value); the message names file, line, column and value.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"query": ["007", "7"], "distance": ["3", "12"], "relevance": ["0.5", "NA"]})
+    >>> parse_values(TextTable("run.csv", frame, lambda row: row + 2)).rows()
+    [('007', 3, 0.5), ('7', 12, None)]
+    """
+    parsed = []
+    for series in table.frame:
+        if series.name in _NUMBERS:
+            series = _parse_number(series, table)
+        elif series.name in _INTEGERS:
+            series = _parse_integer(series, table)
+        elif series.name == "mask":
+            series = _parse_truth(series, table)
+        parsed.append(series)
+    return pl.DataFrame(parsed, height=table.frame.height)
+
+
+def _parse_number(text: pl.Series, table: TextTable) -> pl.Series:
+    if text.null_count() == len(text):
+        return text.cast(_NUMBERS[text.name])
+    for dtype in (pl.Int64, pl.UInt64):
+        integers = text.cast(dtype, strict=False)
+        if integers.null_count() == text.null_count():
+            return integers
+    floats = text.cast(pl.Float64, strict=False)
+    if floats.null_count() == text.null_count():
+        _warn_of_lost_digits(text, floats, table)
+        return floats
+    cleaned = _clean(text)
+    if not cleaned.equals(text, null_equal=True):
+        return _parse_number(cleaned, table)
+    raise _not("a number", text, floats, table)
+
+
+def _parse_integer(text: pl.Series, table: TextTable) -> pl.Series:
+    cleaned = _clean(text)
+    integers = cleaned.cast(pl.Int64, strict=False)
+    if integers.null_count() > cleaned.null_count():
+        raise _not("a whole number of 64 bits", cleaned, integers, table)
+    return integers
+
+
+def _parse_truth(text: pl.Series, table: TextTable) -> pl.Series:
+    cleaned = _clean(text)
+    truth = cleaned.str.to_lowercase().replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+    if truth.null_count() > cleaned.null_count():
+        raise _not("true, false, 1 or 0", cleaned, truth, table)
+    return truth
+
+
+def _clean(text: pl.Series) -> pl.Series:
+    """Strip blanks and turn the texts that mean "no value" into null."""
+    stripped = text.str.strip_chars()
+    return stripped.replace(list(NULL_TEXTS), [None] * len(NULL_TEXTS))
+
+
+def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> DataError:
+    """Describe the first value that could not be parsed."""
+    bad = (parsed.is_null() & text.is_not_null()).arg_true()
+    value = text[int(bad[0])]
+    hint = "; a decimal comma? write a point" if _DECIMAL_COMMA.match(value) else ""
+    return DataError(
+        f"{table.place}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} is not {wanted}"
+        f" ({len(bad)} such values){hint}"
+    )
+
+
+def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -> None:
+    """Warn where integers too long for a float stand in a column of floats: neighbours may merge."""
+    if not (floats.abs() >= 2.0**53).any():
+        return
+    lost = text.str.contains(r"^[+-]?\d{16,}$") & (floats.abs() >= 2.0**53)
+    if lost.any():
+        row = int(lost.arg_true()[0])
+        warnings.warn(
+            f"{table.place}, line {table.line(row)}: column {text.name!r}: {text[row]!r} does not fit "
+            "a float64 exactly, so neighbouring values may become ties",
+            RetrievalReportWarning,
+            stacklevel=2,
+        )
