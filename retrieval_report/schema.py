@@ -90,6 +90,8 @@ SUMMARY = {
     "policy": pl.String,
     "value": pl.Float64,
     "tie_std": pl.Float64,
+    "lowest": pl.Float64,
+    "highest": pl.Float64,
     "query_se": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,

@@ -1,4 +1,4 @@
-"""What is each model's mean score, and how uncertain is it, for which reason?"""
+"""Each model's mean score, how uncertain it is, and for which reason."""
 
 from __future__ import annotations
 
@@ -6,20 +6,36 @@ import math
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from retrieval_report.analysis.inputs import PLACE, check_fraction, check_scores, check_whole
+from retrieval_report.analysis.intervals import (
+    Interval,
+    Mean,
+    bca_interval,
+    stratified_mean,
+    t_interval,
+    weighted_mean,
+)
 from retrieval_report.errors import ColumnError, KeyMismatchError
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SCORES, SUMMARY, check_choice, check_queries, refuse
+from retrieval_report.schema import SUMMARY, check_choice, check_queries, refuse
 
 __all__ = ["summarise"]
 
-GROUP = ["model", "metric", "cutoff", "policy"]
-CONFIDENCE = 0.95
-Floats = NDArray[np.float64]
+GROUP = ["model", *PLACE]
+LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
 
 
-def summarise(scores: object, *, queries: object = None, average: str = "micro") -> pl.DataFrame:
+def summarise(
+    scores: object,
+    *,
+    queries: object = None,
+    average: str = "micro",
+    interval: str = "t",
+    confidence: float = 0.95,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> pl.DataFrame:
     """Average the scores of each model, metric, cutoff and policy over the queries.
 
     Two uncertainties are kept apart: ``tie_std`` is the exact standard deviation of the mean under random tie order
@@ -33,15 +49,25 @@ def summarise(scores: object, *, queries: object = None, average: str = "micro")
         ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); what :func:`list_weights` returns
         (weights by model, query and metric) is accepted too.
     average
-        ``micro``: plain mean over queries. ``macro``: mean per label, then the plain mean of those. ``weighted``:
-        Σ w·x / Σ w.
+        One of {"micro", "macro", "weighted"}. Plain mean over queries; mean per label, then the plain mean of
+        those; Σ w·x / Σ w.
+    interval
+        One of {"t", "bca"}. Student's t over queries, symmetric and not cut at 0 or 1; or the bias-corrected and
+        accelerated bootstrap, which follows skewed scores and stays within their range. Macro: labels are strata,
+        queries vary within them. Weighted: queries are resampled with their weights.
+    confidence
+        Share of samples of queries whose interval holds the true mean.
+    resamples, seed
+        Of the bootstrap; the result depends on neither row order nor on what else the scores hold.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``policy``, ``value``, ``tie_std``, ``query_se``, ``ci_low``, ``ci_high``
-        (95 %, Student's t over queries), ``queries`` (in the mean), and how many of the model's queries have
-        ``no_relevant`` item, are ``missing`` (no rows) or ``unjudged``. Groups keep the order of the scores.
+        ``model``, ``metric``, ``cutoff``, ``policy``, ``value``, ``tie_std``, ``lowest`` and ``highest`` (the means
+        under the worst and the best tie order; null unless those policies are in the scores), ``query_se``,
+        ``ci_low``, ``ci_high`` (null below two queries, or two of a label), ``queries`` (in the mean), and how many
+        of the model's queries have ``no_relevant`` item, are ``missing`` (no rows) or ``unjudged``. Groups keep the
+        order of the scores.
 
     Examples
     --------
@@ -50,16 +76,16 @@ def summarise(scores: object, *, queries: object = None, average: str = "micro")
     >>> rankings = pl.DataFrame({
     ...     "query": ["q", "q", "r", "r"], "item": ["a", "b", "a", "b"], "distance": [1, 1, 1, 2],
     ...     "relevance": [1, 0, 1, 0]})
-    >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=1, policies="expected"))
-    >>> summary.select("value", "tie_std", "query_se", "queries").row(0)
-    (0.75, 0.25, 0.25, 2)
+    >>> scores = evaluate(rankings, metrics="rr", cutoffs=1, policies=("expected", "best", "worst"))
+    >>> summarise(scores).select("value", "tie_std", "lowest", "highest", "query_se", "queries").row(0)
+    (0.75, 0.25, 0.5, 1.0, 0.25, 2)
     """
     check_choice("average", average, ("micro", "macro", "weighted"))
-    frame = to_polars(scores, "scores")
-    missing = [name for name in SCORES if name not in frame.columns]
-    if missing:
-        raise ColumnError(f"scores: no column {', '.join(map(repr, missing))}; expected what evaluate returns")
-    frame = _with_weights(frame, queries, average)
+    check_choice("interval", interval, ("t", "bca"))
+    check_fraction("confidence", confidence)
+    check_whole("resamples", resamples, LEAST_RESAMPLES)
+    check_whole("seed", seed, 0)
+    frame = _with_weights(check_scores(scores), queries, average)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
     frame = frame.join(order, on=GROUP, how="left", nulls_equal=True).sort("group", "query")
     counts = frame.group_by("group", maintain_order=True).agg(
@@ -68,10 +94,16 @@ def summarise(scores: object, *, queries: object = None, average: str = "micro")
         missing=(pl.col("items") == 0).sum(),
         unjudged=pl.col("n_relevant").is_null().sum(),
     )
-    kept = frame.filter(pl.col("value").is_not_null())
-    means = _means(kept, average, order.height)
-    result = pl.concat([order, counts.drop("group"), means], how="horizontal").select(list(SUMMARY))
-    return result.cast({name: dtype for name, dtype in SUMMARY.items() if dtype is not None})
+    columns: dict[str, list[float | None]] = {
+        name: [None] * order.height for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")
+    }
+    for (group,), rows in frame.filter(pl.col("value").is_not_null()).group_by("group", maintain_order=True):
+        mean, bounds = _mean(rows, average, interval, confidence, resamples, seed)
+        for name, number in zip(columns, (*mean[:3], *bounds), strict=True):
+            columns[name][int(str(group))] = None if math.isnan(number) else number
+    means = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
+    result = _with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
+    return result.select(list(SUMMARY)).cast({**SUMMARY})
 
 
 def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
@@ -99,44 +131,29 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     return frame
 
 
-def _means(kept: pl.DataFrame, average: str, groups: int) -> pl.DataFrame:
-    from scipy import stats  # imported here: half a second that only a summary needs
-
-    names = ("value", "tie_std", "query_se", "ci_low", "ci_high")
-    columns: dict[str, list[float | None]] = {name: [None] * groups for name in names}
-    for (group,), rows in kept.group_by("group", maintain_order=True):
-        values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
-        if average == "macro":
-            value, tie, error, freedom = _macro(values, spread, rows["label"].to_numpy())
-        else:
-            weight = rows["weight"].to_numpy().astype(np.float64) if average == "weighted" else np.ones(values.size)
-            value, tie, error, freedom = _weighted(values, spread, weight)
-        reach = stats.t.ppf(0.5 + CONFIDENCE / 2, freedom) * error if freedom > 0 else math.nan
-        for name, number in zip(names, (value, tie, error, value - reach, value + reach), strict=True):
-            columns[name][int(str(group))] = None if math.isnan(number) else number
-    return pl.DataFrame(columns, schema={name: pl.Float64 for name in names})
-
-
-def _weighted(values: Floats, spread: Floats, weight: Floats) -> tuple[float, float, float, int]:
-    """Mean, its standard deviation over tie orders, its standard error over queries, degrees of freedom."""
-    total, size = math.fsum(weight), int(np.count_nonzero(weight))
-    if total == 0:
-        return 0.0, 0.0, math.nan, 0
-    value = math.fsum(weight * values) / total
-    tie = math.sqrt(math.fsum((weight * spread) ** 2)) / total
-    if size < 2:
-        return value, tie, math.nan, 0
-    error = math.sqrt(math.fsum((weight * (values - value)) ** 2) * size / (size - 1)) / total
-    return value, tie, error, size - 1
+def _mean(
+    rows: pl.DataFrame, average: str, interval: str, confidence: float, resamples: int, seed: int
+) -> tuple[Mean, Interval]:
+    """Mean and interval of one model, metric, cutoff and policy; rows are sorted by query."""
+    values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
+    strata, weight = [(values, spread)], None
+    if average == "macro":
+        labels = rows["label"].to_numpy()
+        strata = [(values[labels == label], spread[labels == label]) for label in np.unique(labels)]
+        mean = stratified_mean(strata)
+    else:
+        if average == "weighted":
+            weight = rows["weight"].cast(pl.Float64).to_numpy()
+        mean = weighted_mean(values, spread, np.ones(values.size) if weight is None else weight)
+    if interval == "t":
+        return mean, t_interval(mean, confidence)
+    return mean, bca_interval([stratum for stratum, _ in strata], weight, confidence, resamples, seed)
 
 
-def _macro(values: Floats, spread: Floats, labels: NDArray[np.generic]) -> tuple[float, float, float, int]:
-    """As ``_weighted``, for the plain mean of the labels' means; labels are strata, so only queries vary."""
-    parts = [(values[labels == label], spread[labels == label]) for label in np.unique(labels)]
-    means = [_weighted(value, std, np.ones(value.size)) for value, std in parts]
-    value = math.fsum(mean for mean, *_ in means) / len(means)
-    tie = math.sqrt(math.fsum(std**2 for _, std, *_ in means)) / len(means)
-    if any(math.isnan(error) for _, _, error, _ in means):
-        return value, tie, math.nan, 0
-    error = math.sqrt(math.fsum(error**2 for _, _, error, _ in means)) / len(means)
-    return value, tie, error, sum(freedom for *_, freedom in means)
+def _with_bounds(result: pl.DataFrame) -> pl.DataFrame:
+    """The means of the policies worst and best, beside every policy of their model, metric and cutoff."""
+    here = ["model", "metric", "cutoff"]
+    for name, policy in (("lowest", "worst"), ("highest", "best")):
+        bound = result.filter(policy=policy).select(*here, pl.col("value").alias(name))
+        result = result.join(bound, on=here, how="left", nulls_equal=True, maintain_order="left")
+    return result
