@@ -4,5 +4,4 @@ from __future__ import annotations
 
 from retrieval_report.cli import main
 
-if __name__ == "__main__":
-    main()
+main()

@@ -91,9 +91,7 @@ def display_width(text: str) -> int:
     (3, 4)
     """
     return sum(
-        0
-        if unicodedata.category(character) in ("Mn", "Me")
-        else 1 + (unicodedata.east_asian_width(character) in "WF")
+        0 if unicodedata.category(character) in ("Mn", "Me") else 1 + (unicodedata.east_asian_width(character) in "WF")
         for character in text
     )
 
@@ -127,9 +125,7 @@ def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPol
     def number(policy: str, field: str = "value") -> Callable[[ByPolicy], str]:
         return lambda by_policy: _number(by_policy.get(policy, {}).get(field), digits)
 
-    def pair(
-        left: Callable[[ByPolicy], str], mark: str, right: Callable[[ByPolicy], str]
-    ) -> Callable[..., str]:
+    def pair(left: Callable[[ByPolicy], str], mark: str, right: Callable[[ByPolicy], str]) -> Callable[..., str]:
         return lambda by_policy: f"{left(by_policy)} {mark} {right(by_policy)}"
 
     def count(field: str) -> Callable[[ByPolicy], str]:
@@ -164,7 +160,5 @@ def _align(table: Sequence[Sequence[str]]) -> list[str]:
     lines = []
     for row in table:
         pads = [" " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
-        lines.append(
-            "  ".join([row[0] + pads[0], *(pad + cell for cell, pad in zip(row[1:], pads[1:], strict=True))])
-        )
+        lines.append("  ".join([row[0] + pads[0], *(pad + cell for cell, pad in zip(row[1:], pads[1:], strict=True))]))
     return [line.rstrip() for line in lines]

@@ -165,6 +165,13 @@ def test_a_process_with_bad_input_prints_no_traceback(tmp_path: Path) -> None:
     assert outcome.stderr.startswith("Error: ")
 
 
+def test_a_warning_is_one_line_without_a_place_in_the_code(rankings: Path) -> None:
+    rankings.write_text(TIED.replace(",1\n", ",0\n"))
+    outcome = start("evaluate", rankings)
+    assert outcome.returncode == 0
+    assert outcome.stderr == "Warning: no query has a relevant item\n"
+
+
 INTERRUPT = "import os, retrieval_report.output; os.fsync = lambda descriptor: os.kill(os.getpid(), {})"
 
 

@@ -21,9 +21,7 @@ def run_pytest(folder: Path, body: str, *, forbid: bool) -> subprocess.Completed
     shutil.copy(Path(__file__).with_name("conftest.py"), folder)
     (folder / "test_sample.py").write_text(f"import pytest\n{body}\n")
     (folder / "test_other.py").write_text("def test_other() -> None: pass\n")
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))
-    }
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))}
     environment["RETRIEVAL_REPORT_FORBID_SKIPS"] = "1" if forbid else ""
     command = [
         sys.executable,
@@ -51,9 +49,7 @@ def run_pytest(folder: Path, body: str, *, forbid: bool) -> subprocess.Completed
         ("expected failure", True, "1 passed, 1 xfailed"),
     ],
 )
-def test_skips_need_a_reason_and_can_be_forbidden(
-    tmp_path: Path, skip: str, forbid: bool, message: str
-) -> None:
+def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, skip: str, forbid: bool, message: str) -> None:
     outcome = run_pytest(tmp_path, SKIPS[skip], forbid=forbid)
     assert message in outcome.stdout
     assert (outcome.returncode == 0) == ("passed" in message)

@@ -26,9 +26,7 @@ def summary(models: dict[str, Values], *, cutoff: int | None = 10, **counts: int
         for model, values in models.items()
         for policy, (value, std) in values.items()
     ]
-    return pl.DataFrame(
-        rows, schema_overrides={"cutoff": pl.Int64, "tie_std": pl.Float64, "value": pl.Float64}
-    )
+    return pl.DataFrame(rows, schema_overrides={"cutoff": pl.Int64, "tie_std": pl.Float64, "value": pl.Float64})
 
 
 def test_all_policies_in_one_line_per_model() -> None:
@@ -81,10 +79,7 @@ def test_counts_are_shown_where_there_is_something_to_count() -> None:
 
 
 def test_row_105_names_cannot_act_on_the_terminal() -> None:
-    assert (
-        visible("\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800")
-        == r"\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800"
-    )
+    assert visible("\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800") == r"\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800"
     table = summary_table(summary({"a\x1b[2J\n\u202eb": ALL_POLICIES}))
     assert r"a\x1b[2J\n\u202eb" in table
     assert len(table.splitlines()) == 3
