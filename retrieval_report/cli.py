@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import shlex
+import shutil
 import signal
 import sys
 import warnings
@@ -268,5 +269,11 @@ def _tell_written(files: Mapping[Path, bytes]) -> None:
 
 
 def _next_command(data: Path) -> str:
-    runs, judgements = shlex.quote(str(data / "docs/runs")), shlex.quote(str(data / "docs/qrels.txt"))
-    return f"retrieval-report evaluate {runs} --judgements {judgements} --metrics ap,err --cutoffs 5,all"
+    # As it can be typed here: from an environment that is not active, and with short paths where possible.
+    program = "retrieval-report"
+    if Path(sys.argv[0]).name == program and shutil.which(program) is None:
+        program = sys.argv[0]
+    if data.is_relative_to(Path.cwd()):
+        data = data.relative_to(Path.cwd())
+    words = [program, "evaluate", str(data / "docs/runs"), "--judgements", str(data / "docs/qrels.txt")]
+    return shlex.join([*words, "--metrics", "ap,err", "--cutoffs", "5,all"])
