@@ -1,8 +1,11 @@
-"""The only border between frames and NumPy: rows of a sorted frame → lists of ties of cells, and their orders."""
+"""The only border between frames and NumPy: columns → keys and codes, rows → lists of ties of cells."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import itertools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -10,10 +13,31 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels import grouping, shuffling
 
-__all__ = ["Lists", "ideal_lists", "keys_of", "lists_from_rows", "ordered", "singles", "starts"]
+__all__ = [
+    "Lists",
+    "Rows",
+    "grade_codes",
+    "id_keys",
+    "ideal_lists",
+    "keys_of",
+    "lists_from_rows",
+    "locate",
+    "order_keys",
+    "ordered",
+    "over_ranges",
+    "singles",
+    "starts",
+]
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+Places = NDArray[np.uint32]
+Keys = NDArray[np.uint64]
+Result = TypeVar("Result")
+
+SMALL = 20_000  # rows or cells below which threads cost more than they save
+CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 
 
 class Lists(NamedTuple):
@@ -30,10 +54,34 @@ class Lists(NamedTuple):
         before = np.concatenate([[0], np.cumsum(self.items)])[self.tie[self.start]]
         return np.diff(before)
 
-    def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Σ count · value of the grade, for each list (exact for whole numbers)."""
+    def total(self, values: Floats) -> Floats:
+        """Σ items · value of the grade, for each list (exact for whole numbers)."""
         before = np.concatenate([[0.0], np.cumsum(self.items * values[self.grade])])[self.tie[self.start]]
         return np.diff(before)
+
+
+class Rows(NamedTuple):
+    """Which rows belong to which list: places ``begin`` … ``end`` − 1 of ``row_of``, or of the rows as they are."""
+
+    begin: Integers
+    end: Integers
+    row_of: Places  # empty: the rows of a list stand together already
+
+    def of(self, index: int) -> NDArray[np.integer]:
+        """Row numbers of one list."""
+        places = np.arange(self.begin[index], self.end[index])
+        return self.row_of[places] if self.row_of.size else places
+
+
+def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int) -> list[Result]:
+    """Run ``task(first, last)`` over ranges of lists with about the same work, given as running totals."""
+    lists = work.size - 1
+    if workers == 1 or work[-1] < SMALL:
+        return [task(0, lists)]
+    targets = np.linspace(0, work[-1], workers * CHUNKS + 1)[1:-1]
+    ends = sorted({0, *(int(end) for end in np.searchsorted(work, targets)), lists})
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda pair: task(*pair), itertools.pairwise(ends)))
 
 
 def starts(codes: NDArray[np.integer], lists: int) -> Integers:
@@ -45,19 +93,110 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
     return np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=lists))]).astype(np.int64)
 
 
+def id_keys(ids: pl.Series) -> Keys:
+    """64 bits for every id: whole numbers as they are, a hash of text. Equal ids have equal keys."""
+    if ids.dtype == pl.String:
+        return ids.hash().to_numpy()
+    if ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128):
+        return ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64)
+    return ids.rank("dense").cast(pl.UInt64).to_numpy()
+
+
+def order_keys(values: pl.Series, *, falling: bool) -> Integers:
+    """Distances or scores as int64: equal exactly where they are equal, small where they are near.
+
+    Nothing is negated or rounded: float64 is ordered by its bits, unsigned numbers by an offset, and larger-is-nearer
+    by the complement, which no number overflows.
+
+    >>> order_keys(pl.Series([-128, 127], dtype=pl.Int8), falling=True).tolist()
+    [127, -128]
+    """
+    dtype = values.dtype
+    if dtype.is_float():
+        bits = (values.cast(pl.Float64).to_numpy() + 0.0).view(np.int64)  # adding 0.0 makes −0.0 equal 0.0
+        keys = bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+    elif dtype == pl.UInt64:
+        keys = (values.to_numpy() ^ np.uint64(2**63)).view(np.int64)
+    elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
+        keys = values.cast(pl.Int64).to_numpy()
+    else:  # decimals and 128-bit numbers do not fit 64 bits; their ranks do
+        keys = values.rank("dense").cast(pl.Int64).to_numpy()
+    return ~keys if falling else keys
+
+
+def grade_codes(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
+    """The distinct relevances of the rows and of ``known``, ascending, and the code of each row."""
+    values = relevance.cast(pl.Float64).to_numpy() + 0.0
+    codes = np.empty(values.size, np.uint32)
+    first = grouping.factorise(values.view(np.uint64), codes)
+    grades = np.unique(np.concatenate([[0.0], known, values[first]]))
+    return grades, np.searchsorted(grades, values[first]).astype(np.int32)[codes]
+
+
+def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Rows]:
+    """The distinct keys, sorted, and the rows of each: lists are numbered in that order."""
+    changes = frame.select(pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys).fill_null(True))
+    at = np.flatnonzero(changes.to_series().to_numpy())
+    scattered = at.size > frame.height // 2
+    heads = frame.select(keys) if scattered else frame.select(keys)[at]
+    codes, first = _codes_of(heads)
+    names = heads[first].with_row_index("code").sort(keys)
+    old = names["code"].to_numpy()
+    names = names.drop("code")
+    if old.size == heads.height and not scattered:
+        ends = np.append(at[1:], frame.height)
+        return names, Rows(at[old], ends[old], np.empty(0, np.uint32))
+    new = np.empty(old.size, np.uint32)
+    new[old] = np.arange(old.size, dtype=np.uint32)
+    codes = new[codes]
+    if not scattered:
+        codes = np.repeat(codes, np.diff(np.append(at, frame.height)))
+    start, row_of = np.zeros(old.size + 1, np.int64), np.empty(frame.height, np.uint32)
+    grouping.stable_by_code(codes, start, row_of)
+    return names, Rows(start[:-1], start[1:], row_of)
+
+
+def _codes_of(heads: pl.DataFrame) -> tuple[Places, Places]:
+    """A number for every distinct row of keys, and where it appears first."""
+    combined = np.zeros(heads.height, np.uint64)
+    codes, first = np.zeros(heads.height, np.uint32), np.zeros(min(heads.height, 1), np.uint32)
+    for index, name in enumerate(heads.columns):
+        own = np.empty(heads.height, np.uint32)
+        firsts = grouping.factorise(id_keys(heads[name]), own)
+        if heads.schema[name] == pl.String and not (heads[name][firsts][own] == heads[name]).all():
+            own = heads[name].rank("dense").cast(pl.UInt32).to_numpy() - np.uint32(1)  # two texts share a hash
+        combined = combined * np.uint64(int(own.max(initial=0)) + 1) + own
+        if index + 1 == len(heads.columns):
+            first = grouping.factorise(combined, codes)
+    return codes, first
+
+
 def lists_from_rows(
-    row_start: Integers, new_tie: NDArray[np.bool_], grade: Codes, count: Integers, kinds: int
-) -> Lists:
-    """Lists from rows sorted by list and distance; ``count`` of length 0 means one item a row."""
-    rows = grade.size
-    start = np.zeros(row_start.size, np.int64)
-    tie, cell_grade, cell_count = (
-        np.zeros(rows + 1, np.int64),
-        np.empty(rows, np.int32),
-        np.empty(rows, np.int64),
+    rows: Rows, key: Integers, grade: Codes, count: Integers, kinds: int, *, naive: bool, workers: int
+) -> tuple[Lists, Lists | None]:
+    """The lists with their true ties, and on request with every row a tie of its own, ties in the order received.
+
+    ``count`` of length 0 means that every row is one item.
+    """
+
+    def task(first: int, last: int) -> tuple[NDArray[np.integer], ...]:
+        size = int((rows.end[first:last] - rows.begin[first:last]).sum())
+        list_ties, tie_cells = np.zeros(last - first, np.int64), np.empty(size, np.int64)
+        cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
+        order = np.empty(size if naive else 0, np.int32)
+        ties, cells = grouping.count_cells(
+            first, last, *rows, key, grade, count, kinds, list_ties, tie_cells, cell_grade, cell_items, order
+        )
+        return list_ties, tie_cells[:ties].copy(), cell_grade[:cells].copy(), cell_items[:cells].copy(), order
+
+    length = rows.end - rows.begin
+    work = np.concatenate([[0], np.cumsum(length)])
+    parts = over_ranges(task, work, workers)
+    list_ties, tie_cells, cell_grade, cell_items, order = (np.concatenate(part) for part in zip(*parts, strict=True))
+    lists = Lists(
+        np.concatenate([[0], np.cumsum(list_ties)]), np.concatenate([[0], np.cumsum(tie_cells)]), cell_grade, cell_items
     )
-    ties, cells = grouping.count_cells(row_start, new_tie, grade, count, kinds, start, tie, cell_grade, cell_count)
-    return Lists(start, tie[: ties + 1].copy(), cell_grade[:cells].copy(), cell_count[:cells].copy())
+    return lists, singles(work, order) if naive else None
 
 
 def singles(row_start: Integers, grade: Codes) -> Lists:
@@ -76,20 +215,20 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     return Lists(first, own, lists.grade[turned], lists.items[turned])
 
 
-def ideal_lists(lists: Lists, extra_start: Integers, extra_grade: Codes, extra_count: Integers, kinds: int) -> Lists:
+def ideal_lists(lists: Lists, extra_start: Integers, extra_grade: Codes, extra_items: Integers, kinds: int) -> Lists:
     """Every list's items, and extra items known but not retrieved, in falling order of grade."""
     room = lists.grade.size + extra_grade.size
     start = np.zeros(lists.start.size, np.int64)
-    grade, count = np.empty(room, np.int32), np.empty(room, np.int64)
+    grade, items = np.empty(room, np.int32), np.empty(room, np.int64)
     cells = grouping.ideal_cells(
-        lists.tie[lists.start], lists.grade, lists.items, extra_start, extra_grade, extra_count, kinds,
-        start, grade, count,
+        lists.tie[lists.start], lists.grade, lists.items, extra_start, extra_grade, extra_items, kinds,
+        start, grade, items,
     )  # fmt: skip
-    return Lists(start, np.arange(cells + 1), grade[:cells].copy(), count[:cells].copy())
+    return Lists(start, np.arange(cells + 1), grade[:cells].copy(), items[:cells].copy())
 
 
-def keys_of(ids: pl.Series) -> NDArray[np.uint64]:
-    """A 64-bit key for every id, the same on every machine and in every order of the rows.
+def keys_of(ids: pl.Series) -> Keys:
+    """A 64-bit key for every id, the same on every machine and in every order of the rows; for random draws.
 
     >>> keys_of(pl.Series(["a", "b"])).tolist() == keys_of(pl.Series(["b", "a"])).tolist()[::-1]
     True
@@ -100,6 +239,5 @@ def keys_of(ids: pl.Series) -> NDArray[np.uint64]:
         characters = np.frombuffer((ids.str.join("").item() or "").encode(), dtype=np.uint8)
         shuffling.text_keys(characters, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), keys)
     else:
-        numbers = ids.cast(pl.UInt64) if ids.dtype == pl.UInt64 else ids.cast(pl.Int64)
-        shuffling.integer_keys(numbers.to_numpy().astype(np.uint64, casting="unsafe"), keys)
+        shuffling.integer_keys(id_keys(ids), keys)
     return keys

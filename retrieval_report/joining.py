@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.arrays import Codes, Integers, Lists, ideal_lists, lists_from_rows, singles, starts
+from retrieval_report import arrays
+from retrieval_report.arrays import Codes, Integers, Lists, Rows
 from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.kernels import grouping
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import (
@@ -17,6 +19,7 @@ from retrieval_report.schema import (
     check_judgements,
     check_queries,
     check_rankings,
+    check_unique,
     order_column,
     refuse,
 )
@@ -24,6 +27,7 @@ from retrieval_report.schema import (
 __all__ = ["Prepared", "prepare"]
 
 KEYS = ["model", "query"]
+NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -43,39 +47,41 @@ class Prepared:
 
 @dataclass(frozen=True)
 class _Parts:
-    rows: pl.DataFrame
-    unretrieved: pl.DataFrame  # rows of items known but not retrieved: model, query, relevance
+    rows: pl.DataFrame  # the items of the lists
+    present: pl.DataFrame | None  # model, query of rows received, where some of them then leave their list
+    unretrieved: pl.DataFrame  # items known but not retrieved: model, query, relevance
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
 
 
 def prepare(rankings: object, judgements: object, queries: object, options: Options) -> Prepared:
     """Check the frames, join them and lay them out as lists."""
-    parts = _read(rankings, judgements, queries, options)
-    parts = _judge(parts, options)
-    names = _all_lists(parts, options)
-    relevances = [parts.rows["relevance"], parts.unretrieved["relevance"]]
-    if parts.judgements is not None:
-        relevances.append(parts.judgements["relevance"])
-    grades = np.unique(np.concatenate([[0.0], *(values.cast(pl.Float64).to_numpy() for values in relevances)]))
+    parts = _judge(_read(rankings, judgements, queries, options), options)
+    found, rows = arrays.locate(parts.rows, KEYS)
+    known = _relevances(parts)
+    grades, grade = arrays.grade_codes(parts.rows["relevance"], known)
+    if "item" in parts.rows.columns:
+        _check_items(parts, found, rows, grade)
+    names = _all_lists(parts, found, options)
+    rows = _spread(rows, found, names)
     relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
-    row_start, new_tie, grade, count, naive = _sorted_rows(parts.rows, names, grades, options)
-    ties = lists_from_rows(row_start, new_tie, grade, count, grades.size)
-    extra = _extra_cells(parts, names, grades)
-    nothing = (np.zeros(names.height + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
-    listed = ideal_lists(ties, *nothing, grades.size)
+    order = order_column(parts.rows)
+    key = arrays.order_keys(parts.rows[order], falling=order == "score")
+    count = parts.rows["count"].to_numpy() if "count" in parts.rows.columns else np.empty(0, np.int64)
+    naive = "naive" in options.policies
+    ties, singles = arrays.lists_from_rows(rows, key, grade, count, grades.size, naive=naive, workers=options.workers)
+    none = np.zeros(names.height + 1, np.int64)
+    listed = arrays.ideal_lists(ties, none, *NO_CELLS, grades.size)
+    own = ties if parts.judgements is None else Lists(none, np.zeros(1, np.int64), *NO_CELLS)
+    judged = arrays.ideal_lists(own, *_extra_cells(parts, names, grades), grades.size)
+    relevant = judged.total(relevant_grade.astype(np.float64)).astype(np.int64)
     if parts.judgements is None:
-        judged = ideal_lists(ties, *extra, grades.size)
-        relevant = judged.total(relevant_grade.astype(np.float64)).astype(np.int64)
-        judged, relevant = _told_relevant(parts, names, judged, relevant, grades, relevant_grade)
+        judged, relevant = _told_relevant(parts, names, judged, relevant, relevant_grade)
     else:
-        empty = Lists(np.zeros(names.height + 1, np.int64), np.zeros(1, np.int64), nothing[1], nothing[2])
-        judged = ideal_lists(empty, *extra, grades.size)
-        relevant = judged.total(relevant_grade.astype(np.float64)).astype(np.int64)
-        known = parts.judgements.select("query").unique().with_columns(pl.lit(True).alias("known"))
-        is_known = names.join(known, on="query", how="left", maintain_order="left")["known"].fill_null(False)
-        relevant[~is_known.to_numpy()] = -1
-    return Prepared(names, ties, naive, judged, listed, grades, relevant_grade, relevant, ties.length)
+        told = parts.judgements.select("query").unique().with_columns(told=pl.lit(True))
+        is_told = names.join(told, on="query", how="left", maintain_order="left")["told"].fill_null(False)
+        relevant[~is_told.to_numpy()] = -1
+    return Prepared(names, ties, singles, judged, listed, grades, relevant_grade, relevant, ties.length)
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options) -> _Parts:
@@ -85,22 +91,32 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
         rows = _check_counted(frame, judgements, options)
     else:
         allowed = options.null_distance == "not_retrieved"
-        rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
+        rows = _naive_order(check_rankings(frame, relevance=judgements is None, null_distance=allowed), options)
+    order, everything = order_column(rows), rows
     if "mask" in rows.columns:
         rows = rows.filter("mask")
-    order = order_column(rows)
     if options.decimals is not None and not rows.schema[order].is_integer():
         rows = rows.with_columns(pl.col(order).round(options.decimals))
-    unretrieved = rows.filter(pl.col(order).is_null())
-    rows = rows.filter(pl.col(order).is_not_null())
-    if options.distance_threshold is not None:
-        rows = _beyond_threshold(rows, order, options.distance_threshold)
+    unretrieved = rows.clear()
+    if rows[order].null_count():
+        unretrieved, rows = rows.filter(pl.col(order).is_null()), rows.filter(pl.col(order).is_not_null())
     return _Parts(
         rows,
+        None if rows.height == everything.height else everything.select(KEYS).unique(),
         unretrieved,
         None if judgements is None else check_judgements(to_polars(judgements, "judgements")),
         None if queries is None else check_queries(to_polars(queries, "queries")),
     )
+
+
+def _naive_order(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Rows in the order that naive scores see: file order, or by item id."""
+    if "naive" in options.policies:
+        if options.naive_order != "row":
+            rows = rows.sort("item", descending=options.naive_order == "item_descending", maintain_order=True)
+        elif "row" in rows.columns and not rows["row"].is_sorted():
+            rows = rows.sort("row", maintain_order=True)
+    return rows.drop("row", strict=False)
 
 
 def _check_counted(frame: pl.DataFrame, judgements: object, options: Options) -> pl.DataFrame:
@@ -114,56 +130,43 @@ def _check_counted(frame: pl.DataFrame, judgements: object, options: Options) ->
     return check_counts(frame)
 
 
-def _beyond_threshold(rows: pl.DataFrame, order: str, threshold: float) -> pl.DataFrame:
-    if order == "score":
-        raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
-    if "relevance" not in rows.columns:
-        return rows.with_columns((pl.col("distance") > threshold).alias("beyond"))
-    return rows.with_columns(
-        pl.when(pl.col("distance") > threshold).then(0).otherwise(pl.col("relevance")).alias("relevance")
-    )
-
-
 def _judge(parts: _Parts, options: Options) -> _Parts:
     """Relevance of every row: from the judgements when there are any, else the rankings' own."""
-    rows, judgements = parts.rows, parts.judgements
-    if judgements is None:
-        return _Parts(
-            _settle_nulls(rows, options.unjudged or "error"),
-            _settle_nulls(parts.unretrieved, options.unjudged or "error"),
-            None,
-            parts.queries,
-        )
+    if parts.judgements is not None:
+        rows, judgements = _join_judgements(parts.rows, parts.judgements)
+        unretrieved = parts.unretrieved.with_columns(relevance=pl.lit(0.0))  # the judgements know better
+        parts = replace(parts, rows=rows, judgements=judgements, unretrieved=unretrieved)
+    rule = options.unjudged or ("error" if parts.judgements is None else "non_relevant")
+    rows, unretrieved = _settle_nulls(parts.rows, rule), _settle_nulls(parts.unretrieved, rule)
+    present = parts.present
+    if present is None and rows.height < parts.rows.height:
+        present = parts.rows.select(KEYS).unique()
+    if options.distance_threshold is not None:
+        if "score" in rows.columns:
+            raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
+        beyond = pl.col("distance") > options.distance_threshold
+        rows = rows.with_columns(relevance=pl.when(beyond).then(0).otherwise(pl.col("relevance")))
+    return replace(parts, rows=rows, present=present, unretrieved=unretrieved)
+
+
+def _join_judgements(rows: pl.DataFrame, judgements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     for key in ("query", "item"):
         _same_kind(rows.schema[key], judgements.schema[key], key, "rankings", "judgements")
     judgements = judgements.with_columns(
         pl.col(key).cast(rows.schema[key]) for key in ("query", "item") if rows.schema[key] != judgements.schema[key]
     )
-    joined = rows.join(
-        judgements.rename({"relevance": "judged"}), on=["query", "item"], how="left", maintain_order="left"
-    )
-    if "relevance" in rows.columns and options.distance_threshold is None:
+    told = judgements.rename({"relevance": "judged"})
+    joined = rows.join(told, on=["query", "item"], how="left", maintain_order="left")
+    if "relevance" in rows.columns:
         differ = pl.col("relevance").cast(pl.Float64) != pl.col("judged").cast(pl.Float64)
-        refuse(
-            joined,
-            differ,
-            "relevance",
-            "differ from the judgements",
-            "; drop the column to use the judgements",
-        )
-    joined = joined.drop("relevance", strict=False).rename({"judged": "relevance"})
-    if "beyond" in joined.columns:
-        joined = joined.with_columns(pl.when("beyond").then(0).otherwise(pl.col("relevance")).alias("relevance"))
-    return _Parts(
-        _settle_nulls(joined, options.unjudged or "non_relevant"),
-        parts.unretrieved.with_columns(pl.lit(0.0).alias("relevance")),  # the judgements know better
-        judgements,
-        parts.queries,
-    )
+        refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
+    return joined.drop("relevance", strict=False).rename({"judged": "relevance"}), judgements
 
 
 def _settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
     """Rows without relevance: refused, taken as not relevant, or dropped."""
+    if rows["relevance"].null_count() == 0:
+        return rows
     if rule == "error":
         hint = "; unjudged='non_relevant' or 'drop' decides what to do with them"
         refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", hint)
@@ -181,9 +184,44 @@ def _same_kind(left: pl.DataType, right: pl.DataType, key: str, one: str, other:
         )
 
 
-def _all_lists(parts: _Parts, options: Options) -> pl.DataFrame:
+def _relevances(parts: _Parts) -> NDArray[np.float64]:
+    """Relevances of items that are in no list."""
+    frames = [parts.unretrieved] if parts.judgements is None else [parts.unretrieved, parts.judgements]
+    return np.concatenate([np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0) for frame in frames])
+
+
+def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes) -> None:
+    """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query."""
+    keys = arrays.id_keys(parts.rows["item"])
+    suspect = grouping.repeating_list(0, found.height, *rows, keys)
+    if suspect >= 0 or (parts.unretrieved.height and parts.judgements is None):
+        columns = [*KEYS, "item"]
+        check_unique(pl.concat([parts.rows.select(columns), parts.unretrieved.select(columns)]), columns, "rankings")
+    if parts.judgements is not None or found["model"].n_unique() < 2:
+        return
+    by_query = found.with_row_index("list").sort("query", maintain_order=True)
+    first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
+    group_start = np.append(np.flatnonzero(first), found.height)
+    row = grouping.disagreeing_row(group_start, by_query["list"].cast(pl.Int64).to_numpy(), *rows, keys, grade)
+    if row < 0:
+        return
+    query, item = parts.rows["query"][row], parts.rows["item"][row]
+    same = parts.rows.filter(pl.col("query") == query, pl.col("item") == item).unique(
+        ["relevance"], maintain_order=True
+    )
+    if same.height > 1:
+        told = ", ".join(
+            f"{value:g} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
+        )
+        raise DataError(
+            f"column 'relevance': models disagree about item {item!r} of query {query!r}: {told}; "
+            "give one set of judgements"
+        )
+
+
+def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Every (model, query): those present, and the queries of others, of the judgements, of the queries frame."""
-    present = pl.concat([parts.rows.select(KEYS), parts.unretrieved.select(KEYS)]).unique()
+    present = found if parts.present is None else pl.concat([found, parts.present]).unique()
     universe = present.select("query").unique()
     if parts.judgements is not None:
         judged = parts.judgements.select("query").unique()
@@ -198,16 +236,19 @@ def _all_lists(parts: _Parts, options: Options) -> pl.DataFrame:
                 f"queries: {absent.height} queries of the rankings are not in the queries frame, "
                 f"first {absent.item(0, 0)!r}"
             )
-        universe = pl.concat([universe, told]).unique()
-    everything = present.select("model").unique().join(universe, how="cross")
-    missing = everything.join(present, on=KEYS, how="anti").sort(KEYS)
-    if missing.height and options.missing_query == "error":
+        universe = told
+    models = present.select("model").unique()
+    if found.height == models.height * universe.height:
+        return found
+    everything = models.join(universe, how="cross").sort(KEYS)
+    if options.missing_query == "error":
+        missing = everything.join(present, on=KEYS, how="anti").sort(KEYS)
         model, query = missing.row(0)
         raise KeyMismatchError(
             f"{missing.height} (model, query) pairs have no rows, first query {query!r} of model {model!r}; "
             "missing_query='zero' counts them as 0, 'skip' leaves them out"
         )
-    return everything.sort(KEYS)
+    return everything
 
 
 def _check_unjudged(universe: pl.DataFrame, judged: pl.DataFrame, options: Options) -> None:
@@ -219,48 +260,31 @@ def _check_unjudged(universe: pl.DataFrame, judged: pl.DataFrame, options: Optio
         )
 
 
-def _sorted_rows(
-    rows: pl.DataFrame, names: pl.DataFrame, grades: NDArray[np.float64], options: Options
-) -> tuple[Integers, NDArray[np.bool_], Codes, Integers, Lists | None]:
-    """Rows sorted by list and distance as arrays: starts, first row of a tie?, grade codes, counts, naive order."""
-    order = order_column(rows)
-    coded = rows.join(names.with_row_index("list"), on=KEYS, how="left", maintain_order="left")
-    by, falling = ["list", order], [False, order == "score"]
-    naive = "naive" in options.policies
-    if naive:
-        by.append("row" if options.naive_order == "row" else "item")
-        falling.append(options.naive_order == "item_descending")
-    coded = coded.sort(by, descending=falling, maintain_order=True)
-    new_tie = coded.select(
-        ((pl.col(order) != pl.col(order).shift()) | (pl.col("list") != pl.col("list").shift())).fill_null(True)
-    ).to_series().to_numpy()  # fmt: skip
-    grade = np.searchsorted(grades, coded["relevance"].cast(pl.Float64).to_numpy()).astype(np.int32)
-    row_start = starts(coded["list"].to_numpy(), names.height)
-    count = coded["count"].to_numpy() if "count" in coded.columns else np.empty(0, np.int64)
-    return row_start, new_tie, grade, count, singles(row_start, grade) if naive else None
+def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:
+    """Rows of all lists; those that were not found have none."""
+    if names.height == found.height:
+        return rows
+    place = found.join(names.with_row_index("list"), on=KEYS, how="left", maintain_order="left")["list"].to_numpy()
+    begin, end = np.zeros(names.height, np.int64), np.zeros(names.height, np.int64)
+    begin[place], end[place] = rows.begin, rows.end
+    return Rows(begin, end, rows.row_of)
 
 
 def _extra_cells(parts: _Parts, names: pl.DataFrame, grades: NDArray[np.float64]) -> tuple[Integers, Codes, Integers]:
     """Judged items of every list that its rows do not show: all judgements, or the rows without distance."""
+    lists = names.with_row_index("list")
     if parts.judgements is None:
-        items = parts.unretrieved.select(*KEYS, "relevance").join(names.with_row_index("list"), on=KEYS)
+        keys, items = KEYS, parts.unretrieved
     else:
-        cells = parts.judgements.group_by("query", "relevance").agg(pl.len().alias("count"))
-        items = names.with_row_index("list").join(cells, on="query").select("list", "relevance", "count")
-    if "count" not in items.columns:
-        items = items.group_by("list", "relevance").agg(pl.len().alias("count"))
-    items = items.sort("list", "relevance")
-    grade = np.searchsorted(grades, items["relevance"].cast(pl.Float64).to_numpy()).astype(np.int32)
-    return starts(items["list"].to_numpy(), names.height), grade, items["count"].cast(pl.Int64).to_numpy()
+        keys, items = ["query"], parts.judgements
+    cells = items.group_by(*keys, "relevance").agg(pl.len().alias("count"))
+    cells = lists.join(cells, on=keys).select("list", "relevance", "count").sort("list", "relevance")
+    grade = np.searchsorted(grades, cells["relevance"].cast(pl.Float64).to_numpy()).astype(np.int32)
+    return arrays.starts(cells["list"].to_numpy(), names.height), grade, cells["count"].cast(pl.Int64).to_numpy()
 
 
 def _told_relevant(
-    parts: _Parts,
-    names: pl.DataFrame,
-    judged: Lists,
-    relevant: Integers,
-    grades: NDArray[np.float64],
-    relevant_grade: NDArray[np.bool_],
+    parts: _Parts, names: pl.DataFrame, judged: Lists, relevant: Integers, relevant_grade: NDArray[np.bool_]
 ) -> tuple[Lists, Integers]:
     """R from the queries frame where it says so; with binary relevance the ideal gets the items it did not see."""
     if parts.queries is None or "n_relevant" not in parts.queries.columns:
@@ -274,8 +298,8 @@ def _told_relevant(
             f"column 'n_relevant': {less.size} lists hold more relevant items than the queries frame says, first "
             f"query {query!r} of model {model!r}: {relevant[less[0]]} found, {told[less[0]]} told"
         )
-    if grades.size == 2 and relevant_grade.sum() == 1:
+    if relevant_grade.size == 2 and relevant_grade.sum() == 1:
         lists = names.height
-        extra = (np.arange(lists + 1), np.full(lists, grades.size - 1, np.int32), told - relevant)
-        return ideal_lists(judged, *extra, grades.size), told
+        extra = (np.arange(lists + 1), np.full(lists, 1, np.int32), told - relevant)
+        judged = arrays.ideal_lists(judged, *extra, relevant_grade.size)
     return judged, told

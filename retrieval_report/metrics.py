@@ -157,6 +157,9 @@ class HitRate(Metric):
     def need(self) -> needs.Need:
         return needs.FirstRelevant(reciprocal=False)
 
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        return np.equal(facts.relevant, 0)
+
 
 @dataclass(frozen=True)
 class RPrecision(Metric):
@@ -251,6 +254,9 @@ class RR(Metric):
     @property
     def need(self) -> needs.Need:
         return needs.FirstRelevant(reciprocal=True)
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ __all__ = [
     "check_judgements",
     "check_queries",
     "check_rankings",
+    "check_unique",
     "order_column",
     "refuse",
 ]
@@ -129,20 +130,18 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
     """Hold a rankings frame to its contract.
 
     ``relevance`` asks for the column; ``null_distance`` lets rows without distance through (items known, not
-    retrieved). Relevances of null are left for the caller, who knows whether judgements follow.
+    retrieved). Null relevances and repeated items are left for the caller: the first may come from judgements, the
+    second are found faster once the lists are known.
     """
     frame = _contract(frame, RANKINGS, "rankings")
     order = _one_order(frame, "rankings")
     if relevance and "relevance" not in frame.columns:
         raise ColumnError("rankings: no column 'relevance', and no judgements were given")
-    if "row" not in frame.columns:
-        frame = frame.with_row_index("row")
     frame = _check_ids(frame, ("model", "query", "item"), "rankings")
     _check_order(frame, order, null_distance)
     if "relevance" in frame.columns:
         frame = _check_relevance(frame, allow_null=True)
     _check_flags(frame)
-    _check_unique(frame, ("model", "query", "item"), "rankings")
     return frame
 
 
@@ -154,7 +153,6 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     _check_order(frame, order, False)
     frame = _check_relevance(frame, allow_null=False)
     refuse(frame, pl.col("count").is_null() | (pl.col("count") < 1), "count", "not a whole number above 0")
-    _check_unique(frame, ("model", "query", order, "relevance"), "counts")
     return frame.with_columns(pl.col("count").cast(pl.Int64))
 
 
@@ -163,7 +161,7 @@ def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
     frame = _contract(frame, JUDGEMENTS, "judgements")
     frame = _check_ids(frame, ("query", "item"), "judgements")
     frame = _check_relevance(frame, allow_null=False)
-    _check_unique(frame, ("query", "item"), "judgements")
+    check_unique(frame, ("query", "item"), "judgements")
     return frame
 
 
@@ -171,7 +169,7 @@ def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
     """Hold a queries frame to its contract."""
     frame = _contract(frame, QUERIES, "queries")
     frame = _check_ids(frame, ("query",), "queries")
-    _check_unique(frame, ("query",), "queries")
+    check_unique(frame, ("query",), "queries")
     if "label" in frame.columns:
         refuse(frame, pl.col("label").is_null(), "label", "null")
     if "weight" in frame.columns:
@@ -351,7 +349,8 @@ def _check_flags(frame: pl.DataFrame) -> None:
         _check_weight(frame)
 
 
-def _check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
+def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
+    """Raise a DataError if two rows have the same keys."""
     if frame.select(keys).n_unique() == frame.height:
         return
     rows, place = _place(frame, pl.struct(keys).is_duplicated())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report import needs
-from retrieval_report.arrays import Integers, Lists, ordered
+from retrieval_report.arrays import Integers, Lists, ordered, over_ranges
 from retrieval_report.joining import Prepared
 from retrieval_report.kernels import additive, cascade, pairwise, ratios, tables
 from retrieval_report.metrics import NDCG, Metric
@@ -21,8 +19,6 @@ __all__ = ["Arrangement", "Moments", "Scorer", "arrange"]
 
 Floats = NDArray[np.float64]
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
-SMALL = 20_000  # cells below which threads cost more than they save
-CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 
 
 class Moments(NamedTuple):
@@ -128,28 +124,12 @@ class Scorer:
     def _run(self, task: Task, lists: Lists, depths: Integers) -> Moments:
         """Run a task over ranges of lists; every list is scored by itself, so ranges do not change any bit."""
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
-        ends = _ranges(lists, self.workers)
-        if len(ends) == 2:
-            task(ends[0], ends[1], lists, depths, moments)
-            return moments
-        with ThreadPoolExecutor(self.workers) as pool:
-            jobs = [pool.submit(task, a, b, lists, depths, moments) for a, b in itertools.pairwise(ends)]
-            for job in jobs:
-                job.result()
+        cells = lists.tie[lists.start]
+        over_ranges(lambda first, last: task(first, last, lists, depths, moments), cells, self.workers)
         return moments
 
 
 Task = Callable[[int, int, Lists, Integers, Moments], None]
-
-
-def _ranges(lists: Lists, workers: int) -> list[int]:
-    """Ends of ranges of lists with about the same number of cells."""
-    cells = lists.tie[lists.start]
-    if workers == 1 or cells[-1] < SMALL:
-        return [0, lists.start.size - 1]
-    targets = np.linspace(0, cells[-1], workers * CHUNKS + 1)[1:-1]
-    inner = np.unique(np.searchsorted(cells, targets))
-    return sorted({0, *(int(end) for end in inner), lists.start.size - 1})
 
 
 def _ratio(values: Floats, divisor: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_counts, check_rankings, order_column
+from retrieval_report.schema import check_counts, check_rankings, check_unique, order_column, refuse
 
 __all__ = ["count_ties", "tie_groups"]
 
@@ -48,7 +48,9 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
-    frame = check_rankings(to_polars(rankings, "rankings"))
+    frame = _checked(to_polars(rankings, "rankings"))
+    if "row" not in frame.columns:
+        frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
     falling = order == "score"
     relevant = pl.col("relevance") > 0 if relevant_from is None else pl.col("relevance") >= relevant_from
@@ -98,6 +100,14 @@ def count_ties(rankings: object) -> pl.DataFrame:
         keys = [name for name in frame.columns if name != "count"]
         frame = check_counts(frame.group_by(keys).agg(pl.col("count").cast(pl.Int64).sum()))
         return frame.sort(frame.columns[:4])
-    frame = check_rankings(frame)
+    frame = _checked(frame)
     keys = ["model", "query", order_column(frame), "relevance"]
     return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("count")).sort(keys)
+
+
+def _checked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rankings that hold to their contract, with a relevance in every row and no item twice; masked rows gone."""
+    frame = check_rankings(frame)
+    refuse(frame, pl.col("relevance").is_null(), "relevance", "null or NaN")
+    check_unique(frame, ("model", "query", "item"), "rankings")
+    return frame.filter("mask").drop("mask") if "mask" in frame.columns else frame
