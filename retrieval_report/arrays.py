@@ -12,8 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import grouping, shuffling
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
 
 __all__ = [
+    "Codes",
+    "Floats",
+    "Integers",
     "Lists",
     "Rows",
     "grade_codes",
@@ -29,35 +33,13 @@ __all__ = [
     "starts",
 ]
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Result = TypeVar("Result")
 
 SMALL = 20_000  # rows or cells below which threads cost more than they save
+FEW_GRADES = 100_000
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
-
-
-class Lists(NamedTuple):
-    """Ranked lists as flat arrays: list → ties → cells; a cell is ``items`` items of grade code ``grade``."""
-
-    start: Integers  # (lists + 1,) first tie of each list
-    tie: Integers  # (ties + 1,) first cell of each tie
-    grade: Codes  # (cells,)
-    items: Integers  # (cells,) how many items each cell stands for
-
-    @property
-    def length(self) -> Integers:
-        """Items of each list."""
-        before = np.concatenate([[0], np.cumsum(self.items)])[self.tie[self.start]]
-        return np.diff(before)
-
-    def total(self, values: Floats) -> Floats:
-        """Σ items · value of the grade, for each list (exact for whole numbers)."""
-        before = np.concatenate([[0.0], np.cumsum(self.items * values[self.grade])])[self.tie[self.start]]
-        return np.diff(before)
 
 
 class Rows(NamedTuple):
@@ -126,6 +108,13 @@ def order_keys(values: pl.Series, *, falling: bool) -> Integers:
 
 def grade_codes(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """The distinct relevances of the rows and of ``known``, ascending, and the code of each row."""
+    most = relevance.max() if relevance.dtype.is_integer() else None
+    if isinstance(most, int) and most <= FEW_GRADES:  # whole grades: a table instead of a hash
+        whole = relevance.to_numpy()
+        seen = np.zeros(most + 1, np.bool_)
+        seen[whole] = True
+        grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
+        return grades, np.searchsorted(grades, np.arange(most + 1)).astype(np.int32)[whole]
     values = relevance.cast(pl.Float64).to_numpy() + 0.0
     codes = np.empty(values.size, np.uint32)
     first = grouping.factorise(values.view(np.uint64), codes)
@@ -158,17 +147,23 @@ def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Rows
 
 def _codes_of(heads: pl.DataFrame) -> tuple[Places, Places]:
     """A number for every distinct row of keys, and where it appears first."""
+    parts = [_codes_of_ids(heads[name]) for name in heads.columns]
+    parts = [part for part in parts if part[1].size > 1] or parts[:1]  # a constant key decides nothing
+    if len(parts) == 1:
+        return parts[0]
     combined = np.zeros(heads.height, np.uint64)
-    codes, first = np.zeros(heads.height, np.uint32), np.zeros(min(heads.height, 1), np.uint32)
-    for index, name in enumerate(heads.columns):
-        own = np.empty(heads.height, np.uint32)
-        firsts = grouping.factorise(id_keys(heads[name]), own)
-        if heads.schema[name] == pl.String and not (heads[name][firsts][own] == heads[name]).all():
-            own = heads[name].rank("dense").cast(pl.UInt32).to_numpy() - np.uint32(1)  # two texts share a hash
-        combined = combined * np.uint64(int(own.max(initial=0)) + 1) + own
-        if index + 1 == len(heads.columns):
-            first = grouping.factorise(combined, codes)
-    return codes, first
+    for own, firsts in parts:
+        combined = combined * np.uint64(firsts.size) + own
+    codes = np.empty(heads.height, np.uint32)
+    return codes, grouping.factorise(combined, codes)
+
+
+def _codes_of_ids(ids: pl.Series) -> tuple[Places, Places]:
+    codes = np.empty(len(ids), np.uint32)
+    firsts = grouping.factorise(id_keys(ids), codes)
+    if ids.dtype == pl.String and not (ids[firsts][codes] == ids).all():  # two texts share a hash
+        firsts = grouping.factorise(ids.rank("dense").cast(pl.UInt64).to_numpy(), codes)
+    return codes, firsts
 
 
 def lists_from_rows(
@@ -220,10 +215,7 @@ def ideal_lists(lists: Lists, extra_start: Integers, extra_grade: Codes, extra_i
     room = lists.grade.size + extra_grade.size
     start = np.zeros(lists.start.size, np.int64)
     grade, items = np.empty(room, np.int32), np.empty(room, np.int64)
-    cells = grouping.ideal_cells(
-        lists.tie[lists.start], lists.grade, lists.items, extra_start, extra_grade, extra_items, kinds,
-        start, grade, items,
-    )  # fmt: skip
+    cells = grouping.ideal_cells(lists, extra_start, extra_grade, extra_items, kinds, start, grade, items)
     return Lists(start, np.arange(cells + 1), grade[:cells].copy(), items[:cells].copy())
 
 

@@ -302,7 +302,7 @@ def _draws(run: _Run) -> Iterator[tuple[int, Floats]]:
     arrangement = Arrangement(drawn, drawn, None, False)
     steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
     for draw in steps:
-        shuffling.draw_orders(0, limit.size, *prepared.ties, limit, keys, draw, drawn.start, drawn.grade)
+        shuffling.draw_orders(0, limit.size, prepared.ties, limit, keys, draw, drawn.start, drawn.grade)
         yield draw, run.score(arrangement).mean
 
 
@@ -316,10 +316,9 @@ def _list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
 def _drawn_lists(ties: Lists, limit: Integers) -> Lists:
     """Lists whose mixed ties are laid out slot by slot, up to the deepest cutoff; draws fill in the grades."""
     start = np.zeros(ties.start.size, np.int64)
-    nothing = (np.empty(0, np.int32), np.empty(0, np.int64))
-    cells = shuffling.draw_layout(ties.start, ties.tie, ties.items, limit, start, *nothing, ties.grade, False)
+    cells = shuffling.draw_layout(ties, limit, start, np.empty(0, np.int32), np.empty(0, np.int64), False)
     grade, count = np.empty(cells, np.int32), np.empty(cells, np.int64)
-    shuffling.draw_layout(ties.start, ties.tie, ties.items, limit, start, grade, count, ties.grade, True)
+    shuffling.draw_layout(ties, limit, start, grade, count, True)
     return Lists(start, np.arange(cells + 1), grade, count)
 
 

@@ -22,6 +22,8 @@ from retrieval_report.schema import (
     check_unique,
     order_column,
     refuse,
+    warn_merging,
+    with_model,
 )
 
 __all__ = ["Prepared", "prepare"]
@@ -57,11 +59,14 @@ class _Parts:
 def prepare(rankings: object, judgements: object, queries: object, options: Options) -> Prepared:
     """Check the frames, join them and lay them out as lists."""
     parts = _judge(_read(rankings, judgements, queries, options), options)
-    found, rows = arrays.locate(parts.rows, KEYS)
+    found, rows = arrays.locate(parts.rows, [key for key in KEYS if key in parts.rows.columns])
+    found = with_model(found)
+    for column in KEYS:
+        warn_merging(found, column, "rankings")
     known = _relevances(parts)
     grades, grade = arrays.grade_codes(parts.rows["relevance"], known)
     if "item" in parts.rows.columns:
-        _check_items(parts, found, rows, grade)
+        _check_items(parts, found, rows, grade, options)
     names = _all_lists(parts, found, options)
     rows = _spread(rows, found, names)
     relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
@@ -102,8 +107,8 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
         unretrieved, rows = rows.filter(pl.col(order).is_null()), rows.filter(pl.col(order).is_not_null())
     return _Parts(
         rows,
-        None if rows.height == everything.height else everything.select(KEYS).unique(),
-        unretrieved,
+        None if rows.height == everything.height else with_model(everything).select(KEYS).unique(),
+        with_model(unretrieved),
         None if judgements is None else check_judgements(to_polars(judgements, "judgements")),
         None if queries is None else check_queries(to_polars(queries, "queries")),
     )
@@ -140,7 +145,7 @@ def _judge(parts: _Parts, options: Options) -> _Parts:
     rows, unretrieved = _settle_nulls(parts.rows, rule), _settle_nulls(parts.unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:
-        present = parts.rows.select(KEYS).unique()
+        present = with_model(parts.rows).select(KEYS).unique()
     if options.distance_threshold is not None:
         if "score" in rows.columns:
             raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
@@ -190,13 +195,17 @@ def _relevances(parts: _Parts) -> NDArray[np.float64]:
     return np.concatenate([np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0) for frame in frames])
 
 
-def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes) -> None:
+def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes, options: Options) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query."""
     keys = arrays.id_keys(parts.rows["item"])
-    suspect = grouping.repeating_list(0, found.height, *rows, keys)
-    if suspect >= 0 or (parts.unretrieved.height and parts.judgements is None):
+    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
+    suspects = arrays.over_ranges(
+        lambda first, last: grouping.repeating_list(first, last, *rows, keys), work, options.workers
+    )
+    if max(suspects) >= 0 or parts.unretrieved.height:
         columns = [*KEYS, "item"]
-        check_unique(pl.concat([parts.rows.select(columns), parts.unretrieved.select(columns)]), columns, "rankings")
+        both = [with_model(parts.rows).select(columns), parts.unretrieved.select(columns)]
+        check_unique(pl.concat(both), columns, "rankings")
     if parts.judgements is not None or found["model"].n_unique() < 2:
         return
     by_query = found.with_row_index("list").sort("query", maintain_order=True)

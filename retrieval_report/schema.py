@@ -31,6 +31,8 @@ __all__ = [
     "check_unique",
     "order_column",
     "refuse",
+    "warn_merging",
+    "with_model",
 ]
 
 
@@ -137,7 +139,8 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
     order = _one_order(frame, "rankings")
     if relevance and "relevance" not in frame.columns:
         raise ColumnError("rankings: no column 'relevance', and no judgements were given")
-    frame = _check_ids(frame, ("model", "query", "item"), "rankings")
+    frame = _check_ids(frame, ("model", "query", "item"))
+    warn_merging(frame, "item", "rankings")
     _check_order(frame, order, null_distance)
     if "relevance" in frame.columns:
         frame = _check_relevance(frame, allow_null=True)
@@ -149,7 +152,7 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     """Hold a counts frame to its contract."""
     frame = _contract(frame, COUNTS, "counts")
     order = _one_order(frame, "counts")
-    frame = _check_ids(frame, ("model", "query"), "counts")
+    frame = _check_ids(frame, ("model", "query"))
     _check_order(frame, order, False)
     frame = _check_relevance(frame, allow_null=False)
     refuse(frame, pl.col("count").is_null() | (pl.col("count") < 1), "count", "not a whole number above 0")
@@ -159,7 +162,8 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
 def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
     """Hold a judgements frame (qrels) to its contract."""
     frame = _contract(frame, JUDGEMENTS, "judgements")
-    frame = _check_ids(frame, ("query", "item"), "judgements")
+    frame = _check_ids(frame, ("query", "item"))
+    warn_merging(frame, "item", "judgements")
     frame = _check_relevance(frame, allow_null=False)
     check_unique(frame, ("query", "item"), "judgements")
     return frame
@@ -168,7 +172,7 @@ def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
 def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
     """Hold a queries frame to its contract."""
     frame = _contract(frame, QUERIES, "queries")
-    frame = _check_ids(frame, ("query",), "queries")
+    frame = _check_ids(frame, ("query",))
     check_unique(frame, ("query",), "queries")
     if "label" in frame.columns:
         refuse(frame, pl.col("label").is_null(), "label", "null")
@@ -195,8 +199,6 @@ def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.D
             f"{what}: no column {', '.join(map(repr, missing))}; found {', '.join(map(repr, frame.columns))}; "
             f"expected {', '.join(c.name for c in columns)}{hint}"
         )
-    if columns[0].name == "model" and "model" not in frame.columns:
-        frame = frame.with_columns(pl.lit("model").alias("model"))
     frame = frame.select([c.name for c in columns if c.name in frame.columns])
     for column in columns:
         if column.name in frame.columns:
@@ -262,24 +264,26 @@ def refuse(frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str 
     raise DataError(f"column {column!r}: {rows} {rule}, {place}{hint}")
 
 
-def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str) -> pl.DataFrame:
-    texts = [name for name in names if not frame.schema[name].is_integer() or name == "model"]
-    frame = frame.with_columns(pl.col(name).cast(pl.String) for name in texts)
-    nulls = frame.select(pl.col(*names).null_count()).row(0)
-    for name, count in zip(names, nulls, strict=True):
-        if count:
+def _check_ids(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    names = [name for name in names if name in frame.columns]
+    texts = [name for name in names if name == "model" or not frame.schema[name].is_integer()]
+    frame = frame.with_columns(pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String)
+    for name in names:
+        if frame[name].null_count():
             refuse(frame, pl.col(name).is_null(), name, "null ids")
     if "model" in names:
         refuse(frame, pl.col("model") == "", "model", "empty model names")
-    for name in texts:
-        _warn_merging(frame[name], what)
     return frame
 
 
-def _warn_merging(ids: pl.Series, what: str) -> None:
+def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
     """Warn where ids differ only by blanks around them or by Unicode form: joins elsewhere may merge them."""
-    odd = ids.str.contains(r"^\s|\s$|[^\x00-\x7f]")
-    if not odd.any():
+    ids = frame[name]
+    if ids.dtype != pl.String:
+        return
+    text = ids.str
+    blanks = text.starts_with(" ") | text.ends_with(" ") | text.starts_with("\t") | text.ends_with("\t")
+    if not blanks.any() and text.len_bytes().sum() == text.len_chars().sum():  # no blanks around, all ASCII
         return
     unique = ids.unique()
     forms = {"strip()": unique.str.strip_chars(), "Unicode NFC": unique.str.normalize("NFC")}
@@ -287,10 +291,15 @@ def _warn_merging(ids: pl.Series, what: str) -> None:
         merged = unique.len() - changed.n_unique()
         if merged:
             warnings.warn(
-                f"{what}: column {ids.name!r}: {merged} ids are told apart only by what {form} would remove",
+                f"{what}: column {name!r}: {merged} ids are told apart only by what {form} would remove",
                 RetrievalReportWarning,
                 stacklevel=2,
             )
+
+
+def with_model(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with a column ``model``, 'model' in every row where it had none."""
+    return frame if "model" in frame.columns else frame.select(pl.lit("model").alias("model"), pl.all())
 
 
 def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
@@ -302,7 +311,8 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
         refuse(frame, column.is_nan(), order, "NaN")
         refuse(frame, column.is_infinite(), order, "infinite", "; drop such padding rows (FAISS fills with inf)")
     if dtype == pl.Float16 and frame.height:
-        tied = frame.select(pl.struct("model", "query", order).is_duplicated().mean()).item()
+        keys = [name for name in ("model", "query", order) if name in frame.columns]
+        tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
         warnings.warn(
             f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes ties",
             RetrievalReportWarning,

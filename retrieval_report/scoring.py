@@ -144,7 +144,7 @@ def _sum_task(scorer: Scorer, need: needs.Sum) -> Task:
     unit = isinstance(need.weights, needs.Unit)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        additive.additive_moments(first, last, *lists, depths, values, unit, *weights, *out)
+        additive.additive_moments(first, last, lists, depths, values, unit, weights, *out)
 
     return task
 
@@ -158,8 +158,7 @@ def _pairs_task(scorer: Scorer, need: needs.Pairs) -> Task:
     values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(scorer.longest)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        totals = (harmonic.total, harmonic.total_low)
-        pairwise.pairwise_moments(first, last, *lists, depths, values, *totals, need.retrieved, *out)
+        pairwise.pairwise_moments(first, last, lists, depths, values, harmonic, need.retrieved, *out)
 
     return task
 
@@ -168,8 +167,7 @@ def _pairs_extreme_task(scorer: Scorer, need: needs.Pairs, extreme: str) -> Task
     values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(scorer.longest)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        totals = (harmonic.total, harmonic.total_low)
-        ratios.retrieved_extremes(first, last, *lists, depths, values, *totals, extreme == "best", out.mean)
+        ratios.retrieved_extremes(first, last, lists, depths, values, harmonic, extreme == "best", out.mean)
 
     return task
 
@@ -180,7 +178,7 @@ def _first_relevant_task(scorer: Scorer, need: needs.FirstRelevant) -> Task:
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         other = Moments(np.empty(depths.shape), np.empty(depths.shape))
         hit, reciprocal = (other, out) if need.reciprocal else (out, other)
-        cascade.first_relevant_moments(first, last, *lists, depths, relevant, *hit, *reciprocal)
+        cascade.first_relevant_moments(first, last, lists, depths, relevant, *hit, *reciprocal)
 
     return task
 
@@ -189,7 +187,7 @@ def _stops_task(scorer: Scorer, need: needs.Stops, want_variance: bool) -> Task:
     stop = need.of(scorer.prepared.grades)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        cascade.stopping_moments(first, last, *lists, depths, stop, want_variance, *out)
+        cascade.stopping_moments(first, last, lists, depths, stop, want_variance, *out)
 
     return task
 
@@ -198,7 +196,7 @@ def _own_ideal_task(scorer: Scorer, need: needs.OwnIdeal) -> Task:
     relevant, weights = scorer.prepared.grades > 0, need.discount.table(scorer.longest)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        ratios.own_ideal_moments(first, last, *lists, depths, relevant, *weights, *out)
+        ratios.own_ideal_moments(first, last, lists, depths, relevant, weights, *out)
 
     return task
 
@@ -207,7 +205,6 @@ def _own_ideal_extreme_task(scorer: Scorer, need: needs.OwnIdeal, extreme: str) 
     relevant, weights = scorer.prepared.grades > 0, need.discount.table(scorer.longest)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        total = weights.total
-        ratios.own_ideal_extremes(first, last, *lists, depths, relevant, total, extreme == "best", out.mean)
+        ratios.own_ideal_extremes(first, last, lists, depths, relevant, weights, extreme == "best", out.mean)
 
     return task

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_counts, check_rankings, check_unique, order_column, refuse
+from retrieval_report.schema import check_counts, check_rankings, check_unique, order_column, refuse, with_model
 
 __all__ = ["count_ties", "tie_groups"]
 
@@ -98,7 +98,7 @@ def count_ties(rankings: object) -> pl.DataFrame:
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         keys = [name for name in frame.columns if name != "count"]
-        frame = check_counts(frame.group_by(keys).agg(pl.col("count").cast(pl.Int64).sum()))
+        frame = with_model(check_counts(frame.group_by(keys).agg(pl.col("count").cast(pl.Int64).sum())))
         return frame.sort(frame.columns[:4])
     frame = _checked(frame)
     keys = ["model", "query", order_column(frame), "relevance"]
@@ -107,7 +107,7 @@ def count_ties(rankings: object) -> pl.DataFrame:
 
 def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     """Rankings that hold to their contract, with a relevance in every row and no item twice; masked rows gone."""
-    frame = check_rankings(frame)
+    frame = with_model(check_rankings(frame))
     refuse(frame, pl.col("relevance").is_null(), "relevance", "null or NaN")
     check_unique(frame, ("model", "query", "item"), "rankings")
     return frame.filter("mask").drop("mask") if "mask" in frame.columns else frame

@@ -13,7 +13,7 @@ from retrieval_report.metrics import DCG, Metric
 from retrieval_report.needs import Gain, gain_rule
 from retrieval_report.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_rankings, refuse
+from retrieval_report.schema import check_rankings, refuse, with_model
 
 __all__ = ["list_weights"]
 
@@ -49,7 +49,7 @@ def list_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Met
     >>> list_weights(rankings, metrics="rr")["weight"].to_list()
     [2.0, 2.0]
     """
-    frame = check_rankings(to_polars(rankings, "rankings"))
+    frame = with_model(check_rankings(to_polars(rankings, "rankings")))
     if "weight" not in frame.columns:
         raise ColumnError("rankings: no column 'weight'")
     refuse(frame, pl.col("relevance").is_null(), "relevance", "null or NaN")

@@ -7,25 +7,22 @@ independent, so both add up (McSherry & Najork 2008; the variance is derived in 
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.tables import Weights, add
 
-__all__ = ["additive_moments"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+__all__ = ["additive_moments", "slot_spread"]
 
 
 @kernel
-def slot_spread(weight: Floats, low: Floats, total: float, t: int, e: int, size: int) -> float:
+def slot_spread(weights: Weights, total: float, t: int, e: int, size: int) -> float:
     """Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; the other slots of the tie weigh nothing.
 
     Written as spread of the counted weights plus what the uncounted slots add. Differences are taken from the first
     weight (high and low parts), because far down the list neighbouring weights agree in most of their digits, and
     then from their own mean, because many weights of a long tie may be nearly nothing.
     """
+    weight, low = weights.weight, weights.weight_low
     slots = e - t
     base, base_low = weight[t + 1], low[t + 1]
     average = 0.0
@@ -39,39 +36,48 @@ def slot_spread(weight: Floats, low: Floats, total: float, t: int, e: int, size:
 
 
 @kernel
-def value_moments(
-    c0: int, c1: int, grade: NDArray[np.int32], count: Integers, values: Floats
-) -> tuple[int, float, float]:
+def tie_values(tie: int, lists: Lists, values: Floats) -> tuple[int, float, float]:
     """Size of a tie, sum of its values, and sum of their squared deviations from the mean."""
-    size, total, lowest, highest = 0, 0.0, values[grade[c0]], values[grade[c0]]
+    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+    size, total = 0, 0.0
+    lowest = highest = values[lists.grade[c0]]
     for c in range(c0, c1):
-        value = values[grade[c]]
-        size += count[c]
-        total += count[c] * value
+        value = values[lists.grade[c]]
+        size += lists.items[c]
+        total += lists.items[c] * value
         lowest, highest = min(lowest, value), max(highest, value)
     spread = 0.0
     if lowest < highest:
         mean = total / size
         for c in range(c0, c1):
-            spread += count[c] * (values[grade[c]] - mean) ** 2
+            spread += lists.items[c] * (values[lists.grade[c]] - mean) ** 2
     return size, total, spread
+
+
+@kernel
+def tie_moments(
+    t: int, e: int, size: int, total: float, value_spread: float, unit: bool, weights: Weights
+) -> tuple[float, float]:
+    """Mean and variance of what the slots t + 1 … e of a tie add to the sum."""
+    if e == t or total == 0.0:
+        return 0.0, 0.0
+    slots = (weights.total[e] - weights.total[t]) + (weights.total_low[e] - weights.total_low[t])
+    between = 0.0
+    if value_spread > 0.0:
+        between = float(e - t) * (t + size - e) / size if unit else slot_spread(weights, slots, t, e, size)
+        between *= value_spread / (size - 1)
+    return total / size * slots, between
 
 
 @kernel
 def additive_moments(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: NDArray[np.int32],
-    count: Integers,
+    lists: Lists,
     depths: Integers,
     values: Floats,
     unit: bool,
-    weight: Floats,
-    weight_low: Floats,
-    weight_total: Floats,
-    weight_total_low: Floats,
+    weights: Weights,
     mean: Floats,
     variance: Floats,
 ) -> None:
@@ -84,36 +90,20 @@ def additive_moments(
     for q in range(first, last):
         high, low, spread = 0.0, 0.0, 0.0
         t, j = 0, 0
-        for tie in range(list_start[q], list_start[q + 1]):
+        for tie in range(lists.start[q], lists.start[q + 1]):
             if j == cutoffs:
                 break
-            size, total, value_spread = value_moments(tie_start[tie], tie_start[tie + 1], grade, count, values)
-            end = t + size
-            whole = False
-            while not whole and j < cutoffs:
-                e = min(depths[q, j], end)
-                whole = depths[q, j] >= end
-                part, part_spread = 0.0, 0.0
-                if e > t and total != 0.0:
-                    slots = (weight_total[e] - weight_total[t]) + (weight_total_low[e] - weight_total_low[t])
-                    part = total / size * slots
-                    if value_spread > 0.0:
-                        if unit:
-                            between = float(e - t) * (end - e) / size
-                        else:
-                            between = slot_spread(weight, weight_low, slots, t, e, size)
-                        part_spread = between * value_spread / (size - 1)
-                if whole:  # carry the sum on, with what rounding loses kept in ``low``
-                    sum_ = high + part
-                    back = sum_ - high
-                    low += (high - (sum_ - back)) + (part - back)
-                    high = sum_
-                    spread += part_spread
-                else:
-                    mean[q, j] = high + (part + low)
-                    variance[q, j] = spread + part_spread
-                    j += 1
-            t = end
+            size, total, value_spread = tie_values(tie, lists, values)
+            while j < cutoffs and depths[q, j] < t + size:
+                part, part_spread = tie_moments(t, depths[q, j], size, total, value_spread, unit, weights)
+                mean[q, j] = high + (part + low)
+                variance[q, j] = spread + part_spread
+                j += 1
+            if j < cutoffs:
+                part, part_spread = tie_moments(t, t + size, size, total, value_spread, unit, weights)
+                high, low = add(high, low, part)
+                spread += part_spread
+            t += size
         for rest in range(j, cutoffs):
             mean[q, rest] = high + low
             variance[q, rest] = spread

@@ -11,24 +11,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists
 
 __all__ = ["STATE_BUDGET", "first_relevant_moments", "stopping_moments"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 STATE_BUDGET = 4_000_000  # slots × states × kinds; about 20 ms for one tie at one cutoff
 NEGLIGIBLE = 1e-30
 
 
 @kernel
+def _first_relevant_tie(q: int, lists: Lists, relevant_grade: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """Items before the first tie that holds relevant items, its items, and its relevant items (0: there is none)."""
+    t, size, relevant = 0, 0, 0
+    for tie in range(lists.start[q], lists.start[q + 1]):
+        t += size
+        size, relevant = 0, 0
+        for c in range(lists.tie[tie], lists.tie[tie + 1]):
+            size += lists.items[c]
+            relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
+        if relevant > 0:
+            break
+    return t, size, relevant
+
+
+@kernel
+def _first_relevant_in(
+    t: int, size: int, relevant: int, depths: Integers, j: int, hit: Floats, hit_variance: Floats,
+    reciprocal: Floats, reciprocal_variance: Floats,
+) -> None:  # fmt: skip
+    """Write the moments of one list from cutoff ``j`` on, all of which reach into the first relevant tie."""
+    survival, found, mean, square, shift, shift_square = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    slot = 0
+    while j < depths.size:
+        limit = min(depths[j] - t, size - relevant + 1)
+        while slot < limit and survival > 1e-290:
+            chance = survival * relevant / (size - slot)
+            survival *= float(size - relevant - slot) / (size - slot)
+            slot += 1
+            place = 1.0 / (t + slot)
+            found += chance
+            mean += chance * place
+            square += chance * place * place
+            late = (slot - 1.0) * place / (t + 1.0)  # 1/(t+1) − place, without cancelling
+            shift += chance * late
+            shift_square += chance * late * late
+        whole = limit == size - relevant + 1
+        hit[j] = 1.0 if whole else found
+        hit_variance[j] = 0.0 if whole else found * survival
+        reciprocal[j] = mean
+        if survival > 0.5:
+            spread = square - mean * mean
+        else:  # 1/(t+1) − RR is small where a hit is likely; no hit makes it the whole 1/(t+1)
+            missed = 0.0 if whole else survival / (t + 1.0)
+            spread = shift_square + missed / (t + 1.0) - (shift + missed) ** 2
+        reciprocal_variance[j] = max(spread, 0.0) if size > relevant else 0.0
+        j += 1
+
+
+@kernel
 def first_relevant_moments(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: NDArray[np.int32],
-    count: Integers,
+    lists: Lists,
     depths: Integers,
     relevant_grade: NDArray[np.bool_],
     hit: Floats,
@@ -39,59 +83,28 @@ def first_relevant_moments(
     """Chance of a relevant item in the top k, and mean and variance of 1 / (place of the first one)."""
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        t, size, relevant = 0, 0, 0
-        for tie in range(list_start[q], list_start[q + 1]):
-            t += size
-            size, relevant = 0, 0
-            for c in range(tie_start[tie], tie_start[tie + 1]):
-                size += count[c]
-                relevant += count[c] if relevant_grade[grade[c]] else 0
-            if relevant > 0:
-                break
+        t, size, relevant = _first_relevant_tie(q, lists, relevant_grade)
         j = 0
         while j < cutoffs and (depths[q, j] <= t or relevant == 0):
             hit[q, j], hit_variance[q, j], reciprocal[q, j], reciprocal_variance[q, j] = 0.0, 0.0, 0.0, 0.0
             j += 1
-        survival, found, mean, square, shift, shift_square = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        slot = 0
-        while j < cutoffs:
-            limit = min(depths[q, j] - t, size - relevant + 1)
-            while slot < limit and survival > 1e-290:
-                chance = survival * relevant / (size - slot)
-                survival *= float(size - relevant - slot) / (size - slot)
-                slot += 1
-                place = 1.0 / (t + slot)
-                found += chance
-                mean += chance * place
-                square += chance * place * place
-                late = (slot - 1.0) * place / (t + 1.0)  # 1/(t+1) − place, without cancelling
-                shift += chance * late
-                shift_square += chance * late * late
-            whole = limit == size - relevant + 1
-            hit[q, j] = 1.0 if whole else found
-            hit_variance[q, j] = 0.0 if whole else found * survival
-            reciprocal[q, j] = mean
-            if survival > 0.5:
-                spread = square - mean * mean
-            else:  # 1/(t+1) − RR is small where a hit is likely; no hit makes it the whole 1/(t+1)
-                missed = 0.0 if whole else survival / (t + 1.0)
-                spread = shift_square + missed / (t + 1.0) - (shift + missed) ** 2
-            reciprocal_variance[q, j] = max(spread, 0.0) if size > relevant else 0.0
-            j += 1
+        _first_relevant_in(
+            t, size, relevant, depths[q], j, hit[q], hit_variance[q], reciprocal[q], reciprocal_variance[q]
+        )
 
 
 @kernel
-def survival_means(c0: int, c1: int, grade: NDArray[np.int32], count: Integers, stop: Floats) -> Floats:
+def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     """Mean over ordered draws of x stopping items of the tie that the x-th is the one that stops; index x.
 
     The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which says where to end.
     Items are added one at a time: the new one is the last of the x with chance 1/m, among the others, or absent.
     """
     stoppers, going = 0, 0.0
-    for c in range(c0, c1):
-        if stop[grade[c]] > 0.0:
-            stoppers += count[c]
-            going += count[c] * (1.0 - stop[grade[c]])
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        if stop[lists.grade[c]] > 0.0:
+            stoppers += lists.items[c]
+            going += lists.items[c] * (1.0 - stop[lists.grade[c]])
     going /= max(stoppers, 1)
     longest = stoppers
     if going < 1.0:
@@ -100,12 +113,12 @@ def survival_means(c0: int, c1: int, grade: NDArray[np.int32], count: Integers, 
     survive, stopped = np.zeros(longest + 1), np.zeros(longest + 1)
     survive[0] = 1.0
     added = 0
-    for c in range(c0, c1):
-        s = stop[grade[c]]
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        s = stop[lists.grade[c]]
         if s <= 0.0:
             continue
         q = 1.0 - s
-        for _ in range(count[c]):
+        for _ in range(lists.items[c]):
             added += 1
             share = 1.0 / added
             for x in range(min(added, longest), 0, -1):
@@ -149,64 +162,92 @@ def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots:
 
 
 @kernel
-def stopping_tie_variance(
-    t: int, slots: int, size: int, c0: int, c1: int, grade: NDArray[np.int32], count: Integers, stop: Floats
-) -> float:
+def _stopping_kinds(tie: int, lists: Lists, stop: Floats, work: float) -> tuple[int, Integers, Integers, Floats]:
+    """Number of states (0: too many), and items, stride and stopping chance of every kind that stops at all."""
+    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+    kinds, states = 0, 1
+    sizes, strides, stops = np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0)
+    for c in range(c0, c1):
+        if stop[lists.grade[c]] > 0.0:
+            sizes[kinds], strides[kinds], stops[kinds] = lists.items[c], states, stop[lists.grade[c]]
+            kinds += 1
+            if float(states) * (lists.items[c] + 1.0) * work * (kinds + 1.0) > STATE_BUDGET:
+                return 0, sizes, strides, stops
+            states *= lists.items[c] + 1
+    return states, sizes[:kinds], strides[:kinds], stops[:kinds]
+
+
+@kernel
+def _step_back(
+    slot: int, t: int, size: int, sizes: Integers, strides: Integers, stops: Floats, mean: Floats, variance: Floats
+) -> None:
+    """Moments of what follows, for every state at ``slot``, from those at the next slot, in place.
+
+    The states are walked upwards, so the entry of a state one item richer still belongs to the next slot.
+    """
+    states, kinds = mean.size - 1, sizes.size
+    others = size - sizes.sum()
+    used = np.zeros(kinds, np.int64)
+    passed, place, rest = 0, 1.0 / (t + slot + 1.0), 1.0 / (size - slot)
+    for state in range(states):
+        plain = slot - passed
+        if 0 <= plain <= others:
+            chance = (others - plain) * rest
+            value = chance * mean[state]
+            for kind in range(kinds):
+                gain = stops[kind] * place + (1.0 - stops[kind]) * mean[min(state + strides[kind], states)]
+                value += (sizes[kind] - used[kind]) * rest * gain
+            spread = chance * (variance[state] + (mean[state] - value) ** 2)
+            for kind in range(kinds):
+                following, go_on = min(state + strides[kind], states), 1.0 - stops[kind]
+                gain = stops[kind] * place + go_on * mean[following]
+                chance = (sizes[kind] - used[kind]) * rest
+                spread += chance * (go_on * go_on * variance[following] + (gain - value) ** 2)
+            mean[state], variance[state] = value, spread
+        for kind in range(kinds):  # count on, one kind after the other, as an odometer does
+            used[kind] += 1
+            passed += 1
+            if used[kind] <= sizes[kind]:
+                break
+            passed -= used[kind]
+            used[kind] = 0
+
+
+@kernel
+def stopping_tie_variance(t: int, slots: int, size: int, tie: int, lists: Lists, stop: Floats) -> float:
     """Exact variance of Σ 1/i · P(stop at i) over the first ``slots`` slots, or NaN where that is too much work.
 
     A state counts how many items of each stopping kind were passed. Going backwards over the slots, the variance is
     the mean of the later variances plus the variance of the next step's means, so nothing cancels.
     """
-    kinds, states, others = 0, 1, size
-    sizes = np.zeros(c1 - c0, np.int64)
-    strides = np.zeros(c1 - c0, np.int64)
-    stops = np.zeros(c1 - c0)
-    for c in range(c0, c1):
-        if stop[grade[c]] > 0.0:
-            sizes[kinds], strides[kinds], stops[kinds] = count[c], states, stop[grade[c]]
-            others -= count[c]
-            kinds += 1
-            if float(states) * (count[c] + 1.0) * slots * (kinds + 1.0) > STATE_BUDGET:
-                return np.nan
-            states *= count[c] + 1
+    states, sizes, strides, stops = _stopping_kinds(tie, lists, stop, float(slots))
+    if states == 0:
+        return float(np.nan)
     mean, variance = np.zeros(states + 1), np.zeros(states + 1)
-    used = np.zeros(kinds, np.int64)
     for slot in range(slots - 1, -1, -1):
-        used[:] = 0
-        passed, place, rest = 0, 1.0 / (t + slot + 1.0), 1.0 / (size - slot)
-        for state in range(states):
-            plain = slot - passed
-            if 0 <= plain <= others:
-                chance = (others - plain) * rest
-                value = chance * mean[state]
-                for kind in range(kinds):
-                    gain = stops[kind] * place + (1.0 - stops[kind]) * mean[min(state + strides[kind], states)]
-                    value += (sizes[kind] - used[kind]) * rest * gain
-                spread = chance * (variance[state] + (mean[state] - value) ** 2)
-                for kind in range(kinds):
-                    chance, following = (sizes[kind] - used[kind]) * rest, min(state + strides[kind], states)
-                    go_on = 1.0 - stops[kind]
-                    gain = stops[kind] * place + go_on * mean[following]
-                    spread += chance * (go_on * go_on * variance[following] + (gain - value) ** 2)
-                mean[state], variance[state] = value, spread
-            for kind in range(kinds):  # count on, one kind after the other, as an odometer does
-                used[kind] += 1
-                passed += 1
-                if used[kind] <= sizes[kind]:
-                    break
-                passed -= used[kind]
-                used[kind] = 0
+        _step_back(slot, t, size, sizes, strides, stops, mean, variance)
     return float(variance[0])
+
+
+@kernel
+def _see_stopping_tie(tie: int, lists: Lists, stop: Floats) -> tuple[int, int, bool, float]:
+    """Items of a tie, how many of them can stop, whether they differ, and the chance to pass them all."""
+    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+    size, stoppers, mixed, passing = 0, 0, False, 1.0
+    for c in range(c0, c1):
+        chance = stop[lists.grade[c]]
+        size += lists.items[c]
+        stoppers += lists.items[c] if chance > 0.0 else 0
+        mixed = mixed or chance != stop[lists.grade[c0]]
+        passing *= (1.0 - chance) ** lists.items[c]
+    return size, stoppers, mixed, passing
 
 
 @kernel
 def stopping_moments(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: NDArray[np.int32],
-    count: Integers,
+    lists: Lists,
     depths: Integers,
     stop: Floats,
     want_variance: bool,
@@ -221,37 +262,27 @@ def stopping_moments(
     for q in range(first, last):
         survival, value, spread = 1.0, 0.0, 0.0
         t, j = 0, 0
-        for tie in range(list_start[q], list_start[q + 1]):
+        for tie in range(lists.start[q], lists.start[q + 1]):
             if j == cutoffs or survival < NEGLIGIBLE * value:
                 break
-            c0, c1 = tie_start[tie], tie_start[tie + 1]
-            size, stoppers, mixed = 0, 0, False
-            for c in range(c0, c1):
-                size += count[c]
-                stoppers += count[c] if stop[grade[c]] > 0.0 else 0
-                mixed = mixed or stop[grade[c]] != stop[grade[c0]]
-            end, inside = t + size, j
-            while inside < cutoffs and depths[q, inside] < end:
+            size, stoppers, mixed, passing = _see_stopping_tie(tie, lists, stop)
+            inside = j
+            while inside < cutoffs and depths[q, inside] < t + size:
                 inside += 1
-            slots, means = np.full(inside - j + 1, size, np.int64), np.zeros(inside - j + 1)
-            for index in range(inside - j):
-                slots[index] = depths[q, j + index] - t
+            slots = np.append(depths[q, j:inside] - t, size)  # the last one is the whole tie
+            means = np.zeros(slots.size)
             if stoppers > 0:
-                stopped = survival_means(c0, c1, grade, count, stop)
-                stopping_tie_means(t, size, stoppers, stopped, slots, means)
-            for index in range(slots.size):
+                stopping_tie_means(t, size, stoppers, survival_means(tie, lists, stop), slots, means)
+            for index in range(slots.size if inside < cutoffs else slots.size - 1):
                 part = 0.0
-                if mixed and want_variance and slots[index] > 0 and (j < inside or inside < cutoffs):
-                    part = stopping_tie_variance(t, slots[index], size, c0, c1, grade, count, stop)
+                if mixed and want_variance and slots[index] > 0:
+                    part = survival * survival * stopping_tie_variance(t, slots[index], size, tie, lists, stop)
                 if j < inside:
-                    mean[q, j] = value + survival * means[index]
-                    variance[q, j] = spread + survival * survival * part
+                    mean[q, j], variance[q, j] = value + survival * means[index], spread + part
                     j += 1
                 else:
-                    value += survival * means[index]
-                    spread += survival * survival * part
-            for c in range(c0, c1):
-                survival *= (1.0 - stop[grade[c]]) ** count[c]
-            t = end
+                    value, spread = value + survival * means[index], spread + part
+            survival *= passing
+            t += size
         for rest in range(j, cutoffs):
             mean[q, rest], variance[q, rest] = value, spread

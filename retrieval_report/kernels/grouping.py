@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.lists import Codes, Integers, Lists
 
 __all__ = ["count_cells", "disagreeing_row", "factorise", "ideal_cells", "repeating_list", "stable_by_code"]
 
-Integers = NDArray[np.int64]
-Codes = NDArray[np.int32]
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 
@@ -282,9 +281,7 @@ def count_cells(
 
 @kernel
 def ideal_cells(
-    cell_start: Integers,
-    cell_grade: Codes,
-    cell_items: Integers,
+    lists: Lists,
     extra_start: Integers,
     extra_grade: Codes,
     extra_items: Integers,
@@ -296,14 +293,14 @@ def ideal_cells(
     """Fill in every list's items and extra items by grade, highest first, one cell a grade; return how many cells."""
     cells = 0
     tally, seen = np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
-    for q in range(cell_start.size - 1):
+    for q in range(lists.start.size - 1):
         found = 0
-        for cell in range(cell_start[q], cell_start[q + 1]):
-            code = cell_grade[cell]
+        for cell in range(lists.tie[lists.start[q]], lists.tie[lists.start[q + 1]]):
+            code = lists.grade[cell]
             if tally[code] == 0:
                 seen[found] = code
                 found += 1
-            tally[code] += cell_items[cell]
+            tally[code] += lists.items[cell]
         for cell in range(extra_start[q], extra_start[q + 1]):
             code = extra_grade[cell]
             if tally[code] == 0 and extra_items[cell] > 0:

@@ -9,64 +9,95 @@ not on its relevances. docs/metrics.md has the derivation.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
+from retrieval_report.kernels.tables import Weights, add
 
 __all__ = ["pairwise_moments"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+
+class Tie(NamedTuple):
+    """A tie as the sum sees it: where it starts, its items, its relevant items, and their values."""
+
+    t: int
+    size: int
+    relevant: int
+    mean: float
+    spread: float  # Σ (value − mean)²
+
+
+class Before(NamedTuple):
+    """What the ties before have brought: relevant items, their values, the mean of the sum and its variance."""
+
+    relevant: int
+    values: float
+    high: float
+    low: float
+    variance: float
 
 
 @kernel
-def climb(t: int, e: int, harmonic: float) -> float:
-    """Σ_{i=t+1..e} (i − t − 1)/i, as s − (t+1)·(H(e) − H(t)) only where that does not cancel."""
-    slots = e - t
+def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
+    """H(t+s) − H(t), and Σ (i − t − 1)/i over the same places, as s − (t+1)·ΔH only where that does not cancel."""
+    e = t + slots
+    harmonic = (harmonics.total[e] - harmonics.total[t]) + (harmonics.total_low[e] - harmonics.total_low[t])
     if slots > t:
-        return slots - (t + 1.0) * harmonic
-    total = 0.0
+        return harmonic, slots - (t + 1.0) * harmonic
+    climbed = 0.0
     for u in range(1, slots):
-        total += u / (t + 1.0 + u)
-    return total
+        climbed += u / (t + 1.0 + u)
+    return harmonic, climbed
 
 
 @kernel
-def place_sums(t: int, slots: int, size: int) -> tuple[float, float, float, float, float, float, float, float]:
+def place_sums(
+    t: int, slots: int, size: int, inverse: Floats
+) -> tuple[float, float, float, float, float, float, float, float]:
     """The eight sums that give the variance of AP over the first ``slots`` slots of a tie of ``size`` items.
 
     For each v the hypergeometric count among the first v slots has central moments θ·a, θ·η·b, and
-    (fourth − second²) = θ·β + θ²·γ, where θ = p(1−p), η = 1 − 2p, p = share of relevant items.
+    (fourth − second²) = θ·β + θ²·γ, where θ = p(1−p), η = 1 − 2p, p = share of relevant items. ``inverse`` is 1/i:
+    a table costs less than the divisions.
     """
     n = float(size)
     s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = 0.0
     before, before_square = 0.0, 0.0  # Σ δ_u u and Σ δ_u u² over u < v
-    b_scale = 1.0 / ((n - 1.0) * (n - 2.0)) if size > 2 else 0.0
-    fourth_scale = 1.0 / ((n - 1.0) * (n - 2.0) * (n - 3.0)) if size > 3 else 0.0
+    a_scale = 1.0 / (n - 1.0) if size > 1 else 0.0
+    b_scale = a_scale / (n - 2.0) if size > 2 else 0.0
+    fourth_scale = b_scale / (n - 3.0) if size > 3 else 0.0
+    gamma_scale, gamma_first, gamma_last = (
+        fourth_scale * a_scale,
+        2.0 * (n * n + 10.0 * n - 12.0),
+        6.0 * n * n * (n - 1),
+    )
     for step in range(1, min(slots, size - 1) + 1):
         v = float(step)
-        delta = 1.0 / ((t + v) * (t + v + 1.0)) if step < slots else 1.0 / (t + v)
+        delta = inverse[t + step] * inverse[t + step + 1] if step < slots else inverse[t + step]
         g = v * (n - v)
-        a = g / (n - 1.0)
+        a = g * a_scale
         b = g * (n - 2.0 * v) * b_scale
         beta, gamma = 1.0, -4.0
         if size > 3:
             beta = g * (n * (n + 1.0) - 6.0 * g) * fourth_scale
-            gamma = g * (2.0 * g * (n * n + 10.0 * n - 12.0) - 6.0 * n * n * (n - 1.0)) * fourth_scale / (n - 1.0)
-        s1 += delta * a * (delta + 2.0 * before / v)
-        s2 += 2.0 * delta * a * (delta * v + before + before_square / v)
-        s3 += delta * a * (delta * v * v + 2.0 * before_square)
+            gamma = g * (g * gamma_first - gamma_last) * gamma_scale
+        part, part_square = before * inverse[step], before_square * inverse[step]
         pairs, skew = delta, 0.0  # δ_v + Σ δ_u u(u−1)/(v(v−1)), and Σ δ_u u(v−u)/(v(v−1))
         if step > 1:
-            pairs += (before_square - before) / (v * (v - 1.0))
-            skew = (v * before - before_square) / (v * (v - 1.0))
-        s4 += delta * (b * (pairs + before / v) + skew * a)
-        s5 += delta * (b * (v * pairs + before_square / v) + skew * v * a)
-        both = 2.0 * pairs - delta
-        s6 += 0.25 * delta * both * beta
-        s7 += 0.25 * delta * both * gamma
+            pairs += (part_square - part) * inverse[step - 1]
+            skew = (before - part_square) * inverse[step - 1]
+        s1 += delta * a * (delta + 2.0 * part)
+        s2 += 2.0 * delta * a * (delta * v + before + part_square)
+        s3 += delta * a * (delta * v * v + 2.0 * before_square)
+        s4 += delta * (b * (pairs + part) + skew * a)
+        s5 += delta * (b * (v * pairs + part_square) + skew * v * a)
+        both = 0.25 * delta * (2.0 * pairs - delta)
+        s6 += both * beta
+        s7 += both * gamma
         s8 += 0.5 * delta * skew * b
         before += delta * v
         before_square += delta * v * v
@@ -133,158 +164,120 @@ def order_mean(relevant: float, size: float, before: float, harmonic: float, cli
 
 
 @kernel
-def tie_values(
-    c0: int, c1: int, grade: NDArray[np.int32], count: Integers, values: Floats
-) -> tuple[int, int, float, float]:
-    """Size, relevant items (value > 0), their mean value, and the sum of squared deviations from it."""
+def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
+    """Count a tie; relevant are the items with a value above 0."""
+    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     size, relevant, total = 0, 0, 0.0
     lowest, highest = np.inf, 0.0
     for c in range(c0, c1):
-        value = values[grade[c]]
-        size += count[c]
+        value = values[lists.grade[c]]
+        size += lists.items[c]
         if value > 0.0:
-            relevant += count[c]
-            total += count[c] * value
+            relevant += lists.items[c]
+            total += lists.items[c] * value
             lowest, highest = min(lowest, value), max(highest, value)
     if relevant == 0 or lowest == highest:
-        return size, relevant, highest, 0.0
+        return Tie(t, size, relevant, highest, 0.0)
     mean, spread = total / relevant, 0.0
     for c in range(c0, c1):
-        if values[grade[c]] > 0.0:
-            spread += count[c] * (values[grade[c]] - mean) ** 2
-    return size, relevant, mean, spread
+        if values[lists.grade[c]] > 0.0:
+            spread += lists.items[c] * (values[lists.grade[c]] - mean) ** 2
+    return Tie(t, size, relevant, mean, spread)
 
 
 @kernel
-def tie_moments(
-    t: int, slots: int, size: int, relevant: int, mean: float, spread: float, before: float, harmonic: float
-) -> tuple[float, float]:
+def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tuple[float, float]:
     """Mean and variance of the sum over the first ``slots`` slots; ``before`` is the value sum before the tie."""
-    if slots == 0 or relevant == 0:
+    if slots == 0 or tie.relevant == 0:
         return 0.0, 0.0
-    scaled = before / mean
-    climbed = climb(t, t + slots, harmonic)
-    average = mean * order_mean(relevant, size, scaled, harmonic, climbed)
-    if relevant == size and spread == 0.0:
+    harmonic, climbed = slot_sums(tie.t, slots, harmonics)
+    scaled = before / tie.mean
+    average = tie.mean * order_mean(tie.relevant, tie.size, scaled, harmonic, climbed)
+    if tie.relevant == tie.size and tie.spread == 0.0:
         return average, 0.0
-    sums = place_sums(t, slots, size)
-    variance = mean * mean * order_variance(sums, relevant, size, scaled)
-    if spread > 0.0:
-        second = order_variance(sums, relevant, size, 0.0) + order_mean(relevant, size, 0.0, harmonic, climbed) ** 2
-        variance += grade_variance(tail_sums(t, slots), relevant, size, relevant, spread, second)
+    sums = place_sums(tie.t, slots, tie.size, harmonics.weight)
+    variance = tie.mean * tie.mean * order_variance(sums, tie.relevant, tie.size, scaled)
+    if tie.spread > 0.0:
+        alone = order_mean(tie.relevant, tie.size, 0.0, harmonic, climbed)
+        second = order_variance(sums, tie.relevant, tie.size, 0.0) + alone**2
+        tails = tail_sums(tie.t, slots)
+        variance += grade_variance(tails, tie.relevant, tie.size, tie.relevant, tie.spread, second)
     return average, variance
 
 
 @kernel
-def retrieved_moments(
-    t: int,
-    slots: int,
-    size: int,
-    relevant: int,
-    mean: float,
-    spread: float,
-    before: float,
-    relevant_before: int,
-    harmonic: float,
-    sum_before: float,
-    variance_before: float,
-) -> tuple[float, float]:
+def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> tuple[float, float]:
     """Mean and variance of the sum divided by the relevant items found, a hypergeometric number x inside the tie.
 
     Given x, the counted slots are themselves a uniform tie of ``slots`` items, x of them relevant.
     """
-    if slots == 0 or relevant == 0:
-        if relevant_before == 0:
+    sum_before = before.high + before.low
+    if slots == 0 or tie.relevant == 0:
+        if before.relevant == 0:
             return 0.0, 0.0
-        return sum_before / relevant_before, variance_before / relevant_before**2
-    least, chances = hypergeometric_band(size, relevant, slots)
-    climbed, scaled = climb(t, t + slots, harmonic), before / mean
-    sums, tails = place_sums(t, slots, slots), (0.0, 0.0, 0.0)
-    if spread > 0.0:
-        tails = tail_sums(t, slots)
-    value, within = 0.0, 0.0
-    means = np.empty(chances.size)
+        return sum_before / before.relevant, before.variance / before.relevant**2
+    least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
+    harmonic, climbed = slot_sums(tie.t, slots, harmonics)
+    scaled = before.values / tie.mean
+    sums, tails = place_sums(tie.t, slots, slots, harmonics.weight), (0.0, 0.0, 0.0)
+    if tie.spread > 0.0:
+        tails = tail_sums(tie.t, slots)
+    within, means = 0.0, np.zeros(chances.size)
     for index in range(chances.size):
         x = float(least + index)
-        found = relevant_before + x
-        means[index] = 0.0
+        found = before.relevant + x
         if found > 0.0:
-            means[index] = (sum_before + mean * order_mean(x, slots, scaled, harmonic, climbed)) / found
-            variance = variance_before + mean * mean * order_variance(sums, x, slots, scaled)
-            if spread > 0.0 and x > 0.0:
+            means[index] = (sum_before + tie.mean * order_mean(x, slots, scaled, harmonic, climbed)) / found
+            variance = before.variance + tie.mean * tie.mean * order_variance(sums, x, slots, scaled)
+            if tie.spread > 0.0 and x > 0.0:
                 second = order_variance(sums, x, slots, 0.0) + order_mean(x, slots, 0.0, harmonic, climbed) ** 2
-                variance += grade_variance(tails, x, slots, relevant, spread, second)
+                variance += grade_variance(tails, x, slots, tie.relevant, tie.spread, second)
             within += chances[index] * variance / found**2
-        value += chances[index] * means[index]
-    between = 0.0
-    for index in range(chances.size):
-        between += chances[index] * (means[index] - value) ** 2
-    return value, within + between
+    value = (chances * means).sum()
+    return value, within + (chances * (means - value) ** 2).sum()
 
 
 @kernel
 def pairwise_moments(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: NDArray[np.int32],
-    count: Integers,
+    lists: Lists,
     depths: Integers,
     values: Floats,
-    total: Floats,
-    total_low: Floats,
+    harmonics: Weights,
     retrieved: bool,
     mean: Floats,
     variance: Floats,
 ) -> None:
     """Write mean and variance of the sum at every depth; with ``retrieved``, of the sum per relevant item found.
 
-    ``total`` and ``total_low`` are the harmonic numbers; ``values`` is positive exactly for the relevant grades.
+    ``harmonics`` holds 1/i and the harmonic numbers; ``values`` is positive exactly for the relevant grades.
     """
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        high, low, spread, before, relevant_before = 0.0, 0.0, 0.0, 0.0, 0
+        before = Before(0, 0.0, 0.0, 0.0, 0.0)
         t, j = 0, 0
-        for tie in range(list_start[q], list_start[q + 1]):
+        for number in range(lists.start[q], lists.start[q + 1]):
             if j == cutoffs:
                 break
-            size, relevant, level, deviation = tie_values(tie_start[tie], tie_start[tie + 1], grade, count, values)
-            end = t + size
-            while j < cutoffs and depths[q, j] < end:
-                e = depths[q, j]
-                harmonic = (total[e] - total[t]) + (total_low[e] - total_low[t])
+            tie = see_tie(t, number, lists, values)
+            while j < cutoffs and depths[q, j] < t + tie.size:
                 if retrieved:
-                    mean[q, j], variance[q, j] = retrieved_moments(
-                        t,
-                        e - t,
-                        size,
-                        relevant,
-                        level,
-                        deviation,
-                        before,
-                        relevant_before,
-                        harmonic,
-                        high + low,
-                        spread,
-                    )
+                    mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, harmonics)
                 else:
-                    part, part_spread = tie_moments(t, e - t, size, relevant, level, deviation, before, harmonic)
-                    mean[q, j] = high + (part + low)
-                    variance[q, j] = spread + part_spread
+                    part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, harmonics)
+                    mean[q, j] = before.high + (part + before.low)
+                    variance[q, j] = before.variance + part_variance
                 j += 1
-            if relevant > 0 and j < cutoffs:
-                harmonic = (total[end] - total[t]) + (total_low[end] - total_low[t])
-                part, part_spread = tie_moments(t, size, size, relevant, level, deviation, before, harmonic)
-                sum_ = high + part
-                back = sum_ - high
-                low += (high - (sum_ - back)) + (part - back)
-                high = sum_
-                spread += part_spread
-                before += relevant * level
-                relevant_before += relevant
-            t = end
-        found = max(relevant_before, 1) if retrieved else 1
+            if tie.relevant > 0 and j < cutoffs:
+                part, part_variance = sum_moments(tie, tie.size, before.values, harmonics)
+                high, low = add(before.high, before.low, part)
+                values_so_far = before.values + tie.relevant * tie.mean
+                before = Before(
+                    before.relevant + tie.relevant, values_so_far, high, low, before.variance + part_variance
+                )
+            t += tie.size
+        found = max(before.relevant, 1) if retrieved else 1
         for rest in range(j, cutoffs):
-            mean[q, rest] = (high + low) / found
-            variance[q, rest] = spread / found**2
+            mean[q, rest] = (before.high + before.low) / found
+            variance[q, rest] = before.variance / found**2

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.additive import slot_spread
 from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.tables import Weights
 
 __all__ = ["hypergeometric_band", "own_ideal_extremes", "own_ideal_moments", "retrieved_extremes"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Relevant = NDArray[np.bool_]
 
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is left out cannot change a float64
 
@@ -48,77 +49,58 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
 
 
 @kernel
+def _count_relevant(tie: int, lists: Lists, relevant_grade: Relevant) -> tuple[int, int]:
+    """Items and relevant items of a tie."""
+    size, relevant = 0, 0
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        size += lists.items[c]
+        relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
+    return size, relevant
+
+
+@kernel
 def own_ideal_moments(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: NDArray[np.int32],
-    count: Integers,
+    lists: Lists,
     depths: Integers,
-    relevant_grade: NDArray[np.bool_],
-    weight: Floats,
-    weight_low: Floats,
-    total: Floats,
-    total_low: Floats,
+    relevant_grade: Relevant,
+    weights: Weights,
     mean: Floats,
     variance: Floats,
 ) -> None:
     """Moments of DCG@k / ideal DCG of the same top k, for relevances that are all 0 or one grade."""
-    cutoffs = depths.shape[1]
+    cutoffs, total, total_low = depths.shape[1], weights.total, weights.total_low
     for q in range(first, last):
         value_sum, spread, found = 0.0, 0.0, 0
         t, j = 0, 0
-        for tie in range(list_start[q], list_start[q + 1]):
-            size, relevant = 0, 0
-            for c in range(tie_start[tie], tie_start[tie + 1]):
-                size += count[c]
-                relevant += count[c] if relevant_grade[grade[c]] else 0
+        for tie in range(lists.start[q], lists.start[q + 1]):
+            size, relevant = _count_relevant(tie, lists, relevant_grade)
             end = t + size
             while j < cutoffs and depths[q, j] <= end:
                 mean[q, j], variance[q, j] = _own_ideal_at(
-                    t,
-                    depths[q, j] - t,
-                    size,
-                    relevant,
-                    found,
-                    value_sum,
-                    spread,
-                    weight,
-                    weight_low,
-                    total,
-                    total_low,
+                    t, depths[q, j] - t, size, relevant, found, value_sum, spread, weights
                 )
                 j += 1
             slots = (total[end] - total[t]) + (total_low[end] - total_low[t])
             value_sum += slots * relevant / size
             if 0 < relevant < size:
-                between = slot_spread(weight, weight_low, slots, t, end, size)
-                spread += between * relevant * (size - relevant) / size / (size - 1.0)
+                spread += slot_spread(weights, slots, t, end, size) * relevant * (size - relevant) / size / (size - 1.0)
             found += relevant
             t = end
 
 
 @kernel
 def _own_ideal_at(
-    t: int,
-    slots: int,
-    size: int,
-    relevant: int,
-    found: int,
-    value_sum: float,
-    spread: float,
-    weight: Floats,
-    weight_low: Floats,
-    total: Floats,
-    total_low: Floats,
+    t: int, slots: int, size: int, relevant: int, found: int, value_sum: float, spread: float, weights: Weights
 ) -> tuple[float, float]:
+    total, total_low = weights.total, weights.total_low
     if slots == 0:
         return (value_sum / total[found], spread / total[found] ** 2) if found > 0 else (0.0, 0.0)
     held = (total[t + slots] - total[t]) + (total_low[t + slots] - total_low[t])
-    between = slot_spread(weight, weight_low, held, t, t + slots, slots)
+    between = slot_spread(weights, held, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
-    means, value, within = np.zeros(chances.size), 0.0, 0.0
+    means, within = np.zeros(chances.size), 0.0
     for index in range(chances.size):
         x = least + index
         if found + x > 0:
@@ -126,7 +108,7 @@ def _own_ideal_at(
             means[index] = (value_sum + held * x / slots) / ideal
             inner = between * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
             within += chances[index] * (spread + inner) / ideal**2
-        value += chances[index] * means[index]
+    value = (chances * means).sum()
     return value, within + (chances * (means - value) ** 2).sum()
 
 
@@ -134,26 +116,21 @@ def _own_ideal_at(
 def own_ideal_extremes(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: NDArray[np.int32],
-    count: Integers,
+    lists: Lists,
     depths: Integers,
-    relevant_grade: NDArray[np.bool_],
-    total: Floats,
+    relevant_grade: Relevant,
+    weights: Weights,
     best: bool,
     extreme: Floats,
 ) -> None:
     """Highest (``best``) or lowest DCG@k / ideal DCG of the same top k over all orders."""
-    cutoffs = depths.shape[1]
+    cutoffs, total = depths.shape[1], weights.total
     for q in range(first, last):
         value_sum, found, t, j = 0.0, 0, 0, 0
-        for tie in range(list_start[q], list_start[q + 1]):
-            size, relevant = 0, 0
-            for c in range(tie_start[tie], tie_start[tie + 1]):
-                size += count[c]
-                relevant += count[c] if relevant_grade[grade[c]] else 0
-            while j < cutoffs and depths[q, j] <= t + size:
+        for tie in range(lists.start[q], lists.start[q + 1]):
+            size, relevant = _count_relevant(tie, lists, relevant_grade)
+            end = t + size
+            while j < cutoffs and depths[q, j] <= end:
                 e = depths[q, j]
                 least, most = max(0, (e - t) - (size - relevant)), min(relevant, e - t)
                 chosen = -1.0
@@ -164,7 +141,6 @@ def own_ideal_extremes(
                         chosen = value
                 extreme[q, j] = max(chosen, 0.0)
                 j += 1
-            end = t + size
             value_sum += total[t + relevant] - total[t] if best else total[end] - total[end - relevant]
             found += relevant
             t = end
@@ -172,16 +148,16 @@ def own_ideal_extremes(
 
 @kernel
 def _runs_sum(
-    runs: Integers, values: Floats, x: int, before: float, position: int, total: Floats, total_low: Floats
+    runs: Integers, values: Floats, x: int, before: float, position: int, harmonics: Weights
 ) -> tuple[float, float]:
     """Σ over x relevant items placed in the given order right behind ``position``: value sum so far / place."""
     result, placed = 0.0, 0
     for run in range(runs.size):
         take = min(runs[run], x - placed)
         a, b = position + placed, position + placed + take
-        harmonic = (total[b] - total[a]) + (total_low[b] - total_low[a])
         # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH + value·take
         if take > a:
+            harmonic = (harmonics.total[b] - harmonics.total[a]) + (harmonics.total_low[b] - harmonics.total_low[a])
             result += (before - values[run] * a) * harmonic + values[run] * take
         else:
             for i in range(a + 1, b + 1):
@@ -194,17 +170,29 @@ def _runs_sum(
 
 
 @kernel
+def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tuple[int, int, Integers, Floats]:
+    """Items and relevant items of a tie, and its relevant items as runs of one value, in rising or falling order."""
+    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+    runs, levels = np.empty(c1 - c0, np.int64), np.empty(c1 - c0)
+    size, relevant, kinds = 0, 0, 0
+    for offset in range(c1 - c0):
+        c = c1 - 1 - offset if falling else c0 + offset
+        size += lists.items[c]
+        if values[lists.grade[c]] > 0.0:
+            runs[kinds], levels[kinds] = lists.items[c], values[lists.grade[c]]
+            kinds += 1
+            relevant += lists.items[c]
+    return size, relevant, runs[:kinds], levels[:kinds]
+
+
+@kernel
 def retrieved_extremes(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: NDArray[np.int32],
-    count: Integers,
+    lists: Lists,
     depths: Integers,
     values: Floats,
-    total: Floats,
-    total_low: Floats,
+    harmonics: Weights,
     best: bool,
     extreme: Floats,
 ) -> None:
@@ -216,32 +204,22 @@ def retrieved_extremes(
     cutoffs = depths.shape[1]
     for q in range(first, last):
         value_sum, before, found, t, j = 0.0, 0.0, 0, 0, 0
-        for tie in range(list_start[q], list_start[q + 1]):
-            c0, c1 = tie_start[tie], tie_start[tie + 1]
-            runs, levels = np.empty(c1 - c0, np.int64), np.empty(c1 - c0)
-            size, relevant, kinds = 0, 0, 0
-            for offset in range(c1 - c0):
-                c = c1 - 1 - offset if best else c0 + offset
-                size += count[c]
-                if values[grade[c]] > 0.0:
-                    runs[kinds], levels[kinds] = count[c], values[grade[c]]
-                    kinds += 1
-                    relevant += count[c]
-            runs = runs[:kinds]
+        for tie in range(lists.start[q], lists.start[q + 1]):
+            size, relevant, runs, levels = _relevant_runs(tie, lists, values, best)
             while j < cutoffs and depths[q, j] <= t + size:
                 slots = depths[q, j] - t
                 least, most = max(0, slots - (size - relevant)), min(relevant, slots)
                 chosen = -1.0
                 for x in range(least, most + 1):
                     place = t if best else t + slots - x
-                    part, _ = _runs_sum(runs, levels, x, before, place, total, total_low)
+                    part, _ = _runs_sum(runs, levels, x, before, place, harmonics)
                     value = (value_sum + part) / (found + x) if found + x > 0 else 0.0
                     if chosen < 0.0 or (value > chosen) == best:
                         chosen = value
                 extreme[q, j] = max(chosen, 0.0)
                 j += 1
             place = t if best else t + size - relevant
-            part, before = _runs_sum(runs, levels, relevant, before, place, total, total_low)
+            part, before = _runs_sum(runs, levels, relevant, before, place, harmonics)
             value_sum += part
             found += relevant
             t += size

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.lists import Codes, Integers, Lists
 
 __all__ = ["draw_layout", "draw_orders", "integer_keys", "list_keys", "text_keys"]
 
-Integers = NDArray[np.int64]
-Codes = NDArray[np.int32]
 Keys = NDArray[np.uint64]
 
 
@@ -59,33 +58,25 @@ def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
 
 @kernel
 def draw_layout(
-    list_start: Integers,
-    tie_start: Integers,
-    count: Integers,
-    limit: Integers,
-    new_start: Integers,
-    new_grade: Codes,
-    new_count: Integers,
-    grade: Codes,
-    write: bool,
+    lists: Lists, limit: Integers, new_start: Integers, new_grade: Codes, new_count: Integers, write: bool
 ) -> int:
     """Cells of the drawn lists: a tie of one grade stays one cell, a mixed tie becomes a cell a slot up to ``limit``.
 
     Only the grades of the slots change between draws. Returns how many cells there are; fills them in on ``write``.
     """
     cells = 0
-    for q in range(list_start.size - 1):
+    for q in range(lists.start.size - 1):
         t = 0
-        for tie in range(list_start[q], list_start[q + 1]):
+        for tie in range(lists.start[q], lists.start[q + 1]):
             if t >= limit[q]:
                 break
-            c0, c1 = tie_start[tie], tie_start[tie + 1]
+            c0, c1 = lists.tie[tie], lists.tie[tie + 1]
             size = 0
             for c in range(c0, c1):
-                size += count[c]
+                size += lists.items[c]
             slots = min(size, limit[q] - t) if c1 - c0 > 1 else 1
             if write:
-                new_grade[cells : cells + slots] = grade[c0]
+                new_grade[cells : cells + slots] = lists.grade[c0]
                 new_count[cells : cells + slots] = 1 if c1 - c0 > 1 else size
             cells += slots
             t += size
@@ -98,10 +89,7 @@ def draw_layout(
 def draw_orders(
     first: int,
     last: int,
-    list_start: Integers,
-    tie_start: Integers,
-    grade: Codes,
-    count: Integers,
+    lists: Lists,
     limit: Integers,
     keys: Keys,
     draw: int,
@@ -111,23 +99,23 @@ def draw_orders(
     """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1 (Fisher–Yates)."""
     longest = 1
     for q in range(first, last):
-        for tie in range(list_start[q], list_start[q + 1]):
+        for tie in range(lists.start[q], lists.start[q + 1]):
             size = 0
-            for c in range(tie_start[tie], tie_start[tie + 1]):
-                size += count[c]
+            for c in range(lists.tie[tie], lists.tie[tie + 1]):
+                size += lists.items[c]
             longest = max(longest, size)
     pool = np.empty(longest, np.int32)
     for q in range(first, last):
         key = mix(keys[q] + np.uint64(draw) * np.uint64(0xD1342543DE82EF95))
         t, out = 0, new_start[q]
-        for tie in range(list_start[q], list_start[q + 1]):
+        for tie in range(lists.start[q], lists.start[q + 1]):
             if t >= limit[q]:
                 break
-            c0, c1 = tie_start[tie], tie_start[tie + 1]
+            c0, c1 = lists.tie[tie], lists.tie[tie + 1]
             size = 0
             for c in range(c0, c1):
-                pool[size : size + count[c]] = grade[c]
-                size += count[c]
+                pool[size : size + lists.items[c]] = lists.grade[c]
+                size += lists.items[c]
             if c1 - c0 == 1:
                 out += 1
             else:

@@ -46,6 +46,14 @@ def pair_sum(a: float, a_low: float, b: float, b_low: float) -> tuple[float, flo
 
 
 @kernel
+def add(high: float, low: float, part: float) -> tuple[float, float]:
+    """Add to a running sum, keeping in ``low`` what rounding loses (Neumaier 1974)."""
+    result = high + part
+    back = result - high
+    return result, low + ((high - (result - back)) + (part - back))
+
+
+@kernel
 def exact_product(a: float, b: float) -> tuple[float, float]:
     """Multiply two numbers exactly (Dekker's split, no fused multiply-add needed)."""
     wide = 134217729.0  # 2**27 + 1 cuts a float64 into two halves of 26 bits

@@ -1,0 +1,34 @@
+"""How the kernels see ranked lists: flat arrays and where the parts start."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Codes", "Floats", "Integers", "Lists"]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+class Lists(NamedTuple):
+    """Ranked lists as flat arrays: list → ties → cells; a cell is ``items`` items of grade code ``grade``."""
+
+    start: Integers  # (lists + 1,) first tie of each list
+    tie: Integers  # (ties + 1,) first cell of each tie
+    grade: Codes  # (cells,)
+    items: Integers  # (cells,) how many items each cell stands for
+
+    @property
+    def length(self) -> Integers:
+        """Items of each list."""
+        before = np.concatenate([[0], np.cumsum(self.items)])[self.tie[self.start]]
+        return np.diff(before)
+
+    def total(self, values: Floats) -> Floats:
+        """Σ items · value of the grade, for each list (exact for whole numbers)."""
+        before = np.concatenate([[0.0], np.cumsum(self.items * values[self.grade])])[self.tie[self.start]]
+        return np.diff(before)
