@@ -36,6 +36,7 @@ __all__ = [
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Result = TypeVar("Result")
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 SMALL = 20_000  # rows or cells below which threads cost more than they save
 FEW_GRADES = 100_000
@@ -75,13 +76,20 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
     return np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=lists))]).astype(np.int64)
 
 
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The array, read-only: Numba compiles a kernel anew for arrays that may be written, so inputs are made alike."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
 def id_keys(ids: pl.Series) -> Keys:
     """64 bits for every id: whole numbers as they are, a hash of text. Equal ids have equal keys."""
     if ids.dtype == pl.String:
-        return ids.hash().to_numpy()
+        return frozen(ids.hash().to_numpy())
     if ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128):
-        return ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64)
-    return ids.rank("dense").cast(pl.UInt64).to_numpy()
+        return frozen(ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64))
+    return frozen(ids.rank("dense").cast(pl.UInt64).to_numpy())
 
 
 def order_keys(values: pl.Series, *, falling: bool) -> Integers:
@@ -117,7 +125,7 @@ def grade_codes(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
         return grades, np.searchsorted(grades, np.arange(most + 1)).astype(np.int32)[whole]
     values = relevance.cast(pl.Float64).to_numpy() + 0.0
     codes = np.empty(values.size, np.uint32)
-    first = grouping.factorise(values.view(np.uint64), codes)
+    first = grouping.factorise(frozen(values.view(np.uint64)), codes)
     grades = np.unique(np.concatenate([[0.0], known, values[first]]))
     return grades, np.searchsorted(grades, values[first]).astype(np.int32)[codes]
 
@@ -155,14 +163,14 @@ def _codes_of(heads: pl.DataFrame) -> tuple[Places, Places]:
     for own, firsts in parts:
         combined = combined * np.uint64(firsts.size) + own
     codes = np.empty(heads.height, np.uint32)
-    return codes, grouping.factorise(combined, codes)
+    return codes, grouping.factorise(frozen(combined), codes)
 
 
 def _codes_of_ids(ids: pl.Series) -> tuple[Places, Places]:
     codes = np.empty(len(ids), np.uint32)
     firsts = grouping.factorise(id_keys(ids), codes)
     if ids.dtype == pl.String and not (ids[firsts][codes] == ids).all():  # two texts share a hash
-        firsts = grouping.factorise(ids.rank("dense").cast(pl.UInt64).to_numpy(), codes)
+        firsts = grouping.factorise(frozen(ids.rank("dense").cast(pl.UInt64).to_numpy()), codes)
     return codes, firsts
 
 
@@ -173,6 +181,7 @@ def lists_from_rows(
 
     ``count`` of length 0 means that every row is one item.
     """
+    key, grade, count = frozen(key), frozen(grade), frozen(count)
 
     def task(first: int, last: int) -> tuple[NDArray[np.integer], ...]:
         size = int((rows.end[first:last] - rows.begin[first:last]).sum())

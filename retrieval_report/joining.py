@@ -211,7 +211,9 @@ def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes, o
     by_query = found.with_row_index("list").sort("query", maintain_order=True)
     first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
     group_start = np.append(np.flatnonzero(first), found.height)
-    row = grouping.disagreeing_row(group_start, by_query["list"].cast(pl.Int64).to_numpy(), *rows, keys, grade)
+    row = grouping.disagreeing_row(
+        group_start, arrays.frozen(by_query["list"].cast(pl.Int64).to_numpy()), *rows, keys, arrays.frozen(grade)
+    )
     if row < 0:
         return
     query, item = parts.rows["query"][row], parts.rows["item"][row]

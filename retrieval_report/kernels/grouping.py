@@ -27,32 +27,26 @@ def _slot(key: np.uint64, mask: np.uint64) -> np.uint64:
 
 
 @kernel
+def table_mask(most: int) -> np.uint64:
+    """Bit mask of a hash table at least twice as large as what it may have to hold."""
+    size = 4
+    while size < 2 * most:
+        size *= 2
+    return np.uint64(size - 1)
+
+
+@kernel
 def factorise(keys: Keys, codes: Places) -> Places:
     """Number the distinct keys in order of first appearance; return the row where each appears first."""
-    size = 1 << 12
-    table = np.zeros(size, np.uint32)  # code + 1, 0 is free
-    first = np.empty(size // 2, np.uint32)
+    mask = table_mask(keys.size)
+    table = np.zeros(int(mask) + 1, np.uint32)  # code + 1, 0 is free; memory is touched only where keys fall
+    first = np.empty(keys.size, np.uint32)
     found = 0
     for row in range(keys.size):
-        mask = np.uint64(size - 1)
         slot = _slot(keys[row], mask)
         while table[slot] != 0 and keys[first[table[slot] - 1]] != keys[row]:
             slot = (slot + np.uint64(1)) & mask
         if table[slot] == 0:
-            if found == size // 2:
-                size *= 4
-                table, mask = np.zeros(size, np.uint32), np.uint64(size - 1)
-                longer = np.empty(size // 2, np.uint32)
-                longer[:found] = first[:found]
-                first = longer
-                for code in range(found):
-                    slot = _slot(keys[first[code]], mask)
-                    while table[slot] != 0:
-                        slot = (slot + np.uint64(1)) & mask
-                    table[slot] = code + 1
-                slot = _slot(keys[row], mask)
-                while table[slot] != 0:
-                    slot = (slot + np.uint64(1)) & mask
             first[found] = row
             found += 1
             table[slot] = found
@@ -79,15 +73,10 @@ def repeating_list(first: int, last: int, begin: Integers, end: Integers, row_of
     longest = 1
     for q in range(first, last):
         longest = max(longest, end[q] - begin[q])
-    size = 4
-    while size < 2 * longest:
-        size *= 2
+    size = int(table_mask(longest)) + 1
     table, stamp = np.empty(size, np.uint64), np.full(size, -1, np.int64)
     for q in range(first, last):
-        room = 4
-        while room < 2 * (end[q] - begin[q]):
-            room *= 2
-        mask = np.uint64(room - 1)
+        mask = table_mask(end[q] - begin[q])
         for place in range(begin[q], end[q]):
             key = item[row_of[place]] if row_of.size > 0 else item[place]
             slot = _slot(key, mask)
@@ -116,10 +105,8 @@ def disagreeing_row(
         for index in range(group_start[group], group_start[group + 1]):
             rows += end[list_of[index]] - begin[list_of[index]]
         longest = max(longest, rows)
-    size = 4
-    while size < 2 * longest:
-        size *= 2
-    mask = np.uint64(size - 1)
+    mask = table_mask(longest)
+    size = int(mask) + 1
     table, stamp, known = np.empty(size, np.uint64), np.full(size, -1, np.int64), np.empty(size, np.int32)
     for group in range(group_start.size - 1):
         for index in range(group_start[group], group_start[group + 1]):
@@ -162,7 +149,7 @@ def _count_table(
 ) -> tuple[int, int]:  # fmt: skip
     """Ties and cells of one list by counting distances and grades in a table."""
     for place in range(key.size):
-        table[(key[place] - low) * kinds + grade[place]] += count[place] if count.size > 0 else 1
+        table[(key[place] - low) * kinds + grade[place]] += count[place]
     for distance in range(table.size // kinds):
         before = cells
         for code in range(kinds):
@@ -194,28 +181,49 @@ def _count_runs(
         if tally[code] == 0:
             seen[found] = code
             found += 1
-        tally[code] += count[place] if count.size > 0 else 1
+        tally[code] += count[place]
     cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
     tie_cells[ties] = cells - before
     return ties + 1, cells
 
 
 @kernel
-def _near_first(key: Integers, low: int, width: int) -> Integers:
-    """The order of the keys, equal ones as received; by counting where there are few distinct ones."""
-    if width > 4 * key.size + ROOM:
-        return np.argsort(key, kind="mergesort")
-    start = np.zeros(width + 1, np.int64)
+def _sort_places(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
+    """Fill in the places of the keys in rising order, equal ones as received (radix sort, a byte at a time)."""
+    other = np.empty(key.size, np.int64)
     for place in range(key.size):
-        start[key[place] - low + 1] += 1
-    for distance in range(1, width + 1):
-        start[distance] += start[distance - 1]
-    order = np.empty(key.size, np.int64)
+        order[place] = place
+    shift = np.uint64(0)
+    while shift < np.uint64(64) and spread >> shift > np.uint64(0):
+        start = np.zeros(257, np.int64)
+        for place in range(key.size):
+            start[int((np.uint64(key[place] - low) >> shift) & np.uint64(255)) + 1] += 1
+        for digit in range(256):
+            start[digit + 1] += start[digit]
+        for index in range(key.size):
+            digit = int((np.uint64(key[order[index]] - low) >> shift) & np.uint64(255))
+            other[start[digit]] = order[index]
+            start[digit] += 1
+        order[:] = other
+        shift += np.uint64(8)
+
+
+@kernel
+def _gather(
+    begin: int, row_of: Places, row_key: Integers, row_grade: Codes, row_count: Integers, key: Integers, grade: Codes,
+    count: Integers,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Copy the rows of a list side by side; return the smallest and largest key and whether the keys ascend."""
+    low, high, ascending, last = np.iinfo(np.int64).max, np.iinfo(np.int64).min, True, np.iinfo(np.int64).min
     for place in range(key.size):
-        distance = key[place] - low
-        order[start[distance]] = place
-        start[distance] += 1
-    return order
+        row = row_of[begin + place] if row_of.size > 0 else begin + place
+        value = row_key[row]
+        key[place], grade[place] = value, row_grade[row]
+        if row_count.size > 0:
+            count[place] = row_count[row]
+        ascending = ascending and value >= last
+        low, high, last = min(low, value), max(high, value), value
+    return low, high, ascending
 
 
 @kernel
@@ -242,38 +250,31 @@ def count_cells(
     received, the lists one after the other.
     """
     ties, cells, written = 0, 0, 0
-    tally, seen = np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
-    nothing = np.empty(0, np.int64)
+    longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
+    keys, grades, counts = np.empty(longest, np.int64), np.empty(longest, np.int32), np.ones(longest, np.int64)
+    order, tally, seen = np.empty(longest, np.int64), np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
     for q in range(first, last):
-        rows = end[q] - begin[q]
-        before = ties
+        rows, before = end[q] - begin[q], ties
+        key, grade, count = keys[:rows], grades[:rows], counts[:rows]
         if rows > 0:
-            if row_of.size > 0:
-                places = row_of[begin[q] : end[q]]
-                key, grade = row_key[places], row_grade[places]
-                count = row_count[places] if row_count.size > 0 else nothing
-            else:
-                key, grade = row_key[begin[q] : end[q]], row_grade[begin[q] : end[q]]
-                count = row_count[begin[q] : end[q]] if row_count.size > 0 else nothing
-            low, high, ascending = key[0], key[0], True
-            for place in range(1, rows):
-                ascending = ascending and key[place] >= key[place - 1]
-                low, high = min(low, key[place]), max(high, key[place])
-            spread = float(high) - float(low)  # a float: the difference may not fit 64 bits
-            width = int(spread) + 1 if spread < 4e18 else np.iinfo(np.int64).max
-            if naive_grade.size == 0 and spread < 2 * rows + ROOM and width * kinds <= 4 * rows + ROOM:
-                table = np.zeros(width * kinds, np.int64)
+            low, high, ascending = _gather(begin[q], row_of, row_key, row_grade, row_count, key, grade, count)
+            spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
+            few = spread < np.uint64(4 * rows + ROOM)
+            if naive_grade.size == 0 and few and (int(spread) + 1) * kinds <= 4 * rows + ROOM:
+                table = np.zeros((int(spread) + 1) * kinds, np.int64)
                 ties, cells = _count_table(
                     key, grade, count, low, kinds, table, ties, cells, tie_cells, cell_grade, cell_items
                 )
             else:
-                order = nothing if ascending else _near_first(key, low, width)
+                places = order[: 0 if ascending else rows]
+                if not ascending:
+                    _sort_places(key, low, spread, places)
                 ties, cells = _count_runs(
-                    order, key, grade, count, tally, seen, ties, cells, tie_cells, cell_grade, cell_items
+                    places, key, grade, count, tally, seen, ties, cells, tie_cells, cell_grade, cell_items
                 )
                 if naive_grade.size > 0:
                     for place in range(rows):
-                        naive_grade[written + place] = grade[place] if ascending else grade[order[place]]
+                        naive_grade[written + place] = grade[place] if ascending else grade[places[place]]
                     written += rows
         list_ties[q - first] = ties - before
     return ties, cells
