@@ -5,6 +5,7 @@ PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 pyth
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INTERPRETED := tests/test_evaluation.py
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 .PHONY: help report test lint format wheel clean
 
@@ -17,9 +18,9 @@ report: .venv/installed ## score the two samples, print the summary, write repor
 test: .venv/installed-dev ## run every test and doctest, with coverage
 	@# Coverage cannot look into compiled kernels: the tests that reach all of them run once more, first, interpreted.
 	@# There NumPy warns of the wrap-around that the random keys are made with.
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(INTERPRETED) -W 'ignore:overflow encountered:RuntimeWarning' \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED) -W 'ignore:overflow encountered:RuntimeWarning' \
 		--cov --cov-report= --cov-fail-under=0
-	$(BIN)/python -m pytest --cov --cov-append
+	$(PYTEST) --cov --cov-append
 
 lint: .venv/installed-dev ## check format, lint and types
 	$(BIN)/ruff format --check .
