@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from retrieval_report.cli import cli
+from retrieval_report.samples import sample_folder
 
 # One query, three tied items, the relevant one first in the file.
 TIED = "model,query,item,distance,relevance\nlsh,q1,a,2,1\nlsh,q1,b,2,0\nlsh,q1,c,2,0\n"
@@ -223,6 +224,16 @@ def test_the_demonstration_scores_both_samples(tmp_path: Path) -> None:
     program, *arguments = result.output.splitlines()[-1].split()
     assert program == "retrieval-report"
     assert run(*arguments).exit_code == 0
+
+
+def test_the_next_command_is_shown_as_it_can_be_typed_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["bin/retrieval-report"])
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.chdir(sample_folder())
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    assert "bin/retrieval-report evaluate docs/runs --judgements docs/qrels.txt" in result.output
+    assert "Wrote" not in result.output
 
 
 def test_version_and_help() -> None:
