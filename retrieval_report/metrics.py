@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Gains = str | Mapping[float, float] | Callable[[Floats], Any]
+Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
 Discounts = str | Callable[[Floats], Any]
 DENOMINATORS = ("total", "min", "retrieved", "k")
 

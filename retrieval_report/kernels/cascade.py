@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.ratios import hypergeometric_band
+from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
 __all__ = ["STATE_BUDGET", "first_relevant_moments", "stopping_moments"]
 
 STATE_BUDGET = 4_000_000  # slots × states × kinds; about 20 ms for one tie at one cutoff
 NEGLIGIBLE = 1e-30
+GONE = 1e-290  # a chance this small is none: its products would underflow
+AFRESH = 1024
 
 
 @kernel
@@ -40,29 +44,34 @@ def _first_relevant_in(
     reciprocal: Floats, reciprocal_variance: Floats,
 ) -> None:  # fmt: skip
     """Write the moments of one list from cutoff ``j`` on, all of which reach into the first relevant tie."""
-    survival, found, mean, square, shift, shift_square = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    survival, survival_low, found, found_low, mean, mean_low = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    square, shift, shift_square = 0.0, 0.0, 0.0
     slot = 0
     while j < depths.size:
         limit = min(depths[j] - t, size - relevant + 1)
-        while slot < limit and survival > 1e-290:
+        while slot < limit and survival > GONE:
             chance = survival * relevant / (size - slot)
-            survival *= float(size - relevant - slot) / (size - slot)
+            # a pair, because a million roundings of a product lean to one side
+            rest, rest_low = pair_quotient(float(size - relevant - slot), 0.0, float(size - slot), 0.0)
+            survival, survival_low = pair_product(survival, survival_low, rest, rest_low)
             slot += 1
             place = 1.0 / (t + slot)
-            found += chance
-            mean += chance * place
+            found, found_low = add(found, found_low, chance)
+            mean, mean_low = add(mean, mean_low, chance * place)
             square += chance * place * place
             late = (slot - 1.0) * place / (t + 1.0)  # 1/(t+1) − place, without cancelling
             shift += chance * late
             shift_square += chance * late * late
         whole = limit == size - relevant + 1
-        hit[j] = 1.0 if whole else found
-        hit_variance[j] = 0.0 if whole else found * survival
-        reciprocal[j] = mean
-        if survival > 0.5:
-            spread = square - mean * mean
-        else:  # 1/(t+1) − RR is small where a hit is likely; no hit makes it the whole 1/(t+1)
-            missed = 0.0 if whole else survival / (t + 1.0)
+        left = 0.0 if whole or survival <= GONE else survival
+        hit[j] = 1.0 if left == 0.0 else found + found_low
+        hit_variance[j] = hit[j] * left
+        reciprocal[j] = mean + mean_low
+        # RR, or 1/(t+1) − RR where no hit makes it the whole 1/(t+1): the smaller one loses less by its square
+        missed = left / (t + 1.0)
+        if square < shift_square + missed / (t + 1.0):
+            spread = square - reciprocal[j] ** 2
+        else:
             spread = shift_square + missed / (t + 1.0) - (shift + missed) ** 2
         reciprocal_variance[j] = max(spread, 0.0) if size > relevant else 0.0
         j += 1
@@ -98,7 +107,8 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     """Mean over ordered draws of x stopping items of the tie that the x-th is the one that stops; index x.
 
     The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which says where to end.
-    Items are added one at a time: the new one is the last of the x with chance 1/m, among the others, or absent.
+    Items come in kind by kind: of x items drawn, a hypergeometric number y are of the new kind, and the last one is
+    with chance y/x.
     """
     stoppers, going = 0, 0.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
@@ -110,21 +120,34 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     if going < 1.0:
         enough = (np.log(1.0 - going) - 42.0) / np.log(max(going, 1e-300))
         longest = int(min(float(stoppers), enough + 2.0))
-    survive, stopped = np.zeros(longest + 1), np.zeros(longest + 1)
+    survive, stopped, added = np.zeros(longest + 1), np.zeros(longest + 1), 0
     survive[0] = 1.0
-    added = 0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        s = stop[lists.grade[c]]
-        if s <= 0.0:
-            continue
-        q = 1.0 - s
-        for _ in range(lists.items[c]):
-            added += 1
-            share = 1.0 / added
-            for x in range(min(added, longest), 0, -1):
-                stopped[x] = ((added - x) * stopped[x] + (x - 1) * q * stopped[x - 1] + s * survive[x - 1]) * share
-                survive[x] = ((added - x) * survive[x] + x * q * survive[x - 1]) * share
+        if stop[lists.grade[c]] > 0.0:
+            added += lists.items[c]
+            survive, stopped = _add_kind(added, lists.items[c], stop[lists.grade[c]], survive, stopped)
     return stopped
+
+
+@kernel
+def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: Floats) -> tuple[Floats, Floats]:
+    """The means of ``survival_means`` once ``items`` of the ``added`` items so far are of a new kind."""
+    longest = survive.size - 1
+    powers = np.ones(longest + 1)
+    for y in range(longest):
+        powers[y + 1] = powers[y] * (1.0 - chance)
+    new_survive, new_stopped = np.zeros(longest + 1), np.zeros(longest + 1)
+    new_survive[0] = 1.0
+    for x in range(1, min(added, longest) + 1):
+        least, chances = hypergeometric_band(added, items, x)
+        for index in range(chances.size):
+            y = least + index
+            new_survive[x] += chances[index] * powers[y] * survive[x - y]
+            last = (x - y) * powers[y] * stopped[x - y]
+            if y > 0:
+                last += y * chance * powers[y - 1] * survive[x - y]
+            new_stopped[x] += chances[index] * last / x
+    return new_survive, new_stopped
 
 
 @kernel
@@ -132,54 +155,60 @@ def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots:
     """Expected Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, for every j (ascending).
 
     Walks along the slots with the distribution of how many stopping items were passed, on the window of counts that
-    still have a chance worth a float64.
+    still have a chance worth a float64; starts afresh now and then, so that roundings do not add up.
     """
     longest = stopped.size - 1
     passed = np.zeros(longest + 1)
     passed[0] = 1.0
-    low, high, total = 0, 0, 0.0
-    slot = 0
+    low, high, slot = 0, 0, 0
+    total, total_low = 0.0, 0.0
     for j in range(slots.size):
         while slot < slots[j] and low < longest:
-            rest = 1.0 / (size - slot)
-            here = 0.0
-            top = min(high + 1, longest - 1)
+            if slot % AFRESH == AFRESH - 1:
+                low, chances = hypergeometric_band(size, stoppers, slot)
+                passed[:] = 0.0
+                high = min(low + chances.size - 1, longest)
+                for x in range(low, high + 1):
+                    passed[x] = chances[x - low]
+                if low >= longest:
+                    break
+            rest, here = float(size - slot), 0.0
             for x in range(low, min(high, longest - 1) + 1):
                 here += passed[x] * (stoppers - x) * stopped[x + 1]
-            total += here * rest / (t + slot + 1.0)
+            total, total_low = add(total, total_low, here / rest / (t + slot + 1.0))
+            top = min(high + 1, longest)
             for x in range(top, low, -1):
-                passed[x] = passed[x] * (1.0 - (stoppers - x) * rest) + passed[x - 1] * (stoppers - x + 1) * rest
-            passed[low] *= 1.0 - (stoppers - low) * rest
+                passed[x] = passed[x] * ((rest - stoppers + x) / rest) + passed[x - 1] * ((stoppers - x + 1) / rest)
+            passed[low] *= (rest - stoppers + low) / rest
             high = top
-            while low < longest and passed[low] < NEGLIGIBLE and low < high:
+            while low < high and passed[low] < NEGLIGIBLE:
                 low += 1
             while high > low and passed[high] < NEGLIGIBLE:
                 high -= 1
             slot += 1
-            if passed[low] < NEGLIGIBLE and low == high:
-                low = longest
-        means[j] = total
+        means[j] = total + total_low
 
 
 @kernel
-def _stopping_kinds(tie: int, lists: Lists, stop: Floats, work: float) -> tuple[int, Integers, Integers, Floats]:
-    """Number of states (0: too many), and items, stride and stopping chance of every kind that stops at all."""
+def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> tuple[int, Integers, Integers, Floats]:
+    """Number of states (0: too many), and items, states and stopping chance of every kind that stops at all."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     kinds, states = 0, 1
-    sizes, strides, stops = np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0)
+    sizes, levels, stops = np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0)
     for c in range(c0, c1):
         if stop[lists.grade[c]] > 0.0:
-            sizes[kinds], strides[kinds], stops[kinds] = lists.items[c], states, stop[lists.grade[c]]
+            sizes[kinds], stops[kinds] = lists.items[c], stop[lists.grade[c]]
+            levels[kinds] = min(lists.items[c], slots) + 1  # so many of the kind, from 0 on, may have been passed
+            states *= levels[kinds]
             kinds += 1
-            if float(states) * (lists.items[c] + 1.0) * work * (kinds + 1.0) > STATE_BUDGET:
-                return 0, sizes, strides, stops
-            states *= lists.items[c] + 1
-    return states, sizes[:kinds], strides[:kinds], stops[:kinds]
+            if float(states) * slots * (kinds + 1.0) > STATE_BUDGET:
+                return 0, sizes, levels, stops
+    return states, sizes[:kinds], levels[:kinds], stops[:kinds]
 
 
 @kernel
 def _step_back(
-    slot: int, t: int, size: int, sizes: Integers, strides: Integers, stops: Floats, mean: Floats, variance: Floats
+    slot: int, t: int, size: int, sizes: Integers, levels: Integers, stops: Floats, mean: Floats, variance: Floats
 ) -> None:
     """Moments of what follows, for every state at ``slot``, from those at the next slot, in place.
 
@@ -193,21 +222,23 @@ def _step_back(
         plain = slot - passed
         if 0 <= plain <= others:
             chance = (others - plain) * rest
-            value = chance * mean[state]
+            value, stride = chance * mean[state], 1
             for kind in range(kinds):
-                gain = stops[kind] * place + (1.0 - stops[kind]) * mean[min(state + strides[kind], states)]
+                gain = stops[kind] * place + (1.0 - stops[kind]) * mean[min(state + stride, states)]
                 value += (sizes[kind] - used[kind]) * rest * gain
-            spread = chance * (variance[state] + (mean[state] - value) ** 2)
+                stride *= levels[kind]
+            spread, stride = chance * (variance[state] + (mean[state] - value) ** 2), 1
             for kind in range(kinds):
-                following, go_on = min(state + strides[kind], states), 1.0 - stops[kind]
+                following, go_on = min(state + stride, states), 1.0 - stops[kind]
                 gain = stops[kind] * place + go_on * mean[following]
                 chance = (sizes[kind] - used[kind]) * rest
                 spread += chance * (go_on * go_on * variance[following] + (gain - value) ** 2)
+                stride *= levels[kind]
             mean[state], variance[state] = value, spread
         for kind in range(kinds):  # count on, one kind after the other, as an odometer does
             used[kind] += 1
             passed += 1
-            if used[kind] <= sizes[kind]:
+            if used[kind] < levels[kind]:
                 break
             passed -= used[kind]
             used[kind] = 0
@@ -220,12 +251,12 @@ def stopping_tie_variance(t: int, slots: int, size: int, tie: int, lists: Lists,
     A state counts how many items of each stopping kind were passed. Going backwards over the slots, the variance is
     the mean of the later variances plus the variance of the next step's means, so nothing cancels.
     """
-    states, sizes, strides, stops = _stopping_kinds(tie, lists, stop, float(slots))
+    states, sizes, levels, stops = _stopping_kinds(tie, lists, stop, slots)
     if states == 0:
         return float(np.nan)
     mean, variance = np.zeros(states + 1), np.zeros(states + 1)
     for slot in range(slots - 1, -1, -1):
-        _step_back(slot, t, size, sizes, strides, stops, mean, variance)
+        _step_back(slot, t, size, sizes, levels, stops, mean, variance)
     return float(variance[0])
 
 
