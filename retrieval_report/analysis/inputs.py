@@ -14,10 +14,26 @@ from retrieval_report.errors import ColumnError, ParameterError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SCORES, refuse
 
-__all__ = ["PLACE", "Floats", "Grid", "check_fraction", "check_scores", "check_whole", "hold"]
+__all__ = [
+    "DIGITS",
+    "PLACE",
+    "Bools",
+    "Floats",
+    "Grid",
+    "Indices",
+    "check_fraction",
+    "check_scores",
+    "check_whole",
+    "differences",
+    "hold",
+    "largest",
+]
 
 PLACE = ["metric", "cutoff", "policy"]
+DIGITS = 12  # scores are exact to 1e-12, so what differs by less is equal
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 
 def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
@@ -112,3 +128,22 @@ class Grid:
         value, std = np.full(shape, np.nan), np.full(shape, np.nan)
         value[where], std[where] = coded["value"].to_numpy(), coded["std"].to_numpy()
         return cls(models["model"].to_list(), places.select(PLACE).rows(), value, std)
+
+
+def differences(values: Floats, first: Indices, second: Indices) -> Floats:
+    """Score of the first model less that of the second, rounded to 12 digits of the pair's largest score.
+
+    >>> differences(np.array([[0.3, 1.0], [0.1 + 0.2, np.nan]]), np.array([0]), np.array([1])).tolist()
+    [[0.0, nan]]
+    """
+    unit = largest(values, first, second)[:, None]
+    settled: Floats = np.round((values[first] - values[second]) / unit, DIGITS) * unit + 0.0  # no −0.0
+    return settled
+
+
+def largest(values: Floats, first: Indices, second: Indices) -> Floats:
+    """Power of two from the largest score of each pair on, so that dividing by it rounds nothing."""
+    known = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
+    most = np.maximum(known[first], known[second])
+    unit: Floats = np.exp2(np.ceil(np.log2(np.where(most > 0, most, 1.0))))
+    return unit

@@ -103,7 +103,7 @@ def summarise(
             columns[name][int(str(group))] = None if math.isnan(number) else number
     means = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
     result = _with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
-    return result.select(list(SUMMARY)).cast({**SUMMARY})
+    return result.select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())
 
 
 def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:

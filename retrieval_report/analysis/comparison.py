@@ -1,0 +1,348 @@
+"""Which of two models is better: by how much, could it be the sample of queries, could it be the tie order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis import sign_flips, significance, tie_chance
+from retrieval_report.analysis.inputs import (
+    Bools,
+    Floats,
+    Grid,
+    Indices,
+    check_fraction,
+    check_scores,
+    check_whole,
+    differences,
+)
+from retrieval_report.errors import ParameterError
+from retrieval_report.schema import check_choice
+
+__all__ = ["COMPARISON", "compare"]
+
+COMPARISON = {
+    "model_a": pl.String,
+    "model_b": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "value_a": pl.Float64,
+    "value_b": pl.Float64,
+    "difference": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "t_p": pl.Float64,
+    "wilcoxon_p": pl.Float64,
+    "permutation_p": pl.Float64,
+    "permutation_method": pl.String,
+    "holm_p": pl.Float64,
+    "bh_p": pl.Float64,
+    "family": pl.Int64,
+    "effect_size": pl.Float64,
+    "wins": pl.Int64,
+    "ties": pl.Int64,
+    "losses": pl.Int64,
+    "queries": pl.Int64,
+    "unpaired": pl.Int64,
+    "tie_std": pl.Float64,
+    "tied_queries": pl.Int64,
+    "p_tie": pl.Float64,
+    "p_tie_method": pl.String,
+}
+TESTS = ("permutation", "t", "wilcoxon")
+BOUNDS = ("best", "worst")
+LEAST_RESAMPLES = 9_999
+BLOCK = 1 << 22  # differences held at a time
+Columns = dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Who is compared with whom: rows of the grid."""
+
+    first: Indices
+    second: Indices
+
+    def blocks(self, queries: int) -> list[slice]:
+        """Runs of pairs whose differences fit in memory."""
+        step = max(1, BLOCK // max(queries, 1))
+        return [slice(start, start + step) for start in range(0, self.first.size, step)]
+
+
+def compare(
+    scores: object,
+    *,
+    baseline: str | None = None,
+    policies: str | Sequence[str] | None = None,
+    confidence: float = 0.95,
+    adjust: str = "permutation",
+    resamples: int | None = None,
+    seed: int = 0,
+    draws: object = None,
+) -> pl.DataFrame:
+    r"""Compare every pair of models on the queries that both have a score for.
+
+    Two questions are kept apart. Could another sample of queries turn the difference around? The interval and the
+    p-values answer, and know nothing of ties. Could another order inside the ties turn it around? ``p_tie`` answers,
+    and knows nothing of sampling. It speaks of orders drawn anew for every query; one order for all queries, such as
+    that of a file or of item ids, can stray further.
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns.
+    baseline
+        Compare all models with this one alone; it is ``model_b``. Default: all pairs, ``model_a`` before ``model_b``
+        by name.
+    policies
+        Default: all policies in the scores but best and worst.
+    confidence
+        Of the interval.
+    adjust
+        One of {"permutation", "t", "wilcoxon"}. The p-value that ``holm_p`` and ``bh_p`` correct.
+    resamples
+        Random sign patterns of the permutation test. Default: 9999, or 100 times the number of pairs less one if
+        that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass Holm's correction.
+    seed
+        Of the sign patterns. The result does not depend on the order of the rows.
+    draws
+        What :func:`shuffled_means` returns for the same rankings and options; ``p_tie`` then counts draws where
+        under 30 queries are tied, too few to trust the normal distribution.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each metric, cutoff and policy (in the order of the scores) and pair:
+
+        ``model_a``, ``model_b``, ``metric``, ``cutoff``, ``policy``;
+        ``value_a``, ``value_b`` (means over the paired queries), ``difference`` (a − b), ``ci_low``, ``ci_high``
+        (Student's t of the differences; null below two queries);
+        ``t_p``, ``wilcoxon_p`` (zeros dropped; exact for few queries, as scipy does), ``permutation_p`` (sign flips
+        of the differences: all patterns, ``permutation_method`` "exact", up to 13 non-zero differences, else
+        "sampled": (b + 1) / (B + 1)), all two-sided;
+        ``holm_p``, ``bh_p`` (Holm; Benjamini–Hochberg) over the ``family``: the pairs of the same metric, cutoff and
+        policy that have a p-value, ``family`` of them;
+        ``effect_size`` (Cohen's d_z: mean of the differences / their standard deviation; null where they are all
+        equal and not 0);
+        ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie), ``queries`` (paired),
+        ``unpaired`` (queries with a score for one of the two only);
+        ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
+        without one), ``tied_queries`` (paired queries whose score depends on tie order);
+        ``p_tie`` (policy expected only: the probability that random tie order shows the pair in the other order;
+        null where the two are equal) and ``p_tie_method``: "exact" (0: no tie order can, as no query is tied or the
+        lowest mean of one reaches the highest of the other, for which best and worst must be in the scores),
+        "shuffles" (share of pairs of draws) or "normal" (Φ(−\|difference\| / tie_std), from the exact moments).
+
+    Raises
+    ------
+    RetrievalReportError
+        Scores that break their contract, an unknown baseline or policy.
+
+    Examples
+    --------
+    Two models, four queries; the coarse one ties both items of every query.
+
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, shuffled_means
+    >>> rankings = pl.DataFrame({
+    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
+    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
+    >>> scores = evaluate(rankings, metrics="rr", cutoffs=None, policies="expected")
+    >>> comparison = compare(scores)
+    >>> comparison.select("model_a", "model_b", "difference", "permutation_p", "wins", "losses").row(0)
+    ('coarse', 'fine', -0.125, 0.625, 1, 3)
+    >>> comparison.select("tie_std", pl.col("p_tie").round(4), "p_tie_method").row(0)
+    (0.125, 0.1587, 'normal')
+
+    The coarse model wins only if all four ties fall its way: 1 / 16. Four coins are far from normal; draws know.
+
+    >>> draws = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=1000)
+    >>> compare(scores, draws=draws).select("p_tie", "p_tie_method").row(0)
+    (0.065, 'shuffles')
+    """
+    check_fraction("confidence", confidence)
+    check_choice("adjust", adjust, TESTS)
+    check_whole("seed", seed, 0)
+    if resamples is not None:
+        check_whole("resamples", resamples, 1)
+    frame = check_scores(scores)
+    grid = Grid.of(frame)
+    pairs = _pairs(grid.models, baseline)
+    asked = _asked(grid, policies)
+    if not pairs.first.size:
+        return pl.DataFrame(schema=COMPARISON)
+    parts = [_test(grid, place, pairs, confidence) for place in asked]
+    sampled = _sample(grid, asked, parts, pairs, resamples, seed)
+    drawn = {} if draws is None else tie_chance.draws_by_place(draws)
+    frames = []
+    for place, columns, by_sample in zip(asked, parts, sampled, strict=True):
+        _adjust(columns, columns[f"{adjust}_p"])
+        chances = _tie_chances(grid, place, pairs, columns, drawn)
+        frames.append(_frame(grid, place, pairs, columns, by_sample, chances))
+    return pl.concat(frames)
+
+
+def _pairs(models: list[str], baseline: str | None) -> _Pairs:
+    if baseline is None:
+        both = np.array(list(combinations(range(len(models)), 2)), dtype=np.intp).reshape(-1, 2)
+        return _Pairs(both[:, 0], both[:, 1])
+    check_choice("baseline", baseline, models)
+    fixed = models.index(baseline)
+    others = np.array([row for row in range(len(models)) if row != fixed], dtype=np.intp)
+    return _Pairs(others, np.full_like(others, fixed))
+
+
+def _asked(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
+    """Places of the grid to compare."""
+    found = list(dict.fromkeys(policy for _, _, policy in grid.places))
+    if policies is None:
+        chosen = [policy for policy in found if policy not in BOUNDS] or found
+    else:
+        chosen = [policies] if isinstance(policies, str) else list(policies)
+        if not chosen:
+            raise ParameterError("policies: none given")
+        for policy in chosen:
+            check_choice("policies", policy, found)
+    return [number for number, (_, _, policy) in enumerate(grid.places) if policy in chosen]
+
+
+def _test(grid: Grid, place: int, pairs: _Pairs, confidence: float) -> Columns:
+    """All columns of one metric, cutoff and policy that need the single differences."""
+    value, std = grid.value[place], grid.std[place]
+    blocks = []
+    for block in pairs.blocks(value.shape[1]):
+        first, second = pairs.first[block], pairs.second[block]
+        difference = differences(value, first, second)
+        paired = ~np.isnan(difference)
+        size = paired.sum(axis=1)
+        t = significance.paired_t(difference, confidence)
+        variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0)
+        tie_std = np.sqrt(variance.sum(axis=1)) / np.where(size > 0, size, np.nan)
+        blocks.append(
+            {
+                "value_a": _mean(value[first], paired),
+                "value_b": _mean(value[second], paired),
+                "difference": t.mean,
+                "ci_low": t.low,
+                "ci_high": t.high,
+                "t_p": t.p,
+                "wilcoxon_p": significance.wilcoxon(difference),
+                "permutation_p": sign_flips.exact_sign_flips(difference),
+                "effect_size": np.divide(t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0),
+                "wins": (difference > 0).sum(axis=1),
+                "ties": (difference == 0).sum(axis=1),
+                "losses": (difference < 0).sum(axis=1),
+                "queries": size,
+                "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
+                "tie_std": tie_std,
+                "tied_queries": np.where(np.isnan(tie_std), np.nan, (variance > 0).sum(axis=1)),
+            }
+        )
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def _mean(values: Floats, paired: Bools) -> Floats:
+    size = paired.sum(axis=1)
+    mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
+    return mean
+
+
+def _sample(
+    grid: Grid, asked: list[int], parts: list[Columns], pairs: _Pairs, resamples: int | None, seed: int
+) -> Bools:
+    """Fill in the permutation tests that are too long to try every pattern; tell which, (places, pairs)."""
+    wanted = np.stack([np.isnan(columns["permutation_p"]) & (columns["queries"] > 0) for columns in parts])
+    if wanted.any():
+        count = max(LEAST_RESAMPLES, 100 * pairs.first.size - 1) if resamples is None else resamples
+        found = sign_flips.sampled_sign_flips(grid.value[asked], wanted, pairs.first, pairs.second, count, seed)
+        for columns, chosen, p in zip(parts, wanted, found, strict=True):
+            columns["permutation_p"][chosen] = p[chosen]
+    return wanted
+
+
+def _adjust(columns: Columns, p: Floats) -> None:
+    """Add the corrected p-values; a pair without p-value is no part of the family."""
+    known = ~np.isnan(p)
+    for name, correct in (("holm_p", significance.holm), ("bh_p", significance.benjamini_hochberg)):
+        columns[name] = np.full_like(p, np.nan)
+        columns[name][known] = correct(p[known])
+    columns["family"] = np.full(p.size, known.sum())
+
+
+def _tie_chances(
+    grid: Grid, place: int, pairs: _Pairs, columns: Columns, drawn: tie_chance.Draws
+) -> tuple[Floats, list[str | None]]:
+    """``p_tie`` and its method: the normal approximation, then what is known better."""
+    metric, cutoff, policy = grid.places[place]
+    none: list[str | None] = [None] * pairs.first.size
+    if policy != "expected":
+        return np.full(pairs.first.size, np.nan), none
+    difference = columns["difference"]
+    chance = tie_chance.normal_chance(difference, columns["tie_std"])
+    method: list[str | None] = [None if np.isnan(p) else "normal" for p in chance]
+    draws = drawn.get((metric, cutoff), {})
+    few = (columns["tied_queries"] < tie_chance.FEW) & (columns["unpaired"] == 0)
+    certain = (columns["tie_std"] == 0) | _apart(grid, place, pairs)
+    for pair in np.flatnonzero(~np.isnan(chance) & (few | certain)):
+        leader, other = grid.models[pairs.first[pair]], grid.models[pairs.second[pair]]
+        if difference[pair] < 0:
+            leader, other = other, leader
+        if certain[pair]:
+            chance[pair], method[pair] = 0.0, "exact"
+        elif leader in draws and other in draws:
+            chance[pair], method[pair] = tie_chance.drawn_chance(draws[leader], draws[other]), "shuffles"
+    return chance, method
+
+
+def _apart(grid: Grid, place: int, pairs: _Pairs) -> Bools:
+    """Whether the lowest mean of one model reaches the highest of the other: no tie order reverses the pair."""
+    metric, cutoff, _ = grid.places[place]
+    result = np.zeros(pairs.first.size, np.bool_)
+    if not {(metric, cutoff, bound) for bound in BOUNDS} <= set(grid.places):
+        return result
+    best, worst = (grid.value[grid.places.index((metric, cutoff, bound))] for bound in BOUNDS)
+    known = ~np.isnan(grid.value[place])
+    for block in pairs.blocks(known.shape[1]):
+        first, second = pairs.first[block], pairs.second[block]
+        paired = known[first] & known[second]
+        above = _mean(worst[first], paired) - _mean(best[second], paired)
+        below = _mean(worst[second], paired) - _mean(best[first], paired)
+        unit = np.maximum(_mean(best[first], paired), _mean(best[second], paired))
+        result[block] = np.maximum(above, below) >= -tie_chance.ROUNDING * unit
+    return result
+
+
+def _frame(
+    grid: Grid,
+    place: int,
+    pairs: _Pairs,
+    columns: Columns,
+    sampled: Bools,
+    chances: tuple[Floats, list[str | None]],
+) -> pl.DataFrame:
+    """The rows of one metric, cutoff and policy."""
+    metric, cutoff, policy = grid.places[place]
+    models = np.array(grid.models, dtype=object)
+    known = ~np.isnan(columns["permutation_p"])
+    method = np.select([known & sampled, known], ["sampled", "exact"], "")
+    frame = pl.DataFrame(
+        {
+            "model_a": pl.Series(models[pairs.first].tolist(), dtype=pl.String),
+            "model_b": pl.Series(models[pairs.second].tolist(), dtype=pl.String),
+            "permutation_method": pl.Series(method.tolist(), dtype=pl.String).replace("", None),
+            "p_tie": chances[0],
+            "p_tie_method": pl.Series(chances[1], dtype=pl.String),
+            **columns,
+        }
+    ).with_columns(
+        pl.lit(metric).alias("metric"), pl.lit(cutoff, dtype=pl.Int64).alias("cutoff"), pl.lit(policy).alias("policy")
+    )
+    floats = pl.selectors.float()
+    return frame.with_columns(floats.fill_nan(None)).select(
+        pl.col(name).cast(dtype) for name, dtype in COMPARISON.items()
+    )

@@ -1,0 +1,60 @@
+"""The queries whose scores the tie order decides."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.analysis.inputs import check_scores
+
+__all__ = ["query_table"]
+
+
+def query_table(scores: object) -> pl.DataFrame:
+    """Lay every query's score out by policy, those that tie order moves most first.
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each ``model``, ``query``, ``metric``, ``cutoff``: ``naive``, ``expected``, ``lowest`` and
+        ``highest`` (under the worst and the best tie order), ``std`` (of the score under random tie order),
+        ``spread`` (highest − lowest), ``naive_error`` (naive − expected); null where a policy was not evaluated or
+        the query was left out. Sorted by spread, then std, largest first and nulls last, then by name.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate
+    >>> rankings = pl.DataFrame({
+    ...     "query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]})
+    >>> scores = evaluate(rankings, metrics="rr", cutoffs=None, policies=("expected", "naive", "best", "worst"))
+    >>> query_table(scores).drop("model", "metric", "cutoff")
+    shape: (2, 8)
+    ┌───────┬───────┬──────────┬────────┬─────────┬──────┬────────┬─────────────┐
+    │ query ┆ naive ┆ expected ┆ lowest ┆ highest ┆ std  ┆ spread ┆ naive_error │
+    │ ---   ┆ ---   ┆ ---      ┆ ---    ┆ ---     ┆ ---  ┆ ---    ┆ ---         │
+    │ str   ┆ f64   ┆ f64      ┆ f64    ┆ f64     ┆ f64  ┆ f64    ┆ f64         │
+    ╞═══════╪═══════╪══════════╪════════╪═════════╪══════╪════════╪═════════════╡
+    │ q     ┆ 1.0   ┆ 0.75     ┆ 0.5    ┆ 1.0     ┆ 0.25 ┆ 0.5    ┆ 0.25        │
+    │ p     ┆ 1.0   ┆ 1.0      ┆ 1.0    ┆ 1.0     ┆ 0.0  ┆ 0.0    ┆ 0.0         │
+    └───────┴───────┴──────────┴────────┴─────────┴──────┴────────┴─────────────┘
+    """
+    keys = ["model", "query", "metric", "cutoff"]
+    names = {"naive": "naive", "expected": "expected", "lowest": "worst", "highest": "best"}
+    return (
+        check_scores(scores)
+        .group_by(keys)
+        .agg(
+            *(pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()),
+            pl.col("std").filter(policy="expected").first(),
+        )
+        .with_columns(
+            spread=pl.col("highest") - pl.col("lowest"),
+            naive_error=pl.col("naive") - pl.col("expected"),
+        )
+        .sort("spread", "std", *keys, descending=[True, True, False, False, False, False], nulls_last=True)
+    )

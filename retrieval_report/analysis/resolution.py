@@ -1,0 +1,141 @@
+"""What a second key does to the ties of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.analysis.summary import summarise
+from retrieval_report.errors import ColumnError, ParameterError
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
+from retrieval_report.metrics import Metric
+from retrieval_report.options import Options
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import check_rankings, order_column, refuse
+
+__all__ = ["resolution", "resolve_ties"]
+
+
+def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimals: int | None = None) -> pl.DataFrame:
+    """Break the ties of every list by another column, such as a real-valued code or a re-ranker's score.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame with a further column.
+    by
+        That column: numbers, text or times. Items that tie in it too stay tied.
+    descending
+        Whether large is near.
+    decimals
+        Round distances or scores first, as :func:`evaluate` does; the result has no decimals left to round.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rankings in the order received, with ``distance`` the place among the distinct pairs of distance (or
+        score) and key in its list, from 1. Null distances stay null.
+
+    Raises
+    ------
+    RetrievalReportError
+        No such column, or null or NaN in it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1],
+    ...     "reranker": [0.3, 0.9, 0.1, 0.9]})
+    >>> resolve_ties(rankings, by="reranker", descending=True).select("item", "distance", "relevance").rows()
+    [('a', 1, 0), ('b', 2, 1), ('c', 3, 0), ('d', 2, 1)]
+    """
+    Options(decimals=decimals)  # raises what evaluate would
+    given = to_polars(rankings, "rankings")
+    frame = check_rankings(given, relevance=False, null_distance=True)
+    order = order_column(frame)
+    keyed = frame.with_columns(_key(given, frame, by))
+    column = pl.col(order)
+    if decimals is not None and not frame.schema[order].is_integer():
+        column = column.round(decimals)
+    one_list = [name for name in ("model", "query") if name in frame.columns]
+    places = frame.height + 1  # more than there are distinct keys in a list
+    first = column.rank("dense", descending=order == "score").over(one_list).cast(pl.Int64)
+    second = pl.col("key").rank("dense", descending=descending).over(one_list).cast(pl.Int64)
+    return (
+        keyed.with_columns(place=first * places + second)
+        .with_columns(pl.col("place").rank("dense").over(one_list).cast(pl.Int64))
+        .select(pl.col("place").alias("distance") if name == order else pl.col(name) for name in frame.columns)
+    )
+
+
+def _key(given: pl.DataFrame, frame: pl.DataFrame, by: str) -> pl.Series:
+    """The column to break ties by, as ``key``."""
+    if not isinstance(by, str) or by not in {*given.columns, *frame.columns}:
+        raise ColumnError(f"rankings: no column {by!r} to break ties by; found {', '.join(map(repr, given.columns))}")
+    key = frame[by] if by in frame.columns else given[by]
+    if key.dtype.is_nested() or key.dtype == pl.Null:
+        raise ColumnError(f"rankings: column {by!r} is {key.dtype}, which has no order to break ties by")
+    checked = frame.with_columns(key.alias("key"))
+    refuse(checked, pl.col("key").is_null(), by, "null", "; every item needs a key")
+    if key.dtype.is_float():
+        refuse(checked, pl.col("key").is_nan(), by, "NaN", "; every item needs a key")
+    return key.alias("key")
+
+
+def resolution(
+    rankings: object,
+    *,
+    by: str,
+    descending: bool = False,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    **options: Any,
+) -> pl.DataFrame:
+    """Show how much of the accident of tie order a second key removes.
+
+    Takes the arguments of :func:`evaluate` besides those of :func:`resolve_ties`; ``policies`` has no effect, and
+    ``distance_threshold`` is refused, since places are no distances.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model``, ``metric``, ``cutoff``; ``value`` and ``tie_std`` (expected mean over the queries, and its standard
+        deviation under random tie order) with ``_before`` and ``_after``; ``removed``: 1 − after / before of
+        ``tie_std``, null where there was none. It can be negative: an order that the key rules out may have been one
+        of many alike.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1],
+    ...     "reranker": [0.3, 0.9, 0.1, 0.9]})
+    >>> removed = resolution(rankings, by="reranker", descending=True, metrics="rr", cutoffs=None)
+    >>> removed.select("value_before", "value_after", pl.col("tie_std_before").round(4), "removed").row(0)
+    (0.4444444444444444, 0.5, 0.0786, 1.0)
+    """
+    if options.get("distance_threshold") is not None:
+        raise ParameterError(
+            "distance_threshold: broken ties have places instead of distances; set the relevance of items beyond the "
+            "threshold to 0 instead"
+        )
+    options["policies"] = "expected"
+    given = to_polars(rankings, "rankings")
+    resolved = resolve_ties(given, by=by, descending=descending, decimals=options.get("decimals"))
+    before, after = (
+        summarise(evaluate(frame, metrics=metrics, cutoffs=cutoffs, **options)) for frame in (given, resolved)
+    )
+    here = ["model", "metric", "cutoff"]
+    columns = [*here, "value", "tie_std"]
+    return (
+        before.select(columns)
+        .join(after.select(columns), on=here, how="left", nulls_equal=True, suffix="_after", maintain_order="left")
+        .rename({"value": "value_before", "tie_std": "tie_std_before"})
+        .with_columns(
+            removed=pl.when(pl.col("tie_std_before") > 0).then(1 - pl.col("tie_std_after") / pl.col("tie_std_before"))
+        )
+        .select(*here, "value_before", "value_after", "tie_std_before", "tie_std_after", "removed")
+    )
