@@ -25,8 +25,9 @@ def list_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Met
     """Weight of every list from its items' weights: w_q = Σ w·g / Σ g.
 
     g is the gain for DCG and NDCG, and 1 for items of relevance 1 or more for the others. A list in which every g is
-    0 gets the mean weight of the model's other lists; a list whose items all weigh 0 gets 0. Source: KerasRS 0.4,
-    ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here it runs over all lists of the model.
+    0 gets the mean weight of the model's other lists; a list whose items all weigh 0 or are masked gets 0. Source:
+    KerasRS 0.4, ``metrics/ranking_metrics_utils``, whose mean runs over a batch; here it runs over all lists of the
+    model.
 
     Parameters
     ----------
@@ -53,13 +54,14 @@ def list_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Met
     if "weight" not in frame.columns:
         raise ColumnError("rankings: no column 'weight'")
     refuse(frame, pl.col("relevance").is_null(), "relevance", "null or NaN")
+    everything = frame.select(KEYS).unique().sort(KEYS)
     if "mask" in frame.columns:
         frame = frame.filter("mask")
-    parts = [_weights_of(frame, metric) for metric, _ in parse_metrics(metrics, None)]
+    parts = [_weights_of(frame, everything, metric) for metric, _ in parse_metrics(metrics, None)]
     return pl.concat(parts).select("model", "query", "metric", "weight")
 
 
-def _weights_of(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+def _weights_of(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     relevance = frame["relevance"].cast(pl.Float64).to_numpy()
     grades, code = np.unique(relevance, return_inverse=True)
     gain: Floats = (grades >= 1).astype(np.float64)
@@ -77,6 +79,6 @@ def _weights_of(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     known = (pl.col("gain") > 0) & (pl.col("weight") > 0)
     own = pl.when(known).then(pl.col("product") / pl.col("gain"))
     filled = own.fill_null(own.mean().over("model")).fill_null(1.0)
-    return lists.select(
-        *KEYS, metric=pl.lit(str(metric)), weight=pl.when(pl.col("weight") > 0).then(filled).otherwise(0.0)
-    )
+    weighted = lists.select(*KEYS, weight=pl.when(pl.col("weight") > 0).then(filled).otherwise(0.0))
+    joined = everything.join(weighted, on=KEYS, how="left", maintain_order="left")
+    return joined.select(*KEYS, metric=pl.lit(str(metric)), weight=pl.col("weight").fill_null(0.0))
