@@ -133,6 +133,14 @@ def test_a_comparison_with_a_baseline_may_name_the_models_the_other_way_round() 
     assert found["p_tie"].null_count() == 0
 
 
+def test_frames_that_went_through_csv_are_understood() -> None:
+    given = scores().filter(policy="expected")  # columns without any value come back as text
+    frames = [summarise(given), compare(given, resamples=99)]
+    summary, comparison = (pl.read_csv(frame.write_csv().encode()) for frame in frames)
+    assert summary["lowest"].dtype == pl.String
+    assert_frame_equal(flips(summary, comparison=comparison), flips(frames[0], comparison=frames[1]))
+
+
 def test_a_comparison_of_other_scores_is_refused() -> None:
     given = scores()
     other = given.with_columns(pl.when(model="far").then(0.0).otherwise("value").alias("value"))

@@ -65,7 +65,8 @@ def hold(frame: pl.DataFrame, contract: Mapping[str, type[pl.DataType] | None], 
         found = frame.schema[name]
         if dtype is None or (found == dtype and not found.is_float()):
             continue
-        if found != pl.Null and (dtype() == pl.String) != (found == pl.String):
+        nothing = frame[name].null_count() == frame.height  # such a column comes out of a CSV file as text
+        if not nothing and (dtype() == pl.String) != (found == pl.String):
             raise ColumnError(f"{what}: column {name!r} is {found}; {maker} gives {dtype()}")
         column = pl.col(name).fill_nan(None) if found.is_float() else pl.col(name)
         frame = frame.with_columns(column.cast(dtype))
