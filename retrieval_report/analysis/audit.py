@@ -1,0 +1,266 @@
+"""What other systems would print on this data, how far that is from the exact score, and for which reason.
+
+Two reasons are kept apart. A system may compute another quantity (divide AP by min(k, R), take linear gains, see only
+the relevant items of the list): that is *definition*, a choice one can state. And it may put tied items in one of
+many possible orders: that is *tie order*, an accident. With ``exact`` the exact value of the metric asked for and
+``expected`` the exact value of the system's own definition,
+
+    prints = exact + definition_shift + off,    definition_shift = expected − exact,    off = prints − expected,
+
+and only ``off`` is measured in tie standard deviations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from retrieval_report.analysis.conventions import Convention, choose
+from retrieval_report.analysis.printing import Data, Quantity
+from retrieval_report.analysis.rows import tie_means, told_once
+from retrieval_report.errors import ParameterError
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
+from retrieval_report.metrics import Metric
+from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.reading.frames import to_polars
+
+__all__ = ["AUDIT", "audit"]
+
+AUDIT = {
+    "system": pl.String,
+    "version": pl.String,
+    "call": pl.String,
+    "model": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "definition": pl.String,
+    "prints": pl.Float64,
+    "exact": pl.Float64,
+    "expected": pl.Float64,
+    "lowest": pl.Float64,
+    "highest": pl.Float64,
+    "tie_std": pl.Float64,
+    "off": pl.Float64,
+    "z": pl.Float64,
+    "definition_shift": pl.Float64,
+    "winner": pl.String,
+    "exact_winner": pl.String,
+    "same_winner": pl.Boolean,
+    "order": pl.String,
+    "note": pl.String,
+}
+SAME = 1e-12  # scores this close are equal: sums of a few hundred terms differ by their order alone
+
+
+def audit(
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    systems: str | Convention | Iterable[str | Convention] | None = None,
+    seed: int = 0,
+    relevant_from: float | None = None,
+    no_relevant: str = "zero",
+    missing_query: str = "zero",
+    unjudged: str | None = None,
+    unjudged_query: str = "error",
+    null_distance: str = "error",
+    threads: int | None = None,
+) -> pl.DataFrame:
+    """Compute what other systems would print on this data, beside the exact value; they need not be installed.
+
+    Part of a difference is definition (denominator, gain, which relevances are seen, which queries are left out), part
+    is tie order: ``definition_shift`` and ``off`` tell them apart, and ``exact + definition_shift + off = prints``.
+    A system whose order is random, or left to an unstable sort, is shown with one random order drawn from ``seed``,
+    the same for all such systems: another run of it prints another number, ``tie_std`` says how different.
+
+    Parameters
+    ----------
+    rankings, judgements, queries, metrics, cutoffs
+        As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared with every metric
+        of the same name, whatever its parameters.
+    systems
+        Names, or records of one's own (:class:`Convention`); default: all of :func:`conventions`.
+    seed
+        Of the stand-in for random orders.
+    relevant_from, unjudged, unjudged_query, null_distance, threads
+        As for :func:`evaluate`, for all systems (but those with a rule of their own for ``relevant_from``).
+    no_relevant, missing_query
+        As for :func:`evaluate`, for ``exact``; systems follow their own rules.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for every system, call, metric asked, cutoff it knows, and model, with
+
+        - ``system``, ``version``, ``call``, ``model``, ``metric`` (as asked), ``cutoff``;
+        - ``definition``: what the system computes, in this package's text form;
+        - ``prints``: the mean over queries that it prints (null where it would raise an error);
+        - ``exact``: the exact value of the metric asked;
+        - ``expected``, ``lowest``, ``highest``, ``tie_std``: exact mean over all tie orders, bounds and standard
+          deviation for the system's definition. Bounds hold for the distances received: rounding to float32 first, or
+          a threshold at the end of ties (scikit-learn's ``average_precision_score``), may print beyond them;
+        - ``off`` = prints − expected: what tie order (and float32) did; ``z`` = off / tie_std, null where the tie
+          order decides nothing;
+        - ``definition_shift`` = expected − exact;
+        - ``winner``: the model with the highest print, ``exact_winner``: with the highest ``expected`` (several, joined
+          by " = ", where they are equal), ``same_winner``: whether the two agree. Both under the system's definition,
+          so a difference is tie order alone;
+        - ``order``: its order inside ties, and ``note``: what else decides its numbers.
+
+        Means are plain means over queries. Where the rankings have a ``distance``, systems that treat scores of 0 or
+        less specially are given positive scores.
+
+    Examples
+    --------
+    One item of relevance 1 is tied with another for the first place, one more comes later. trec_eval puts b before a;
+    Recommenders keeps the order of the rows, and its AP divides by min(k, R) where ours divides by R.
+
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]})
+    >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
+    >>> frame.select("system", "call", "exact", "definition_shift", "off", "prints", "z")
+    shape: (3, 7)
+    ┌──────────────┬──────────────┬───────┬──────────────────┬───────┬────────┬──────┐
+    │ system       ┆ call         ┆ exact ┆ definition_shift ┆ off   ┆ prints ┆ z    │
+    │ ---          ┆ ---          ┆ ---   ┆ ---              ┆ ---   ┆ ---    ┆ ---  │
+    │ str          ┆ str          ┆ f64   ┆ f64              ┆ f64   ┆ f64    ┆ f64  │
+    ╞══════════════╪══════════════╪═══════╪══════════════════╪═══════╪════════╪══════╡
+    │ pytrec_eval  ┆ map, map_cut ┆ 0.25  ┆ 0.0              ┆ -0.25 ┆ 0.0    ┆ -1.0 │
+    │ Recommenders ┆ map_at_k     ┆ 0.25  ┆ 0.25             ┆ 0.5   ┆ 1.0    ┆ 1.0  │
+    │ Recommenders ┆ map          ┆ 0.25  ┆ 0.0              ┆ 0.25  ┆ 0.5    ┆ 1.0  │
+    └──────────────┴──────────────┴───────┴──────────────────┴───────┴────────┴──────┘
+    """
+    frame = to_polars(rankings, "rankings")
+    if "count" in frame.columns:
+        raise ParameterError("audit: what others print depends on the order of items, and a counts frame has none")
+    judgements = None if judgements is None else to_polars(judgements, "judgements")
+    queries = None if queries is None else to_polars(queries, "queries")
+    entries = _entries(parse_metrics(metrics, cutoffs), choose(systems))
+    options: dict[str, Any] = {
+        "relevant_from": relevant_from,
+        "unjudged": unjudged,
+        "unjudged_query": unjudged_query,
+        "null_distance": null_distance,
+        "threads": threads,
+    }
+    asked: dict[str, Any] = {"metrics": metrics, "cutoffs": cutoffs, "policies": "expected", **options}
+    asked |= {"judgements": judgements, "queries": queries}
+    scores = evaluate(frame, no_relevant=no_relevant, missing_query=missing_query, **asked)
+    with told_once():
+        complete = bool((scores["items"] > 0).all())
+        frame = _printed(Data.of(frame, judgements, queries, options, seed, complete), entries)
+    exact = tie_means(scores).select("model", "metric", "cutoff", exact="value")
+    frame = frame.join(exact, on=["model", "metric", "cutoff"], how="left", nulls_equal=True)
+    frame = _with_winners(_with_reasons(frame)).sort("place", "model")
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in AUDIT.items())
+
+
+class _Entry(NamedTuple):
+    """One metric of one system at one cutoff."""
+
+    place: int
+    record: Convention
+    metric: str
+    cutoff: int | None
+
+    @property
+    def text(self) -> str:
+        """The system's own metric and cutoff, as ``evaluate`` takes them."""
+        return f"{self.record.definition}@{self.cutoff or 'all'}"
+
+
+def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
+    found = [
+        (record, str(metric), cutoff)
+        for record in chosen
+        for metric, cutoffs in requests
+        for cutoff in cutoffs
+        if record.metric == metric.name
+        and (metric.own_depth or record.cutoffs == "any" or (record.cutoffs == "whole") == (cutoff is None))
+    ]
+    if not found:
+        names = ", ".join(str(metric) for metric, _ in requests)
+        raise ParameterError(f"audit: none of the systems prints {names} at these cutoffs; see conventions()")
+    return [_Entry(place, *entry) for place, entry in enumerate(found)]
+
+
+def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
+    """Every entry and model with what is printed, expected and possible."""
+    names = ["model", "definition", "cutoff"]
+    parts = []
+    for quantity, group in _grouped(entries, lambda entry: data.simple(Quantity.of(entry.record))):
+        possible = _possible(data.possible(quantity, dict.fromkeys(entry.text for entry in group)))
+        for way, same in _grouped(group, lambda entry: (entry.record.order, data.rounds(entry.record))):
+            prints = possible.select(*names, prints="expected")
+            if way != ("exact", False):
+                means = data.prints(quantity, dict.fromkeys(entry.text for entry in same), *way)
+                prints = means.rename({"metric": "definition", "value": "prints"}).select(*names, "prints")
+            shown = _described(same).join(prints, on=names[1:], how="left", nulls_equal=True)
+            parts.append(shown.join(possible, on=names, how="left", nulls_equal=True))
+    short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
+    return pl.concat(parts).with_columns(prints=pl.when(~short).then("prints"))
+
+
+def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterator[tuple[Any, list[_Entry]]]:
+    groups: dict[Any, list[_Entry]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry), []).append(entry)
+    yield from groups.items()
+
+
+def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
+    """What the table says of every entry, whatever the data."""
+    columns = {
+        "place": pl.Int64,
+        "system": pl.String,
+        "version": pl.String,
+        "call": pl.String,
+        "metric": pl.String,
+        "cutoff": pl.Int64,
+        "definition": pl.String,
+        "order": pl.String,
+        "note": pl.String,
+        "short_lists": pl.Boolean,
+    }
+    rows = []
+    for place, record, metric, cutoff in entries:
+        own = (record.definition, record.words, record.differs, record.short_lists)
+        rows.append((place, record.system, record.version, record.call, metric, cutoff, *own))
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _possible(means: pl.DataFrame) -> pl.DataFrame:
+    """Exact mean, its standard deviation and bounds side by side."""
+    keys = ["model", "definition", "cutoff"]
+    means = means.rename({"metric": "definition"})
+    wide = means.filter(policy="expected").select(*keys, "tie_std", "shortest", expected="value")
+    for policy, name in (("worst", "lowest"), ("best", "highest")):
+        part = means.filter(policy=policy).select(*keys, pl.col("value").alias(name))
+        wide = wide.join(part, on=keys, how="left", nulls_equal=True)
+    return wide
+
+
+def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
+    """What tie order did and what definition did; differences of rounding are none."""
+    off, shift = pl.col("prints") - pl.col("expected"), pl.col("expected") - pl.col("exact")
+    frame = frame.with_columns(
+        pl.when(difference.abs() < SAME).then(0.0).otherwise(difference).alias(name)
+        for name, difference in (("off", off), ("definition_shift", shift))
+    )
+    return frame.with_columns(z=pl.when(pl.col("tie_std") > SAME).then(pl.col("off") / pl.col("tie_std")))
+
+
+def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
+    """Who is best in print and in truth, by the system's own definition."""
+    for name, column in (("winner", "prints"), ("exact_winner", "expected")):
+        best = pl.col(column).max().over("place")
+        frame = frame.with_columns(best=pl.col(column) >= best - SAME * best.abs().clip(lower_bound=1.0))
+        winners = frame.filter("best").sort("model").group_by("place").agg(pl.col("model").str.join(" = ").alias(name))
+        frame = frame.join(winners, on="place", how="left")
+    return frame.with_columns(same_winner=pl.col("winner") == pl.col("exact_winner"))

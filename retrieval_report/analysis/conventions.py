@@ -1,0 +1,330 @@
+"""What other systems print, as data: one record for every metric of every system.
+
+A record says how a system orders tied items, what it divides by, which relevances it sees and what it does with
+queries without relevant item. ``audit`` turns records into arguments of ``evaluate``; none has code of its own.
+Read in the systems' source or measured, on the versions named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from functools import partial
+
+import polars as pl
+
+from retrieval_report.errors import ParameterError
+from retrieval_report.parsing import parse_metric
+from retrieval_report.schema import check_choice
+
+__all__ = ["CONVENTIONS", "ORDERS", "Convention", "choose", "conventions"]
+
+ORDERS = {
+    "row": "rows as received",
+    "item": "item id ascending",
+    "item_descending": "item id descending",
+    "exact": "mean over all orders",
+    "random": "random (here: one draw)",
+    "arbitrary": "unstable sort, so arbitrary (here: one random draw)",
+    "threshold": "a tie is one threshold",
+}
+SEEN = ("judged", "list")
+CUTOFFS = ("any", "whole", "given")
+POSITIVE = ("", "irrelevant", "unretrieved")
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How one system computes one metric.
+
+    Attributes
+    ----------
+    definition
+        The metric in this package's text form, ``"ap(denominator=retrieved)"``.
+    call
+        What it is called there.
+    order
+        One of ``ORDERS``: who comes first in a tie.
+    system, version
+        Whose it is.
+    float32
+        Whether distances are rounded to float32 before they are compared, which makes new ties.
+    seen
+        ``judged``: the relevant items of the judgements or of ``n_relevant`` count, retrieved or not. ``list``: only
+        those of the list.
+    cutoffs
+        ``any``; ``whole``: whole lists only; ``given``: a whole number only.
+    binary
+        Whether it sees relevances as 0 and 1 only.
+    relevant_from
+        Grades from here on are relevant; None: as the caller of ``audit`` says.
+    positive
+        What it does with items whose score is not above 0: nothing (``""``), takes them as not relevant
+        (``irrelevant``), or as not retrieved but relevant (``unretrieved``).
+    short_lists
+        Whether it takes lists with fewer than k items.
+    no_relevant, missing_query
+        As in ``evaluate``.
+    note
+        What else to know.
+
+    Examples
+    --------
+    >>> Convention("ap(denominator=min)", "map@k", "row", system="ours").metric
+    'ap'
+    """
+
+    definition: str
+    call: str
+    order: str
+    system: str = ""
+    version: str = ""
+    float32: bool = False
+    seen: str = "judged"
+    cutoffs: str = "any"
+    binary: bool = False
+    relevant_from: float | None = None
+    positive: str = ""
+    short_lists: bool = True
+    no_relevant: str = "zero"
+    missing_query: str = "zero"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        check_choice("convention order", self.order, tuple(ORDERS))
+        check_choice("convention seen", self.seen, SEEN)
+        check_choice("convention cutoffs", self.cutoffs, CUTOFFS)
+        check_choice("convention positive", self.positive, POSITIVE)
+        record, _ = parse_metric(self.definition)
+        if self.order == "threshold" and str(record) != "ap":
+            raise ParameterError(f"convention order: 'threshold' is known for 'ap' only, not for {self.definition!r}")
+        if self.seen != "list" and (self.order == "threshold" or self.positive):
+            raise ParameterError(
+                "convention seen: 'threshold' and 'positive' are known for systems that see lists only"
+            )
+        object.__setattr__(self, "definition", str(record))
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric in this package's catalogue."""
+        return parse_metric(self.definition)[0].name
+
+    @property
+    def words(self) -> str:
+        """The order inside ties in words."""
+        return ORDERS[self.order] + (", after rounding to float32" if self.float32 else "")
+
+    @property
+    def differs(self) -> str:
+        """What else decides its numbers, in words."""
+        parts = {
+            "only relevant items of the list count": self.seen == "list",
+            "relevance as 0 or 1": self.binary,
+            f"relevant from {self.relevant_from or 0:g}": self.relevant_from is not None,
+            "items with a score of 0 or less count as not relevant": self.positive != "",
+            "refuses lists shorter than k": not self.short_lists,
+            "queries without relevant item are left out": self.no_relevant == "skip",
+            "queries without relevant item score 1": self.no_relevant == "one",
+            "queries without rows are left out": self.missing_query == "skip",
+            self.note: self.note != "",
+        }
+        return "; ".join(words for words, applies in parts.items() if applies)
+
+
+def _of(system: str, version: str, records: Iterable[Convention], **shared: object) -> tuple[Convention, ...]:
+    return tuple(replace(record, system=system, version=version, **shared) for record in records)  # type: ignore[arg-type]
+
+
+_Listed = partial(Convention, seen="list")
+
+_TREC = (
+    Convention("precision", "P, set_P", "item_descending"),
+    Convention("recall", "recall, set_recall", "item_descending"),
+    Convention("f1", "set_F", "item_descending", cutoffs="whole"),
+    Convention("ap", "map, map_cut", "item_descending"),
+    Convention("rr", "recip_rank", "item_descending", cutoffs="whole"),
+    Convention("ndcg(gain=linear)", "ndcg, ndcg_cut", "item_descending"),
+    Convention("hit_rate", "success", "item_descending", cutoffs="given"),
+    Convention("r_precision", "Rprec", "item_descending"),
+)
+_IR_MEASURES = (
+    Convention("precision", "P, SetP", "item_descending", float32=True),
+    Convention("recall", "R, SetR", "item_descending", float32=True),
+    Convention("f1", "SetF", "item_descending", float32=True, cutoffs="whole"),
+    Convention("ap", "AP", "item_descending", float32=True),
+    Convention("rr", "RR", "item_descending", float32=True, cutoffs="whole"),
+    Convention("rr", "RR@k", "item", cutoffs="given", note="RR@k comes from another provider than the rest"),
+    Convention("ndcg(gain=linear)", "nDCG", "item_descending", float32=True),
+    Convention("hit_rate", "Success", "item_descending", float32=True, cutoffs="given"),
+    Convention("r_precision", "Rprec", "item_descending", float32=True),
+)
+_RANX = (
+    Convention("precision", "precision", "arbitrary"),
+    Convention("recall", "recall", "arbitrary"),
+    Convention("f1", "f1", "arbitrary"),
+    Convention("ap", "map", "arbitrary"),
+    Convention("rr", "mrr", "arbitrary"),
+    Convention("dcg(gain=linear)", "dcg", "arbitrary"),
+    Convention("dcg", "dcg_burges", "arbitrary"),
+    Convention("ndcg(gain=linear)", "ndcg", "arbitrary"),
+    Convention("ndcg", "ndcg_burges", "arbitrary"),
+    Convention("hit_rate", "hit_rate", "arbitrary"),
+    Convention("r_precision", "r-precision", "arbitrary"),
+)
+_SCIKIT_LEARN = (
+    _Listed("ndcg(gain=linear,ideal=list)", "ndcg_score", "exact"),
+    _Listed("ndcg(gain=linear,ideal=list)", "ndcg_score(ignore_ties=True)", "arbitrary"),
+    _Listed("dcg(gain=linear)", "dcg_score", "exact"),
+    _Listed("dcg(gain=linear)", "dcg_score(ignore_ties=True)", "arbitrary"),
+    _Listed(
+        "ap",
+        "average_precision_score",
+        "threshold",
+        cutoffs="whole",
+        note="every relevant item gets the precision at the end of its tie, which no order inside ties need reach",
+    ),
+)
+_TORCHMETRICS = (
+    _Listed("precision", "RetrievalPrecision", "arbitrary", positive="irrelevant"),
+    _Listed(
+        "precision(denominator=retrieved)",
+        "RetrievalPrecision(adaptive_k=True)",
+        "arbitrary",
+        positive="irrelevant",
+        cutoffs="given",
+    ),
+    _Listed("recall", "RetrievalRecall", "arbitrary", positive="unretrieved"),
+    _Listed("ap(denominator=retrieved)", "RetrievalMAP", "arbitrary", positive="irrelevant"),
+    _Listed("rr", "RetrievalMRR", "arbitrary", positive="irrelevant"),
+    _Listed("ndcg(gain=linear,ideal=list)", "RetrievalNormalizedDCG", "exact"),
+    _Listed("hit_rate", "RetrievalHitRate", "arbitrary"),
+    _Listed("r_precision", "RetrievalRPrecision", "arbitrary"),
+)
+_KERAS_RS = (
+    _Listed("precision(denominator=retrieved)", "PrecisionAtK", "random"),
+    _Listed("recall", "RecallAtK", "random"),
+    _Listed("ap", "MeanAveragePrecision", "random"),
+    _Listed("rr", "MeanReciprocalRank", "random"),
+    _Listed("dcg", "DCG", "random"),
+    _Listed("ndcg(ideal=list)", "NDCG", "random"),
+)
+_TENSORFLOW_RANKING = (
+    _Listed("precision(denominator=retrieved)", "PrecisionMetric", "random"),
+    _Listed("recall", "RecallMetric", "random"),
+    _Listed("ap", "MeanAveragePrecisionMetric", "random"),
+    _Listed("rr", "MRRMetric", "random"),
+    _Listed("dcg", "DCGMetric", "random"),
+    _Listed("ndcg(ideal=list)", "NDCGMetric", "random"),
+    _Listed("hit_rate", "HitsMetric", "random", cutoffs="given"),
+)
+_RAX = (
+    _Listed("precision(denominator=retrieved)", "precision_metric", "row"),
+    _Listed("recall", "recall_metric", "row"),
+    _Listed("ap", "ap_metric", "row"),
+    _Listed("rr", "mrr_metric", "row"),
+    _Listed("dcg", "dcg_metric", "row"),
+    _Listed("ndcg(ideal=list)", "ndcg_metric", "row"),
+)
+_TF_SIMILARITY = (
+    Convention("precision", "PrecisionAtK", "row"),
+    Convention("hit_rate", "RecallAtK", "row"),
+    Convention("ap", "MapAtK(r=…)", "row"),
+    Convention("ap(denominator=k)", "MapAtK", "row"),
+    Convention("ndcg(ideal=cutoff)", "BNDCG", "row"),
+)
+_TALR = (
+    _Listed("ap", "tieAP", "exact", note="leaves trailing queries without relevant item out"),
+    _Listed("ndcg(ideal=list)", "tieNDCG", "exact", no_relevant="one"),
+)
+_TIE_AWARE = (
+    _Listed("precision", "precision", "exact", cutoffs="given"),
+    _Listed("recall", "recall", "exact"),
+    _Listed("f1", "f1", "exact", cutoffs="given"),
+    _Listed("ap", "map", "exact"),
+    _Listed("rr", "mrr", "exact"),
+    _Listed("ndcg(ideal=list)", "ndcg", "exact"),
+)
+_HASHING = (
+    _Listed("precision(denominator=retrieved)", "precision", "arbitrary"),
+    _Listed("recall", "recall", "arbitrary"),
+    _Listed(
+        "ap(denominator=retrieved)",
+        "mAP",
+        "arbitrary",
+        note="thulab/DeepHash leaves queries without a hit in the top k out of its mean",
+    ),
+    _Listed("ndcg(ideal=list)", "NDCG", "arbitrary"),
+)
+_RECOMMENDERS = (
+    Convention("precision", "precision_at_k", "row"),
+    Convention("recall", "recall_at_k", "row"),
+    Convention("ap(denominator=min)", "map_at_k", "row"),
+    Convention("ap", "map", "row"),
+)
+_RECBOLE = (
+    Convention("precision", "Precision", "arbitrary"),
+    Convention("recall", "Recall", "arbitrary"),
+    Convention("ap(denominator=min)", "MAP", "arbitrary"),
+    Convention("rr", "MRR", "arbitrary"),
+    Convention("ndcg", "NDCG", "arbitrary"),
+    Convention("hit_rate", "Hit", "arbitrary"),
+)
+
+CONVENTIONS: tuple[Convention, ...] = (
+    *_of("trec_eval", "9", _TREC, float32=True, missing_query="skip"),
+    *_of("trec_eval", "10", _TREC, missing_query="skip"),
+    *_of("pytrec_eval", "0.5.11", _TREC, float32=True, missing_query="skip"),
+    *_of("ir_measures", "0.4.3", _IR_MEASURES),
+    *_of("ranx", "0.3.21", _RANX, note="rows as received in lists of up to 16 items"),
+    *_of("scikit-learn", "1.9", _SCIKIT_LEARN),
+    *_of("torchmetrics", "1.9", _TORCHMETRICS, float32=True),
+    *_of("KerasRS", "0.4", _KERAS_RS, float32=True, relevant_from=1.0),
+    *_of("TensorFlow Ranking", "0.5.5", _TENSORFLOW_RANKING, float32=True, relevant_from=1.0),
+    *_of("rax", "0.4", _RAX, float32=True, relevant_from=1.0),
+    *_of("TF Similarity", "0.17", _TF_SIMILARITY, cutoffs="given", binary=True, short_lists=False),
+    *_of("TALR", "", _TALR, cutoffs="whole"),
+    *_of("tie-aware-retrieval-metrics", "0.1.1", _TIE_AWARE, binary=True),
+    *_of("deep-hashing scripts", "", _HASHING),
+    *_of("Recommenders", "1.2.1", _RECOMMENDERS, cutoffs="given", no_relevant="skip", missing_query="skip"),
+    *_of("RecBole", "1.2.1", _RECBOLE, cutoffs="given", binary=True),
+)
+
+
+def conventions() -> pl.DataFrame:
+    """Return the table of conventions: a row for every metric of every system, with the fields of ``Convention``.
+
+    >>> table = conventions()
+    >>> table.filter(pl.col("system") == "torchmetrics", pl.col("metric") == "ap").select("definition", "order").row(0)
+    ('ap(denominator=retrieved)', 'arbitrary')
+    """
+    names = [field.name for field in fields(Convention)]
+    columns: dict[str, list[object]] = {name: [getattr(record, name) for record in CONVENTIONS] for name in names}
+    columns["metric"] = [record.metric for record in CONVENTIONS]
+    first = ["system", "version", "metric", "call", "definition", "order"]
+    frame = pl.DataFrame(columns, schema_overrides={"relevant_from": pl.Float64})
+    return frame.select(*first, pl.exclude(first))
+
+
+def choose(systems: object) -> list[Convention]:
+    """Conventions of the systems named, of all for None; records of one's own are taken as they are.
+
+    >>> len(choose("TALR")), choose(None) == list(CONVENTIONS)
+    (2, True)
+    >>> choose("sklearn")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: systems: 'sklearn' is not one of ...; did you mean 'scikit-learn'?
+    """
+    if systems is None:
+        return list(CONVENTIONS)
+    given = [systems] if isinstance(systems, str | Convention) else list(systems)  # type: ignore[call-overload]
+    known = tuple(dict.fromkeys(record.system for record in CONVENTIONS))
+    chosen: list[Convention] = []
+    for entry in given:
+        if isinstance(entry, Convention):
+            chosen.append(entry)
+            continue
+        check_choice("systems", entry, known)
+        chosen += [record for record in CONVENTIONS if record.system == entry]
+    if not chosen:
+        raise ParameterError("systems: none given")
+    return list(dict.fromkeys(chosen))

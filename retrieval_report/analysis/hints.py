@@ -1,0 +1,296 @@
+"""What is odd about these lists (cut through a tie, upside down, rounded), and what random order would score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.profile import TieTable, tie_profile
+from retrieval_report.analysis.rows import tie_means, told_once
+from retrieval_report.errors import ParameterError
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
+from retrieval_report.metrics import Metric
+from retrieval_report.options import Options
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import order_column
+from retrieval_report.ties import count_ties
+
+__all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
+
+CHANCE = {
+    "model": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "value": pl.Float64,
+    "chance": pl.Float64,
+    "chance_std": pl.Float64,
+    "z": pl.Float64,
+}
+HINTS = {"model": pl.String, "hint": pl.String, "value": pl.Float64, "message": pl.String}
+LIST = ["model", "query"]
+LEAST_LISTS = 5  # that end at one depth, before it looks like a cut
+LEAST_VALUES = 20  # distances, before their bits say how they were rounded
+FAR = 3.0  # standard deviations of the mean under random order
+WORTH_SAYING = 0.01
+
+
+def chance_level(
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    **options: Any,
+) -> pl.DataFrame:
+    """Score each model's own lists in random order: all items of a list in one tie.
+
+    A list that was cut at some depth keeps its items, so this is what the order inside the lists adds, not what
+    retrieving random items would score.
+
+    Parameters
+    ----------
+    rankings, judgements, queries, metrics, cutoffs
+        As for :func:`evaluate`; a counts frame will do.
+    **options
+        Those of :func:`evaluate` but ``policies`` and ``distance_threshold``.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model``, ``metric``, ``cutoff``, ``value`` (exact, of the model's own order), ``chance`` (the mean over all
+        orders of the whole list), ``chance_std`` (of that mean), ``z`` = (value − chance) / chance_std, null where
+        chance_std is 0.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [9, 2, 2, 5], "relevance": [1, 0, 0, 0]})
+    >>> chance_level(rankings, metrics="rr", cutoffs=None).select("value", pl.col("chance", "chance_std").round(4))
+    shape: (1, 3)
+    ┌───────┬────────┬────────────┐
+    │ value ┆ chance ┆ chance_std │
+    │ ---   ┆ ---    ┆ ---        │
+    │ f64   ┆ f64    ┆ f64        │
+    ╞═══════╪════════╪════════════╡
+    │ 0.25  ┆ 0.5208 ┆ 0.2909     │
+    └───────┴────────┴────────────┘
+    """
+    if options.get("distance_threshold") is not None:
+        raise ParameterError("chance_level: takes no distance_threshold; in random order no distance is left")
+    frame = to_polars(rankings, "rankings")
+    judgements = None if judgements is None else to_polars(judgements, "judgements")
+    queries = None if queries is None else to_polars(queries, "queries")
+    data: dict[str, Any] = {"judgements": judgements, "queries": queries, "metrics": metrics, "cutoffs": cutoffs}
+    data |= {**options, "policies": "expected"}
+    own = tie_means(evaluate(frame, **data))
+    order = order_column(frame)
+    tied = frame.with_columns(pl.when(pl.col(order).is_not_null()).then(0).alias(order))
+    with told_once():
+        if "count" in tied.columns:
+            tied = count_ties(tied)
+        chance = tie_means(evaluate(tied, **data))
+    spread = pl.when(pl.col("chance_std") > 0).then("chance_std")
+    return (
+        own.with_columns(chance=chance["value"], chance_std=chance["tie_std"])
+        .with_columns(z=(pl.col("value") - pl.col("chance")) / spread)
+        .select(pl.col(name).cast(dtype) for name, dtype in CHANCE.items())
+    )
+
+
+class _Hint(NamedTuple):
+    model: str | None
+    hint: str
+    value: float
+    message: str
+
+
+def tie_hints(rankings: object, *, judgements: object = None, queries: object = None, **options: Any) -> pl.DataFrame:
+    """Say in words what may be wrong with the lists, as far as the data show it.
+
+    Parameters
+    ----------
+    rankings, judgements, queries
+        As for :func:`evaluate`. Without any relevance, what needs it is left out.
+    **options
+        Those of :func:`evaluate` that decide which rows count and how.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model`` (null: all of them), ``hint``, ``value`` (the number behind it), ``message``:
+
+        - ``cut_through_tie``: at least half of a model's lists (and five) have the length of its longest list, though
+          neighbouring places further up are often tied: lists with whole ties would end at different depths. ``value``
+          is the share of lists that then lost part of their last tie: the share that ends at that length, times the
+          share of tied neighbours in the lists' second half. Not said of lists that hold the whole collection (all
+          items, or all but one), nor where every model ranks the same items for each query.
+        - ``reversed``: some models' average precision lies more than 3 standard deviations below random order and no
+          model's as far above: the column may hold scores where distances are meant, or the other way round.
+          ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie above; its z.
+        - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits. ``value``: share of
+          items that are tied.
+        - ``near_ties``: share of gaps that only rounding decides (see :func:`tie_profile`).
+        - ``ties``: share of items that stand in ties of different relevances (of tied items where no relevance is
+          known).
+
+        Empty where there is nothing to say.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> tie_hints(rankings).row(0)
+    ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% stand in ties of different \
+relevances: the order inside ties decides part of every score')
+    """
+    rankings = to_polars(rankings, "rankings")
+    judgements = None if judgements is None else to_polars(judgements, "judgements")
+    queries = None if queries is None else to_polars(queries, "queries")
+    table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
+    with told_once():
+        profile = tie_profile(rankings, cutoffs=None, judgements=judgements, queries=queries, **options)
+        chance = _chance(rankings, judgements, queries, options) if table.judged else pl.DataFrame(schema=CHANCE)
+    found = [*_cut_lists(table), *_reversed(chance, table.order), *_half_precision(table, profile)]
+    found += [*_near_ties(profile), *_ties(profile)]
+    return pl.DataFrame(found, schema=HINTS, orient="row")
+
+
+def _chance(rankings: object, judgements: object, queries: object, options: dict[str, Any]) -> pl.DataFrame:
+    left = {name: value for name, value in options.items() if name != "distance_threshold"}
+    return chance_level(rankings, judgements=judgements, queries=queries, metrics="ap", cutoffs=None, **left)
+
+
+def _cut_lists(table: TieTable) -> Iterator[_Hint]:
+    """Lists of one depth, though ties would let whole ones end at different depths."""
+    if "item" not in table.rows.columns:
+        return
+    models = table.rows["model"].n_unique()
+    pairs = table.rows.select("query", "item").n_unique()
+    if models > 1 and pairs * models == table.rows.height:
+        return  # every model ranks the same candidates: something else chose them
+    collection = table.rows["item"].n_unique()
+    length = pl.col("size").sum().over(LIST)
+    # Of the pairs of neighbouring places (i, i + 1) in the second half of a list, those inside a tie of the
+    # places before + 1 .. before + size: from max(before, half) + 1 on.
+    half = length // 2
+    tied = (pl.col("before") + pl.col("size") - 1 - pl.max_horizontal("before", half)).clip(lower_bound=0)
+    lists = table.ties.with_columns(length=length, tied=tied).group_by(*LIST, "length").agg(pl.col("tied").sum())
+    facts = lists.group_by("model").agg(
+        longest=pl.col("length").max(),
+        ending=(pl.col("length") == pl.col("length").max()).sum(),
+        lists=pl.len(),
+        tied=pl.col("tied").sum() / (pl.col("length") - 1 - pl.col("length") // 2).sum(),
+    )
+    for model, longest, ending, count, inside in facts.sort("model").iter_rows():
+        share = ending / count * inside
+        if ending >= max(LEAST_LISTS, count / 2) and longest < collection - 1 and share >= WORTH_SAYING:
+            yield _Hint(
+                model,
+                "cut_through_tie",
+                share,
+                f"{ending} of {count} lists end at exactly {longest} items and none is longer, though {inside:.0%} of "
+                f"the neighbouring places in their second half are tied: about {share:.0%} of the lists seem cut "
+                "through their last tie. Which of its items were kept is an accident that no score here can see; keep "
+                "whole ties, or counts",
+            )
+
+
+def _reversed(chance: pl.DataFrame, order: str) -> Iterator[_Hint]:
+    """Models whose order is worse than none: all that differ from random order, or some of them."""
+    below, above = chance.filter(pl.col("z") < -FAR), chance.filter(pl.col("z") > FAR)
+    other = "score" if order == "distance" else "distance"
+    if below.height and above.is_empty():
+        best = below.sort("z", descending=True).row(0, named=True)
+        near = "small" if order == "distance" else "large"
+        yield _Hint(
+            None,
+            "reversed",
+            best["z"],
+            f"{below.height} of {chance.height} models score far below random order and none far above it (closest, "
+            f"{best['model']}: AP {best['value']:.4f} against {best['chance']:.4f}): is a {near} {order} really near? "
+            f"If not, call the column {other!r}",
+        )
+        return
+    for row in below.sort("model").iter_rows(named=True):
+        yield _Hint(
+            row["model"],
+            "below_chance",
+            row["z"],
+            f"AP {row['value']:.4f} lies below the {row['chance']:.4f} of random order: does this model give a "
+            f"{other} where the others give a {order}?",
+        )
+
+
+def _half_precision(table: TieTable, profile: pl.DataFrame) -> Iterator[_Hint]:
+    distances = table.ties.select("model", table.order)
+    tied = dict(profile.select("model", "tied_items").iter_rows())
+    for (model,), group in distances.group_by("model", maintain_order=True):
+        kind = _half_type(group[table.order])
+        if kind:
+            yield _Hint(
+                str(model),
+                "half_precision",
+                tied[model],
+                f"the {table.order}s are {kind} numbers: {tied[model]:.0%} of the items are tied, some of them by "
+                "rounding alone",
+            )
+
+
+def _half_type(values: pl.Series) -> str | None:
+    """Name the 16-bit type that the values were rounded to, if they were.
+
+    >>> _half_type(pl.Series(np.linspace(0.1, 3, 40), dtype=pl.Float16).cast(pl.Float64))
+    'float16'
+    """
+    if values.dtype == pl.Float16:
+        return "float16"
+    if not values.dtype.is_float():
+        return None
+    numbers = np.unique(values.to_numpy().astype(np.float64))
+    numbers = numbers[numbers != 0]
+    if numbers.size < LEAST_VALUES:
+        return None
+    exponent = np.frexp(np.abs(numbers))[1]
+    for kind, bits, least, most in (("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)):
+        # Whole multiples of the unit in the last place of their own size, but not all of the largest one's: those
+        # would be fixed-point numbers such as bits/64, which have few digits for another reason.
+        fits = _whole(np.ldexp(numbers, bits - exponent)) and exponent.min() >= least and exponent.max() <= most
+        if fits and not _whole(np.ldexp(numbers, bits - exponent.max())):
+            return kind
+    return None
+
+
+def _whole(numbers: np.typing.NDArray[np.float64]) -> bool:
+    return bool((numbers == np.rint(numbers)).all())
+
+
+def _near_ties(profile: pl.DataFrame) -> Iterator[_Hint]:
+    for model, share in profile.select("model", "near_ties").iter_rows():
+        if share >= WORTH_SAYING:
+            yield _Hint(
+                model,
+                "near_ties",
+                share,
+                f"{share:.0%} of the gaps between neighbouring distances are within rounding error: the same vectors "
+                "computed in another order may swap them; decimals=… ties them",
+            )
+
+
+def _ties(profile: pl.DataFrame) -> Iterator[_Hint]:
+    for model, tied, mixed in profile.select("model", "tied_items", "mixed_items").iter_rows():
+        if mixed is None and tied >= WORTH_SAYING:
+            yield _Hint(model, "ties", tied, f"{tied:.0%} of the items share their distance with another")
+        elif mixed is not None and mixed >= WORTH_SAYING:
+            yield _Hint(
+                model,
+                "ties",
+                mixed,
+                f"{tied:.0%} of the items share their distance with another, {mixed:.0%} stand in ties of different "
+                "relevances: the order inside ties decides part of every score",
+            )

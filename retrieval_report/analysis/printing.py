@@ -1,0 +1,159 @@
+"""One system's view of the data: the frames it would be given, its rules, and the means under its order.
+
+A convention becomes arguments of ``evaluate`` here; nothing else in the audit knows how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.conventions import Convention
+from retrieval_report.analysis.rows import judged_rows, tie_means
+from retrieval_report.evaluation import evaluate
+from retrieval_report.options import Options
+from retrieval_report.schema import order_column
+
+__all__ = ["Data", "Quantity"]
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+class Quantity(NamedTuple):
+    """What is computed, whatever the order inside ties: fields of ``Convention`` that decide it."""
+
+    seen: str
+    binary: bool
+    positive: str
+    relevant_from: float | None
+    no_relevant: str
+    missing_query: str
+
+    @classmethod
+    def of(cls, record: Convention) -> Quantity:
+        """Those fields of a convention."""
+        return cls(*(getattr(record, name) for name in cls._fields))
+
+
+@dataclass(frozen=True)
+class Data:
+    """The frames received, and what they become for each system."""
+
+    frame: pl.DataFrame
+    judgements: pl.DataFrame | None
+    queries: pl.DataFrame | None
+    rows: pl.DataFrame  # for systems that see lists only: every row has its relevance
+    options: dict[str, Any]
+    seed: int
+    complete: bool  # every model has a list for every query
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        judgements: pl.DataFrame | None,
+        queries: pl.DataFrame | None,
+        options: dict[str, Any],
+        seed: int,
+        complete: bool,
+    ) -> Data:
+        """Frames that ``evaluate`` has accepted, made ready."""
+        rows = judged_rows(frame, judgements, queries, Options(**options, policies=("expected",)))
+        text = pl.col("item").cast(pl.String)  # trec_eval and others order ids as text: 10 comes before 9
+        judged = None if judgements is None else judgements.with_columns(text)
+        return cls(frame.with_columns(text), judged, queries, rows.with_columns(text), options, seed, complete)
+
+    @property
+    def order(self) -> str:
+        """Name of the column that orders a list."""
+        return order_column(self.frame)
+
+    def rounds(self, record: Convention) -> bool:
+        """Whether the system's float32 could change an order."""
+        return record.float32 and self.frame.schema[self.order] not in (pl.Float32, pl.Float16)
+
+    def simple(self, quantity: Quantity) -> Quantity:
+        """The same quantity without rules that change nothing on this data, so that systems share computations."""
+        source = self.frame if self.judgements is None else self.judgements
+        grades = source["relevance"].cast(pl.Float64).drop_nulls()
+        if grades.is_in([0.0, 1.0]).all():
+            quantity = quantity._replace(binary=False)
+        if quantity.relevant_from == 1 and not grades.is_between(0, 1, closed="none").any():
+            quantity = quantity._replace(relevant_from=None if self.options["relevant_from"] is None else 1.0)
+        if self.order == "distance" or (self.rows["score"] > 0).all():
+            quantity = quantity._replace(positive="")
+        if self.complete or quantity.seen == "list":
+            quantity = quantity._replace(missing_query="zero")
+        return quantity
+
+    def prints(self, quantity: Quantity, metrics: Iterable[str], order: str, float32: bool) -> pl.DataFrame:
+        """Means as a system prints them that orders ties so; ``order`` as in ``Convention``."""
+        if order == "threshold":
+            return self._threshold_means(quantity)
+        policy: dict[str, Any] = {"policies": "naive", "naive_order": order}
+        if order == "exact":
+            policy = {"policies": "expected"}
+        elif order in ("random", "arbitrary"):
+            policy = {"policies": "shuffled", "shuffles": 1, "seed": self.seed}
+        return self._means(quantity, float32, metrics=list(metrics), **policy)
+
+    def possible(self, quantity: Quantity, metrics: Iterable[str]) -> pl.DataFrame:
+        """Exact means, their standard deviations and bounds, for the distances received."""
+        return self._means(quantity, False, metrics=list(metrics), policies=("expected", "worst", "best"))
+
+    def _means(self, quantity: Quantity, float32: bool, **asked: Any) -> pl.DataFrame:
+        given = {**self._given(quantity, float32), **asked}
+        if quantity.positive != "irrelevant":
+            return tie_means(evaluate(**given))
+        # One model may score an item above 0 and another not, so its relevance differs: each model by itself.
+        models = given.pop("rankings").partition_by("model", maintain_order=True)
+        return pl.concat(tie_means(evaluate(rankings, **given)) for rankings in models)
+
+    def _threshold_means(self, quantity: Quantity) -> pl.DataFrame:
+        """Average precision with every tie taken as one threshold, as scikit-learn has it."""
+        given = self._given(quantity, False)
+        level = given["relevant_from"]
+        relevant = pl.col("relevance") > 0 if level is None else pl.col("relevance") >= level
+        in_list = ["model", "query"]
+        found, seen = pl.col("hits").cum_sum().over(in_list), pl.col("size").cum_sum().over(in_list)
+        ties = (
+            given["rankings"]
+            .group_by(*in_list, self.order)
+            .agg(hits=relevant.sum(), size=pl.len())
+            .sort(*in_list, self.order, descending=[False, False, self.order == "score"])
+            .with_columns(gain=pl.col("hits") * found / seen)
+        )
+        lists = ties.group_by(in_list, maintain_order=True).agg(
+            value=(pl.col("gain").sum() / pl.col("hits").sum()).fill_nan(0.0), items=pl.col("size").sum()
+        )
+        lists = lists.with_columns(std=pl.lit(None, pl.Float64), metric=pl.lit("ap"), policy=pl.lit("threshold"))
+        return tie_means(lists.with_columns(cutoff=pl.lit(None, pl.Int64)))
+
+    def _given(self, quantity: Quantity, float32: bool) -> dict[str, Any]:
+        """Arguments of ``evaluate``: frames as the system would be given them, and its rules."""
+        level = self.options["relevant_from"] if quantity.relevant_from is None else quantity.relevant_from
+        options = {**self.options, "relevant_from": level, "no_relevant": quantity.no_relevant}
+        frame, judgements, queries = self.frame, self.judgements, self.queries
+        options["missing_query"] = quantity.missing_query
+        if quantity.seen == "list":
+            frame, judgements, queries = self.rows, None, None
+            options |= {"unjudged": None, "missing_query": "skip"}
+        score = pl.col(self.order)
+        if quantity.positive == "irrelevant":
+            frame = frame.with_columns(relevance=pl.when(score > 0).then("relevance").otherwise(0))
+        if quantity.positive == "unretrieved":
+            frame = frame.with_columns(pl.when(score > 0).then(score).alias(self.order))
+            options["null_distance"] = "not_retrieved"
+        if quantity.binary:
+            relevance = pl.col("relevance").cast(pl.Float64)
+            relevant = (relevance > 0 if level is None else relevance >= level).cast(pl.Float64)
+            frame = frame.with_columns(relevant.alias("relevance")) if "relevance" in frame.columns else frame
+            judgements = None if judgements is None else judgements.with_columns(relevant.alias("relevance"))
+            options["relevant_from"] = None
+        if float32:
+            frame = frame.with_columns(score.cast(pl.Float64).clip(-LARGEST, LARGEST).cast(pl.Float32))
+        return {"rankings": frame, "judgements": judgements, "queries": queries, **options}

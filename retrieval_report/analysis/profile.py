@@ -1,0 +1,186 @@
+"""How much a model's distances tie, and where a cutoff meets a tie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.rows import judged_rows, told_once
+from retrieval_report.options import Options
+from retrieval_report.parsing import parse_cutoffs
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import order_column
+from retrieval_report.ties import count_ties
+
+__all__ = ["NEAR", "PROFILE", "TieTable", "tie_profile"]
+
+LIST = ["model", "query"]
+NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
+PROFILE = {
+    "model": pl.String,
+    "cutoff": pl.Int64,
+    "queries": pl.Int64,
+    "cut_share": pl.Float64,
+    "mixed_share": pl.Float64,
+    "tie_median": pl.Float64,
+    "tie_p90": pl.Float64,
+    "tie_max": pl.Int64,
+    "tied_items": pl.Float64,
+    "mixed_items": pl.Float64,
+    "items": pl.Float64,
+    "distances": pl.Float64,
+    "resolution": pl.Float64,
+    "near_ties": pl.Float64,
+}
+
+
+def tie_profile(
+    rankings: object,
+    *,
+    cutoffs: int | str | Sequence[int | str | None] | None = (1, 5, 10, None),
+    judgements: object = None,
+    queries: object = None,
+    **options: Any,
+) -> pl.DataFrame:
+    """Describe the ties of every model: how large they are, and which cutoffs fall inside one.
+
+    Parameters
+    ----------
+    rankings
+        A rankings or a counts frame, as for :func:`evaluate`. Without any relevance, what depends on it is null.
+    cutoffs
+        Positive whole numbers; None or ``"all"`` is the whole list, which cuts nothing.
+    judgements, queries
+        As for :func:`evaluate`.
+    **options
+        Those of :func:`evaluate` that decide which rows count and how: ``decimals``, ``distance_threshold``,
+        ``unjudged``, ``unjudged_query``, ``null_distance``. Others have no effect.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for every model and cutoff k, with
+
+        - ``queries``: lists with an item (and with judgements, where there are any);
+        - ``cut_share``: share of them whose cutoff cuts a tie: places k and k + 1 are in one tie;
+        - ``mixed_share``: share of the cut ones where that matters: the tie holds different relevances (null if none
+          is cut). A mixed tie further up moves scores too: see ``mixed_items``;
+        - ``tie_median``, ``tie_p90``, ``tie_max``: items of the ties that reach into the top k, an item that is alone
+          at its distance being a tie of one;
+        - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another item, and that
+          stands in a tie of different relevances;
+        - ``items``, ``distances``: length of the lists and different distances in them (medians, whole lists);
+        - ``resolution``: bits that the distance tells about the order (median, whole lists): the entropy
+          −Σ (n_c/n) log2(n_c/n) over the ties of n_c of the n items, so 2^bits is the number of equally large ties
+          that would tell as much; log2(n) without ties;
+        - ``near_ties``: share of the gaps between neighbouring distances of a list that are at most 4 ulp of the
+          list's largest distance, in the type of the column: rounding decides such an order. 0 for whole numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> tie_profile(rankings, cutoffs=(1, 2)).select("cutoff", "cut_share", "mixed_share", "tie_max", "tied_items")
+    shape: (2, 5)
+    ┌────────┬───────────┬─────────────┬─────────┬────────────┐
+    │ cutoff ┆ cut_share ┆ mixed_share ┆ tie_max ┆ tied_items │
+    │ ---    ┆ ---       ┆ ---         ┆ ---     ┆ ---        │
+    │ i64    ┆ f64       ┆ f64         ┆ i64     ┆ f64        │
+    ╞════════╪═══════════╪═════════════╪═════════╪════════════╡
+    │ 1      ┆ 0.0       ┆ null        ┆ 1       ┆ 0.0        │
+    │ 2      ┆ 1.0       ┆ 1.0         ┆ 2       ┆ 0.5        │
+    └────────┴───────────┴─────────────┴─────────┴────────────┘
+    """
+    asked = parse_cutoffs(cutoffs)
+    table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
+    lists = table.whole_lists()
+    parts = [
+        _at_cutoff(table.ties, cutoff).with_columns(place=pl.lit(place), cutoff=pl.lit(cutoff, dtype=pl.Int64))
+        for place, cutoff in enumerate(asked)
+    ]
+    frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "place")
+    if not table.judged:
+        frame = frame.with_columns(pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items"))
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in PROFILE.items())
+
+
+class TieTable:
+    """A row for every tie: where it starts and how large it is.
+
+    Attributes
+    ----------
+    rows
+        The rows that count, as :func:`judged_rows` gives them.
+    ties
+        ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances), ``before`` (items in
+        front of it); sorted by list, nearest first.
+    judged
+        Whether there are relevances at all; else ``mixed`` is false everywhere.
+    """
+
+    def __init__(self, rankings: object, judgements: object, queries: object, options: Options) -> None:
+        frame = to_polars(rankings, "rankings")
+        self.judged = judgements is not None or "relevance" in frame.columns or "count" in frame.columns
+        if not self.judged:
+            frame = frame.with_columns(relevance=pl.lit(0))
+        self.rows = judged_rows(frame, judgements, queries, options)
+        self.order = order_column(self.rows)
+        with told_once():
+            counts = count_ties(self.rows.drop("mask", strict=False))
+        self.ties = (
+            counts.group_by(*LIST, self.order)
+            .agg(size=pl.col("count").sum(), mixed=pl.len() > 1)
+            .sort(*LIST, self.order, descending=[False, False, self.order == "score"])
+            .with_columns(before=pl.col("size").cum_sum().over(LIST) - pl.col("size"))
+        )
+
+    def whole_lists(self) -> pl.DataFrame:
+        """What does not depend on the cutoff, a row for every model."""
+        near = self._near()
+        terms = pl.col("size") * pl.col("size").cast(pl.Float64).log(2)
+        return (
+            self.ties.with_columns(near=near, term=terms)
+            .group_by(LIST, maintain_order=True)
+            .agg(items=pl.col("size").sum(), distances=pl.len(), near=pl.col("near").sum(), term=pl.col("term").sum())
+            .with_columns(resolution=pl.col("items").log(2) - pl.col("term") / pl.col("items"))
+            .group_by("model", maintain_order=True)
+            .agg(
+                pl.col("items", "distances", "resolution").median(),
+                near_ties=(pl.col("near").sum() / (pl.col("distances") - 1).sum()).fill_nan(0.0),
+            )
+        )
+
+    def _near(self) -> pl.Series:
+        """Whether only a few ulp lie between a tie and the one before it in its list."""
+        distance = self.ties[self.order]
+        if not distance.dtype.is_float():
+            return pl.repeat(False, len(distance), eager=True)
+        largest = self.ties.select(pl.col(self.order).abs().max().over(LIST)).to_series().to_numpy()
+        gap = self.ties.select(pl.col(self.order).cast(pl.Float64).diff().over(LIST).abs()).to_series()
+        return (gap <= pl.Series(NEAR * np.spacing(largest).astype(np.float64))).fill_null(False)
+
+
+def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
+    """What a cutoff sees of the ties, a row for every model."""
+    end = pl.col("before") + pl.col("size")
+    inside = end if cutoff is None else pl.min_horizontal(end, pl.lit(cutoff, dtype=pl.Int64))
+    return (
+        ties.filter(True if cutoff is None else pl.col("before") < cutoff)
+        .with_columns(taken=inside - pl.col("before"), cut=end > inside)
+        .group_by("model")
+        .agg(
+            queries=(pl.col("before") == 0).sum(),
+            cut_share=pl.col("cut").sum() / (pl.col("before") == 0).sum(),
+            mixed_share=(pl.col("cut") & pl.col("mixed")).sum() / pl.col("cut").sum(),
+            tie_median=pl.col("size").median(),
+            tie_p90=pl.col("size").quantile(0.9, "linear"),
+            tie_max=pl.col("size").max(),
+            tied_items=pl.col("taken").filter(pl.col("size") > 1).sum() / pl.col("taken").sum(),
+            mixed_items=pl.col("taken").filter("mixed").sum() / pl.col("taken").sum(),
+        )
+        .with_columns(pl.col("mixed_share").fill_nan(None))
+    )
