@@ -267,7 +267,7 @@ class ACG(Metric):
 
     @property
     def need(self) -> needs.Need:
-        return needs.Sum(needs.Scaled(), needs.Unit())
+        return needs.Sum(needs.Graded(), needs.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff

@@ -21,6 +21,7 @@ __all__ = [
     "FirstRelevant",
     "Gain",
     "Geometric",
+    "Graded",
     "Ideal",
     "Need",
     "OwnIdeal",
@@ -47,15 +48,23 @@ class Relevant:
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """An item counts its grade divided by ``largest``."""
-
-    largest: float = 1.0
+class Graded:
+    """An item counts its grade."""
 
     def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
         """Value of each grade."""
-        if self.largest != 1.0:
-            check_largest("rbp", grades, self.largest)
+        return grades.copy()
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """An item counts its grade divided by ``largest``, which no grade may exceed."""
+
+    largest: float
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade."""
+        check_largest("rbp", grades, self.largest)
         return grades / self.largest
 
 
@@ -151,7 +160,7 @@ class Discount:
 class Sum:
     """Σ weight(i) · value(item at i) over the first k positions."""
 
-    values: Relevant | Scaled | Gain
+    values: Relevant | Graded | Scaled | Gain
     weights: Unit | Geometric | Discount
 
 

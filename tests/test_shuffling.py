@@ -1,0 +1,78 @@
+"""Random orders: keyed by (seed, model, query, draw), the same for ever, and mixing nothing but mixed ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import evaluate, shuffled_means
+from retrieval_report.kernels import shuffling
+
+FRAME = pl.DataFrame(
+    {
+        "model": ["a"] * 6 + ["b"] * 6,
+        "query": ["q", "q", "q", "r", "r", "r"] * 2,
+        "item": [1, 2, 3] * 4,
+        "distance": [1, 1, 1, 1, 2, 2] * 2,
+        "relevance": [0, 1, 2, 1, 0, 1] * 2,
+    }
+)
+
+
+def test_the_draws_of_a_seed_never_change() -> None:
+    """Reports that were published hang on these numbers."""
+    draws = shuffled_means(FRAME, metrics="dcg(gain=linear)", cutoffs=2, shuffles=6, seed=7)
+    assert draws.filter(model="a")["value"].round(6).to_list() == GOLDEN_A
+    assert draws.filter(model="b")["value"].round(6).to_list() == GOLDEN_B
+
+
+GOLDEN_A = [1.13093, 1.13093, 1.13093, 1.5, 1.13093, 1.63093]
+GOLDEN_B = [1.63093, 0.815465, 0.815465, 1.63093, 1.815465, 1.13093]
+
+
+def test_seed_model_and_query_each_change_the_draws() -> None:
+    def values(frame: pl.DataFrame, seed: int = 0) -> list[float]:
+        return shuffled_means(frame, metrics="dcg(gain=linear)", cutoffs=2, shuffles=40, seed=seed)["value"].to_list()
+
+    one = FRAME.filter(model="a", query="q")
+    assert values(one) == values(one)
+    others = [
+        values(one, seed=1),
+        values(one.with_columns(model=pl.lit("b"))),
+        values(one.with_columns(query=pl.lit("r"))),
+    ]
+    assert all(other != values(one) for other in others)
+
+
+def test_a_draw_does_not_depend_on_the_number_of_draws_or_of_other_lists() -> None:
+    few = shuffled_means(FRAME, metrics="rr", cutoffs=None, shuffles=3)
+    many = shuffled_means(FRAME, metrics="rr", cutoffs=None, shuffles=9).filter(pl.col("draw") < 3)
+    assert_frame_equal(few, many)
+    alone = shuffled_means(FRAME.filter(model="b"), metrics="rr", cutoffs=None, shuffles=3)
+    assert_frame_equal(alone, few.filter(model="b"))
+
+
+def test_one_draw_has_no_standard_deviation_and_no_tie_has_none_to_speak_of() -> None:
+    one = evaluate(FRAME, metrics="rr", cutoffs=None, policies="shuffled", shuffles=1)
+    assert one["std"].is_null().all()
+    untied = FRAME.with_columns(distance=pl.Series(range(12)))
+    plain = evaluate(untied, metrics=["rr", "ndcg"], policies=("expected", "shuffled"), shuffles=3)
+    values = plain.pivot(on="policy", index=["model", "query", "metric", "cutoff"], values="value")
+    assert values["expected"].to_list() == values["shuffled"].to_list()
+    assert set(plain["std"].to_list()) == {0.0}
+
+
+def test_uniform_numbers_are_uniform() -> None:
+    draws = [shuffling.uniform_below(np.uint64(99), counter, 7) for counter in range(7000)]
+    counts = np.bincount(draws, minlength=7)
+    assert counts.size == 7
+    assert abs(counts - 1000).max() < 4 * np.sqrt(7000 / 7 * 6 / 7)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_only_positions_up_to_the_deepest_cutoff_are_drawn(depth: int) -> None:
+    deep = shuffled_means(FRAME, metrics="precision", cutoffs=[depth, 3], shuffles=20).filter(cutoff=depth)
+    shallow = shuffled_means(FRAME, metrics="precision", cutoffs=depth, shuffles=20)
+    assert_frame_equal(deep, shallow)
