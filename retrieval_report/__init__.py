@@ -26,6 +26,14 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from retrieval_report.analysis.audit import audit
+    from retrieval_report.analysis.comparison import compare
+    from retrieval_report.analysis.conventions import Convention, conventions
+    from retrieval_report.analysis.flips import flips, rank_agreement
+    from retrieval_report.analysis.hints import chance_level, tie_hints
+    from retrieval_report.analysis.profile import tie_profile
+    from retrieval_report.analysis.queries import query_table
+    from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.errors import (
         ColumnError,
@@ -73,6 +81,7 @@ __all__ = [
     "WAP",
     "APAtR",
     "ColumnError",
+    "Convention",
     "DataError",
     "FileError",
     "HitRate",
@@ -86,19 +95,42 @@ __all__ = [
     "RetrievalReportError",
     "RetrievalReportWarning",
     "__version__",
+    "audit",
+    "chance_level",
+    "compare",
+    "conventions",
     "count_ties",
     "evaluate",
+    "flips",
     "list_weights",
+    "query_table",
+    "rank_agreement",
     "read_judgements",
     "read_queries",
     "read_rankings",
+    "resolution",
+    "resolve_ties",
     "shuffled_means",
     "summarise",
     "tie_groups",
+    "tie_hints",
+    "tie_profile",
 ]
 
 # Public names are loaded on first use: importing the package alone must not pay for Numba or SciPy.
 _HOMES = {
+    "audit": "analysis.audit",
+    "compare": "analysis.comparison",
+    "Convention": "analysis.conventions",
+    "conventions": "analysis.conventions",
+    "flips": "analysis.flips",
+    "rank_agreement": "analysis.flips",
+    "chance_level": "analysis.hints",
+    "tie_hints": "analysis.hints",
+    "tie_profile": "analysis.profile",
+    "query_table": "analysis.queries",
+    "resolution": "analysis.resolution",
+    "resolve_ties": "analysis.resolution",
     "summarise": "analysis.summary",
     "ColumnError": "errors",
     "DataError": "errors",
