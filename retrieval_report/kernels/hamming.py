@@ -47,7 +47,8 @@ def _emit_popcount(_context: object, word: object) -> tuple[object, Callable[...
     return types.uint64(types.uint64), generate
 
 
-popcount = _count_ones if numba.config.DISABLE_JIT else intrinsic(_emit_popcount)
+config: Any = numba.config
+popcount: Any = _count_ones if config.DISABLE_JIT else intrinsic(_emit_popcount)
 
 
 @kernel
@@ -63,9 +64,7 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
 
 
 @kernel
-def grade_values(
-    query: Words, items: Words, start: int, stop: int, relation: int, grades: int, values: Values
-) -> None:
+def grade_values(query: Words, items: Words, start: int, stop: int, relation: int, grades: int, values: Values) -> None:
     """Turn distances into distance · grades + relevance."""
     if relation == NONE:
         return

@@ -1,0 +1,213 @@
+"""Queries and a slice of items → cells: how many items lie at every distance, by relevance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.codes.inputs import CodeSpace
+from retrieval_report.codes.labels import LabelSpace, Words
+from retrieval_report.errors import ParameterError
+from retrieval_report.kernels import hamming
+
+__all__ = ["CELLS", "Items", "Task", "cells_of"]
+
+CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count": pl.Int64}
+
+TILE = 4096  # items of one word that share the cache with a table; measured flat from 1 024 to 8 192
+TILE_WORDS = 1 << 16  # 512 KiB of codes, half of a usual second-level cache
+BLOCK = 32  # queries that share a tile
+BLOCK_CELLS = 1 << 20  # of all tables of a block
+WIDE = 1 << 14  # cells from which a table of its own for every lane would leave the cache
+MOST_CELLS = 1 << 27  # of one query: half a gibibyte
+FEW_BITS = 16  # widest code whose every value gets a row of counts
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Items:
+    """A slice of the items, encoded."""
+
+    codes: NDArray[Any]  # (columns, items)
+    labels: Words  # (words, items)
+
+    @property
+    def size(self) -> int:
+        """How many items."""
+        return int(self.codes.shape[1])
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked, for all slices alike."""
+
+    space: CodeSpace
+    labels: LabelSpace
+    queries: NDArray[Any]  # (queries, columns)
+    limit: int | None  # farther than a tie that holds the limit-th item, nothing is counted
+    threads: int
+
+
+def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
+    """Yield cells of ranges of queries, each with the share of the work that it took."""
+    width = _few_bits(task, items)
+    if width:
+        yield 1.0, _to_cells(task, 0, *_count_few_bits(task, items, width))
+        return
+    total = len(task.queries)
+    count, block = _counter(task, items)
+
+    def run(first: int) -> tuple[float, pl.DataFrame]:
+        last = min(first + block, total)
+        return (last - first) / total, _to_cells(task, first, *count(first, last))
+
+    with ThreadPoolExecutor(task.threads) as pool:
+        yield from pool.map(run, range(0, total, block))
+
+
+Counted = tuple[Integers, Integers]  # smallest distance (queries,), counts (queries, distances, grades)
+
+
+def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
+    """The function that counts a range of queries, and how many queries to give it at a time."""
+    most = _largest_dot(task, items) if task.space.distance == "dot" else np.zeros(len(task.queries), np.int64)
+    grades = task.labels.grades
+
+    def reach(first: int, last: int) -> int:
+        return 2 * int(most[first:last].max()) if task.space.distance == "dot" else task.space.reach
+
+    cells = (reach(0, len(task.queries)) + 1) * grades
+    if cells > MOST_CELLS:
+        raise ParameterError(
+            f"distance: {task.space.distance!r} of these codes takes {cells} values; {MOST_CELLS} are the most"
+        )
+    lanes = 1 if cells > WIDE else hamming.LANES
+    block = max(1, min(BLOCK, BLOCK_CELLS // (cells * lanes), -(-len(task.queries) // task.threads)))
+
+    def count(first: int, last: int) -> Counted:
+        tables = np.zeros((last - first, lanes, (reach(first, last) + 1) * grades), np.uint32)
+        _count_direct(task, items, first, last, most, tables)
+        counts = tables.sum(axis=1, dtype=np.int64).reshape(last - first, -1, grades)
+        return task.space.nearest - most[first:last], counts
+
+    return count, block
+
+
+def _count_direct(task: Task, items: Items, first: int, last: int, most: Integers, tables: NDArray[np.uint32]) -> None:
+    """Every pair by itself."""
+    small = task.space.distance == "hamming" and tables.shape[2] <= 1 << 16
+    tile = max(TILE // 8, min(TILE, TILE_WORDS // len(items.codes)))
+    values: NDArray[Any] = np.empty(min(tile, items.size), np.uint16 if small else np.int32)
+    labels = (task.labels.queries, items.labels, task.labels.relation, task.labels.grades)
+    sides = (first, last, task.queries, items.codes, *labels)
+    if task.space.distance == "hamming":
+        hamming.count_hamming(*sides, values, tables)
+    elif task.space.distance == "l1":
+        hamming.count_l1(*sides, values, tables)
+    else:
+        hamming.count_dot(*sides, most.astype(np.int32), values, tables)
+
+
+def _largest_dot(task: Task, items: Items) -> Integers:
+    """Bound of |inner product| of each query with any item, by Cauchy and Schwarz."""
+    squares = np.zeros(items.size, np.int64)
+    for column in items.codes:
+        squares += column.astype(np.int64) ** 2
+    longest = int(squares.max())
+    own = (task.queries.astype(np.int64) ** 2).sum(axis=1)
+    return np.array([math.isqrt(int(square) * longest) for square in own], np.int64)
+
+
+def _to_cells(task: Task, first: int, nearest: Integers, counts: Integers) -> pl.DataFrame:
+    """Counts that are not 0 as rows."""
+    if task.limit is not None:
+        here = counts.sum(axis=2)
+        counts[here.cumsum(axis=1) - here >= task.limit] = 0
+    query, distance, relevance = np.nonzero(counts)
+    columns = {
+        "query": (first + query).astype(np.uint32),
+        "distance": nearest[query] + distance,
+        "relevance": relevance,
+        "count": counts[query, distance, relevance],
+    }
+    return pl.DataFrame(columns, schema=CELLS)
+
+
+def _few_bits(task: Task, items: Items) -> int:
+    """Bits that tell the values of all codes apart if counting by value is less work than by pair, else 0."""
+    if task.space.distance != "hamming" or len(items.codes) != 1:
+        return 0
+    if task.labels.relation not in (hamming.NONE, hamming.SAME):
+        return 0
+    width = max(int(items.codes.max()), int(task.queries.max()), 1).bit_length()
+    return width if width <= FEW_BITS and _by_value_pays(len(task.queries), items.size, width) else 0
+
+
+def _by_value_pays(queries: int, items: int, width: int) -> bool:
+    return queries * items > width * width << width
+
+
+def _count_by_value(codes: Words, queries: Words, width: int, reach: int) -> Integers:
+    """How many codes lie at every distance from each query: (queries, reach + 1).
+
+    ``rows[d, v]`` is the number of codes at distance d from the value v that agree with v in the bits not looked at
+    yet. Looking at one more bit adds the codes that differ in it, which lie one farther: width steps for all values.
+    """
+    rows = np.zeros((width + 1, 1 << width), np.int64)
+    rows[0] = np.bincount(codes.astype(np.int64), minlength=1 << width)
+    for bit in range(width):
+        halves = rows.reshape(width + 1, -1, 2, 1 << bit)
+        halves[1 : bit + 2] += halves[: bit + 1, :, ::-1]
+    counts = np.zeros((queries.size, reach + 1), np.int64)
+    used = min(width, reach) + 1
+    counts[:, :used] = rows[:used, queries.astype(np.int64)].T
+    return counts
+
+
+def _count_few_bits(task: Task, items: Items, width: int) -> Counted:
+    """As ``_counter``, for codes with few values: all items at once, then the relevant ones class by class."""
+    codes, queries, reach = items.codes[0], task.queries[:, 0], task.space.reach
+    nearest = np.zeros(queries.size, np.int64)
+    everything = _count_by_value(codes, queries, width, reach)
+    if task.labels.relation == hamming.NONE:
+        return nearest, everything[:, :, None]
+    relevant = np.zeros_like(everything)
+    members, items_of = _by_class(task.labels.queries[:, 0]), _by_class(items.labels[0])
+
+    def run(label: int) -> None:
+        own, others = members[label], items_of.get(label)
+        if others is None:
+            return
+        if _by_value_pays(own.size, others.size, width):
+            relevant[own] = _count_by_value(codes[others], queries[own], width, reach)
+        else:
+            relevant[own] = _count_pairs(task.space, queries[own], codes[others])
+
+    with ThreadPoolExecutor(task.threads) as pool:
+        list(pool.map(run, members))
+    return nearest, np.stack([everything - relevant, relevant], axis=2)
+
+
+def _count_pairs(space: CodeSpace, queries: Words, codes: Words) -> Integers:
+    """As ``_count_by_value``, pair by pair."""
+    task = Task(space, LabelSpace.of(None, queries.size, "any"), queries[:, None], None, 1)
+    items = Items(codes[None], np.zeros((0, codes.size), np.uint64))
+    tables = np.zeros((queries.size, hamming.LANES, space.reach + 1), np.uint32)
+    _count_direct(task, items, 0, queries.size, np.zeros(0, np.int64), tables)
+    return np.asarray(tables.sum(axis=1, dtype=np.int64))
+
+
+def _by_class(labels: Words) -> dict[int, Integers]:
+    """Places of each class."""
+    small = labels.astype(np.uint16) if labels.max() < 1 << 16 else labels  # NumPy sorts 16 bits by counting
+    order = np.argsort(small, kind="stable")
+    classes, starts = np.unique(labels[order], return_index=True)
+    return dict(zip(classes.tolist(), np.split(order, starts[1:]), strict=True))

@@ -1,0 +1,232 @@
+"""Codes in, counts out: ``count_codes`` and ``count_relevant``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+import polars as pl
+from tqdm import tqdm
+
+from retrieval_report.codes.counting import Task, cells_of
+from retrieval_report.codes.inputs import CodeSpace, as_matrix, check_whole
+from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.codes.pairs import Corrections, judged_pairs
+from retrieval_report.codes.shards import Slice, count_items, read_slices
+from retrieval_report.errors import ParameterError
+
+__all__ = ["count_codes", "count_relevant"]
+
+KEYS = ["query", "distance", "relevance"]
+
+
+def count_codes(
+    query_codes: object,
+    item_codes: object,
+    *,
+    query_labels: object = None,
+    item_labels: object = None,
+    relevance: str = "any",
+    judgements: object = None,
+    model: str = "model",
+    query_ids: object = None,
+    item_ids: object = None,
+    bits: int | None = None,
+    weights: object = None,
+    distance: str = "hamming",
+    exclude_self: bool = False,
+    depth: int | None = None,
+    threads: int | None = None,
+    progress: bool = False,
+) -> pl.DataFrame:
+    """Count the items at every distance from every query, by relevance: all that an exact score needs.
+
+    Neither a distance matrix nor a sort takes place, so memory is bounded by the result and one shard of items.
+
+    Parameters
+    ----------
+    query_codes, item_codes
+        Arrays of codes, one a row. Bits as columns: −1 and 1, or 0 and 1, of any number type, or booleans. Packed bits
+        (``np.packbits``, or words): uint8 or uint64, told apart by ``bits``. Both sides come in the same form. Items
+        may also be an iterable of shards: arrays, or tuples ``(codes, labels)`` or ``(codes, labels, ids)``. Arrays
+        may be memory-mapped.
+    query_labels, item_labels
+        Class ids (n,), whole numbers or text; or multi-hot labels (n, classes) of 0 and 1. For shards that are arrays,
+        a list with an entry for each.
+    relevance
+        One of {"any", "shared"}. What multi-hot labels say: 1 for any class in common, or the number of classes in
+        common. Class ids give 1 for the same class.
+    judgements
+        Instead of labels: a frame of ``query``, ``item``, ``relevance``. Items without judgement have relevance 0.
+    model
+        What to write in the column ``model``.
+    query_ids, item_ids
+        Text or whole numbers; by default the places 0, 1, …, of items over all shards.
+    bits
+        How many bits a packed code has. Without it, columns are bits, and values must be −1/1 or 0/1: uint8 codes of 0
+        and 1 are never taken for packed ones.
+    weights
+        Whole numbers, one for each bit: how much it counts where it differs. For codes with bits as columns.
+    distance
+        One of {"hamming", "l1", "dot"}. ``l1``: Σ |query − item| of uint8 vectors. ``dot``: 128² · dimensions − inner
+        product of int8 vectors, which is never below 0.
+    exclude_self
+        Leave out the item whose id the query has. Without ids, query i is item i, and their codes must be equal.
+    depth
+        Count the nearest items only, this many of them and all that tie with the last. Relevant items farther away are
+        missing from the counts: give ``evaluate`` the queries of :func:`count_relevant`.
+    threads
+        Default: all processors. The result does not depend on it.
+    progress
+        Show a progress bar, in items.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model``, ``query``, ``distance``, ``relevance``, ``count``, sorted by the first four; no row counts 0. Counts
+        of shards add up to the counts of the whole (:func:`count_ties` adds them).
+
+    Raises
+    ------
+    RetrievalReportError
+        A ValueError that names the rule, the place and the value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> queries = np.array([[1, 1, 1, 1], [-1, -1, 1, 1]])
+    >>> items = np.array([[1, 1, 1, 1], [-1, 1, 1, 1], [1, -1, 1, 1], [-1, -1, -1, -1]])
+    >>> count_codes(queries, items, query_labels=[0, 1], item_labels=[0, 0, 1, 1], query_ids=["a", "b"])
+    shape: (8, 5)
+    ┌───────┬───────┬──────────┬───────────┬───────┐
+    │ model ┆ query ┆ distance ┆ relevance ┆ count │
+    │ ---   ┆ ---   ┆ ---      ┆ ---       ┆ ---   │
+    │ str   ┆ str   ┆ i64      ┆ i64       ┆ i64   │
+    ╞═══════╪═══════╪══════════╪═══════════╪═══════╡
+    │ model ┆ a     ┆ 0        ┆ 1         ┆ 1     │
+    │ model ┆ a     ┆ 1        ┆ 0         ┆ 1     │
+    │ model ┆ a     ┆ 1        ┆ 1         ┆ 1     │
+    │ model ┆ a     ┆ 4        ┆ 0         ┆ 1     │
+    │ model ┆ b     ┆ 1        ┆ 0         ┆ 1     │
+    │ model ┆ b     ┆ 1        ┆ 1         ┆ 1     │
+    │ model ┆ b     ┆ 2        ┆ 0         ┆ 1     │
+    │ model ┆ b     ┆ 2        ┆ 1         ┆ 1     │
+    └───────┴───────┴──────────┴───────────┴───────┘
+    """
+    if query_labels is None and judgements is None:
+        raise ParameterError("query_labels: none, and no judgements either: one of them says what is relevant")
+    if query_labels is not None and judgements is not None:
+        raise ParameterError("judgements: given beside query_labels; only one of them can say what is relevant")
+    if not isinstance(model, str) or not model:
+        raise ParameterError(f"model: {model!r} is no name")
+    queries = as_matrix(query_codes, "query_codes")
+    space = CodeSpace.of(queries, distance, bits, weights)
+    labels = LabelSpace.of(query_labels, len(queries), relevance)
+    ids = _ids(query_ids, len(queries))
+    judged = None if judgements is None else judged_pairs(judgements, ids)
+    limit = None if depth is None else check_whole("depth", depth, 1)
+    workers = (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1)
+    encoded = np.ascontiguousarray(space.encode(queries, "query_codes").T)
+    # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is gone.
+    task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
+    corrections = Corrections(task, ids, judged, exclude_self, query_ids is None)
+    slices = read_slices(item_codes, item_labels, item_ids, space, labels)
+    with tqdm(total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True) as bar:
+        cells = _sum_slices(task, slices, corrections, limit, bar)
+    corrections.check()
+    return _with_names(cells, model, ids)
+
+
+def count_relevant(
+    query_labels: object,
+    item_labels: object,
+    *,
+    relevance: str = "any",
+    query_ids: object = None,
+    item_ids: object = None,
+    exclude_self: bool = False,
+) -> pl.DataFrame:
+    """Count the relevant items of every query, near or far, from labels alone.
+
+    Counts cut at a ``depth`` or a radius do not hold them all; with this frame as ``queries``, :func:`evaluate` and
+    :func:`evaluate_radius` still know R.
+
+    Parameters
+    ----------
+    query_labels, item_labels, relevance, query_ids, item_ids, exclude_self
+        As in :func:`count_codes`, which should be given the same.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``query``, ``n_relevant``, and, where labels are class ids, ``label``; in the order of the queries.
+
+    Examples
+    --------
+    >>> count_relevant(["cat", "dog"], ["cat", "cat", "bird"], query_ids=["a", "b"]).rows()
+    [('a', 2, 'cat'), ('b', 0, 'dog')]
+    """
+    for what, labels in (("query_labels", query_labels), ("item_labels", item_labels)):
+        if not hasattr(labels, "__len__"):
+            raise ParameterError(f"{what}: a {type(labels).__name__} is no list or array of labels")
+    queries, items = (np.zeros((len(labels), 1), np.bool_) for labels in (query_labels, item_labels))  # type: ignore[arg-type]
+    counts = count_codes(
+        queries,
+        items,
+        query_labels=query_labels,
+        item_labels=item_labels,
+        relevance=relevance,
+        query_ids=query_ids,
+        item_ids=item_ids,
+        exclude_self=exclude_self,
+    )
+    found = counts.filter(pl.col("relevance") > 0).group_by("query").agg(n_relevant=pl.col("count").sum())
+    frame = pl.DataFrame({"query": _ids(query_ids, len(queries))})
+    frame = frame.join(found, on="query", how="left", maintain_order="left").with_columns(
+        pl.col("n_relevant").fill_null(0)
+    )
+    values = np.asarray(query_labels)
+    return frame if values.ndim > 1 else frame.with_columns(label=pl.Series(values.tolist()))
+
+
+def _ids(ids: object, count: int) -> pl.Series:
+    return pl.int_range(count, eager=True) if ids is None else check_ids(ids, count, "query_ids")
+
+
+def _sum_slices(
+    task: Task, slices: Iterable[Slice], corrections: Corrections, limit: int | None, bar: tqdm[None]
+) -> pl.DataFrame:
+    """Cells of all slices, added up; farther than the limit they are dropped after every slice."""
+    total: list[pl.DataFrame] = []
+    for part in slices:
+        found = []
+        for share, cells in cells_of(task, part.items):
+            found.append(cells)
+            bar.update(share * part.items.size)
+        total = [_nearest(_merged([*total, pl.concat(found), *corrections.cells(part)]), limit)]
+    return total[0].filter(pl.col("count") != 0)
+
+
+def _merged(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Cells added up, sorted by place of the query, distance and relevance."""
+    if len(frames) == 1:
+        return frames[0]  # the cells of one slice are distinct and come in order
+    graded = any(frame.schema["relevance"].is_float() for frame in frames)
+    frames = [frame.cast({"relevance": pl.Float64}) for frame in frames] if graded else frames
+    return pl.concat(frames).group_by(KEYS).agg(pl.col("count").sum()).sort(KEYS)
+
+
+def _nearest(cells: pl.DataFrame, limit: int | None) -> pl.DataFrame:
+    """Drop what lies farther than the tie with the limit-th item."""
+    if limit is None:
+        return cells
+    ties = cells.group_by("query", "distance", maintain_order=True).agg(pl.col("count").sum())
+    before = pl.col("count").cum_sum().over("query") - pl.col("count")
+    return cells.join(ties.filter(before < limit), on=["query", "distance"], how="semi", maintain_order="left")
+
+
+def _with_names(cells: pl.DataFrame, model: str, ids: pl.Series) -> pl.DataFrame:
+    named = cells.with_columns(model=pl.lit(model), query=ids.gather(cells["query"]))
+    named = named.select("model", *KEYS, "count")
+    return named if ids.is_sorted() else named.sort("query", maintain_order=True)

@@ -1,0 +1,223 @@
+"""Arrays of codes → checked columns that the kernels read: what a code is, and which values it may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.errors import DataError, ParameterError
+from retrieval_report.schema import check_choice
+
+__all__ = ["DISTANCES", "CodeSpace", "as_matrix", "check_whole"]
+
+DISTANCES = ("hamming", "l1", "dot")
+CHUNK = 1 << 24  # values looked at in one go, so that checks of a memory-mapped array stay small
+WORD = 64
+
+Matrix = NDArray[Any]
+
+
+def check_whole(name: str, value: object, least: int) -> int:
+    """Return a whole number of at least ``least``, or raise.
+
+    >>> check_whole("depth", 0, 1)
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: depth: 0 is not a whole number from 1 on
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
+        raise ParameterError(f"{name}: {value!r} is not a whole number from {least} on")
+    return int(value.__index__())
+
+
+def as_matrix(values: object, what: str) -> Matrix:
+    """Return an array of numbers with rows and columns, without a copy where it is one already.
+
+    >>> as_matrix([1, 0], "query_codes")
+    Traceback (most recent call last):
+    retrieval_report.errors.DataError: query_codes: shape (2,); codes have one row each, (n, bits)
+    """
+    try:
+        matrix = np.asarray(values)
+    except ValueError as error:  # rows of unequal length
+        raise DataError(f"{what}: no array of codes: {error}") from None
+    if matrix.ndim != 2:
+        raise DataError(f"{what}: shape {matrix.shape}; codes have one row each, (n, bits)")
+    if 0 in matrix.shape:
+        raise DataError(f"{what}: empty, shape {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise DataError(f"{what}: {matrix.dtype} values; codes are numbers or booleans")
+    return matrix
+
+
+@dataclass(frozen=True)
+class CodeSpace:
+    """What the codes of both sides have in common."""
+
+    distance: str
+    width: int  # columns of an array of codes
+    packed: np.dtype[Any] | None  # the words that bits were packed in before they came
+    bits: int  # of packed codes
+    weights: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, queries: Matrix, distance: str, bits: int | None, weights: object) -> CodeSpace:
+        """Learn the space from the queries and the parameters."""
+        check_choice("distance", distance, DISTANCES)
+        width = queries.shape[1]
+        if distance != "hamming":
+            for name, value in (("bits", bits), ("weights", weights)):
+                if value is not None:
+                    raise ParameterError(f"{name}: only distance='hamming' takes it, not {distance!r}")
+            return cls(distance, width, None, 0, None)
+        packed = None
+        if bits is not None and check_whole("bits", bits, 1) != width:
+            packed = _packed_type(queries, bits)
+        return cls(distance, width, packed, bits or width, _weights(weights, width, packed))
+
+    @property
+    def reach(self) -> int:
+        """No distance is larger; padding of packed codes counts, lest a stray bit there write past a table."""
+        if self.distance == "l1":
+            return 255 * self.width
+        if self.weights is not None:
+            return int(self.weights.sum())
+        return self.width * (8 * self.packed.itemsize if self.packed else 1)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the arrays that ``encode`` makes."""
+        if self.distance != "hamming":
+            return self.width
+        return -(-self.reach // WORD)
+
+    @property
+    def item_bytes(self) -> int:
+        """Bytes of one encoded code."""
+        return self.columns * (8 if self.distance == "hamming" else 1)
+
+    @property
+    def nearest(self) -> int:
+        """The distance that stands for an inner product of 0; 0 for other distances."""
+        return 128 * 128 * self.width if self.distance == "dot" else 0
+
+    def between(self, queries: Matrix, items: Matrix) -> NDArray[np.int64]:
+        """Distances of encoded codes, row by row."""
+        if self.distance == "hamming":
+            return np.asarray(np.bitwise_count(queries ^ items).sum(axis=1, dtype=np.int64))
+        left, right = queries.astype(np.int64), items.astype(np.int64)
+        if self.distance == "l1":
+            return np.asarray(abs(left - right).sum(axis=1))
+        return np.asarray(self.nearest - (left * right).sum(axis=1))
+
+    def encode(self, codes: Matrix, what: str, offset: int = 0) -> Matrix:
+        """Check codes and lay them out as (columns, n); ``offset`` is the place of their first row, for messages."""
+        if codes.shape[1] != self.width:
+            raise DataError(f"{what}: {codes.shape[1]} columns where query_codes have {self.width}")
+        if self.distance != "hamming":
+            wanted = np.dtype(np.uint8 if self.distance == "l1" else np.int8)
+            if codes.dtype != wanted:
+                raise DataError(f"{what}: {codes.dtype} values; distance={self.distance!r} takes {wanted}")
+            return np.ascontiguousarray(codes.T)
+        if self.packed and codes.dtype != self.packed:
+            raise DataError(f"{what}: {codes.dtype} values where query_codes are packed in {self.packed}")
+        words = np.empty((self.columns, codes.shape[0]), np.uint64)
+        reader = _Bits(what, offset)
+        for start, rows in _chunks(codes):
+            if self.packed:
+                _check_padding(rows, self.bits, what)
+                words[:, start : start + len(rows)] = _as_words(rows).T
+            else:
+                ones = reader.read(rows, start)
+                if self.weights is not None:
+                    ones = np.repeat(ones, self.weights, axis=1)
+                words[:, start : start + len(rows)] = _as_words(np.packbits(ones, axis=1)).T
+        return words
+
+
+def _packed_type(queries: Matrix, bits: int) -> np.dtype[Any]:
+    for dtype in (np.dtype(np.uint8), np.dtype(np.uint64)):
+        if queries.dtype == dtype and queries.shape[1] == -(-bits // (8 * dtype.itemsize)):
+            return dtype
+    raise ParameterError(
+        f"bits: {bits} bits do not fit query_codes of {queries.shape[1]} {queries.dtype} columns; "
+        f"expected {bits} columns of bits, or packed {-(-bits // 8)} of uint8 or {-(-bits // WORD)} of uint64"
+    )
+
+
+def _weights(weights: object, width: int, packed: object) -> NDArray[np.int64] | None:
+    if weights is None:
+        return None
+    if packed:
+        raise ParameterError("weights: packed codes do not tell which bit is which; unpack them with np.unpackbits")
+    values = np.asarray(weights)
+    if values.shape != (width,):
+        raise ParameterError(f"weights: shape {values.shape}; expected one for each of {width} bits")
+    if values.dtype.kind not in "iu" or values.min() < 0 or not values.any():
+        raise ParameterError("weights: must be whole numbers, none below 0 and not all 0")
+    return values.astype(np.int64)
+
+
+def _chunks(codes: Matrix) -> Iterator[tuple[int, Matrix]]:
+    rows = max(1, CHUNK // codes.shape[1])
+    for start in range(0, codes.shape[0], rows):
+        yield start, np.asarray(codes[start : start + rows])
+
+
+def _as_words(rows: Matrix) -> NDArray[np.uint64]:
+    """Rows of bytes or words as rows of 64-bit words, filled up with zeros."""
+    if rows.dtype == np.uint64:
+        return rows
+    words = np.zeros((rows.shape[0], -(-rows.shape[1] // 8)), np.uint64)
+    words.view(np.uint8)[:, : rows.shape[1]] = rows
+    return words
+
+
+def _check_padding(rows: Matrix, bits: int, what: str) -> None:
+    """The last column must leave bits unused, wherever the order of bits and bytes puts them."""
+    size = 8 * rows.dtype.itemsize
+    left = bits - (rows.shape[1] - 1) * size
+    used = int(np.bitwise_or.reduce(rows[:, -1])).bit_count()
+    if used > left:
+        raise DataError(f"{what}: the last column uses {used} bits, and of {bits} bits it holds {left}")
+
+
+@dataclass
+class _Bits:
+    """Reads unpacked codes; remembers whether an array holds 0 or -1, since one that holds both is neither kind."""
+
+    what: str
+    offset: int
+    zero: bool = False
+    minus: bool = False
+
+    def read(self, rows: Matrix, start: int) -> NDArray[np.bool_]:
+        """Which bits are 1."""
+        if rows.dtype == np.bool_:
+            return rows
+        ones: NDArray[np.bool_] = rows == 1
+        zeros = int(np.count_nonzero(rows == 0))
+        rest = rows.size - int(np.count_nonzero(ones)) - zeros
+        if rest and np.count_nonzero(rows == -1) < rest:
+            self._refuse(rows, ones | (rows == 0) | (rows == -1), start)
+        self.zero |= zeros > 0
+        self.minus |= rest > 0
+        if self.zero and self.minus:
+            raise DataError(
+                f"{self.what}: holds both -1 and 0; bits are -1 and 1, or 0 and 1 (np.sign gives 0 for 0: "
+                "use np.where(x >= 0, 1, -1))"
+            )
+        return ones
+
+    def _refuse(self, rows: Matrix, known: NDArray[np.bool_], start: int) -> None:
+        row, column = (int(place) for place in np.argwhere(~known)[0])
+        value = rows[row, column]
+        bad = int(np.count_nonzero(~known))
+        place = f"in row {self.offset + start + row}, column {column}"
+        if np.isnan(value):
+            raise DataError(f"{self.what}: {bad} NaN or other values that are no bits, first NaN {place}")
+        hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
+        raise DataError(f"{self.what}: {bad} values are neither -1/1 nor 0/1, first {value} {place}{hint}")

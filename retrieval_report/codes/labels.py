@@ -1,0 +1,148 @@
+"""Class ids or multi-hot labels → words that the kernels compare: which item is relevant to which query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.kernels import hamming
+from retrieval_report.schema import check_choice
+
+__all__ = ["RELEVANCES", "LabelSpace", "check_ids"]
+
+RELEVANCES = ("any", "shared")
+WORD = 64
+
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class LabelSpace:
+    """What the labels of both sides have in common, and the queries' own."""
+
+    relation: int
+    grades: int  # relevances are 0 … grades - 1
+    classes: NDArray[Any]  # the queries' class ids, ascending; empty without class ids
+    width: int  # columns of multi-hot labels
+    queries: Words  # (queries, words)
+
+    @classmethod
+    def of(cls, labels: object, count: int, relevance: str) -> LabelSpace:
+        """Learn the space from the queries' labels; None: nobody has any."""
+        check_choice("relevance", relevance, RELEVANCES)
+        nothing = np.empty(0)
+        if labels is None:
+            return cls(hamming.NONE, 1, nothing, 0, np.zeros((count, 0), np.uint64))
+        values = _as_labels(labels, count, "query_labels")
+        if values.ndim == 1:
+            classes, codes = np.unique(values, return_inverse=True)
+            return cls(hamming.SAME, 2, classes, 0, codes.astype(np.uint64)[:, None])
+        words = _pack(values, "query_labels")
+        if relevance == "any":
+            return cls(hamming.ANY, 2, nothing, values.shape[1], words)
+        most = int(np.bitwise_count(words).sum(axis=1).max())
+        return cls(hamming.SHARED, most + 1, nothing, values.shape[1], words)
+
+    def encode(self, labels: object, count: int, what: str) -> Words:
+        """Check labels of items and lay them out as (words, n)."""
+        if (labels is None) != (self.relation == hamming.NONE):
+            given, other = ("query_labels", what) if labels is None else (what, "query_labels")
+            raise ParameterError(f"{given}: given without {other}")
+        if labels is None:
+            return np.zeros((0, count), np.uint64)
+        values = _as_labels(labels, count, what)
+        if self.relation != hamming.SAME:
+            if values.ndim != 2 or values.shape[1] != self.width:
+                raise DataError(f"{what}: shape {values.shape}; query_labels are multi-hot over {self.width} classes")
+            return np.ascontiguousarray(_pack(values, what).T)
+        if values.ndim != 1:
+            raise DataError(f"{what}: shape {values.shape}; query_labels are class ids, one a row")
+        if (values.dtype.kind == "U") != (self.classes.dtype.kind == "U"):
+            raise KeyMismatchError(
+                f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes are never cast"
+            )
+        place = np.searchsorted(self.classes, values)
+        known = self.classes[np.minimum(place, self.classes.size - 1)] == values
+        return np.where(known, place, self.classes.size).astype(np.uint64)[None]
+
+    def relevance(self, queries: NDArray[Any], items: NDArray[Any], item_labels: Words) -> NDArray[np.int64]:
+        """Relevance of single pairs, given as places of queries and items."""
+        own, other = self.queries[queries].T, item_labels[:, items]
+        if self.relation == hamming.NONE:
+            return np.zeros(len(queries), np.int64)
+        if self.relation == hamming.SAME:
+            return np.asarray(own[0] == other[0], np.int64)
+        shared = np.bitwise_count(own & other).sum(axis=0, dtype=np.int64)
+        return np.asarray(np.minimum(shared, self.grades - 1))
+
+
+def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
+    """Labels as an array of whole numbers or text (n,), or of anything that may be multi-hot (n, classes)."""
+    values = np.asarray(labels)
+    if values.dtype.kind in "OU" and not isinstance(labels, np.ndarray | pl.Series | list | tuple):
+        raise DataError(f"{what}: a {type(labels).__name__} is no list or array of labels")
+    if values.dtype == object or (values.dtype.kind == "U" and isinstance(labels, list | tuple)):
+        # NumPy writes numbers as text where a list holds both.
+        odd = [value for value in np.asarray(labels, dtype=object).ravel() if not isinstance(value, str)]
+        if odd:
+            raise DataError(f"{what}: {odd[0]!r} among text; labels are whole numbers or text, none missing")
+        values = values.astype(str)
+    if values.ndim not in (1, 2):
+        raise DataError(f"{what}: shape {values.shape}; labels are class ids (n,) or multi-hot (n, classes)")
+    if len(values) != count:
+        raise DataError(f"{what}: {len(values)} labels for {count} codes")
+    if values.ndim == 2 or values.dtype.kind == "U":
+        return values
+    if values.dtype.kind not in "iub":
+        raise DataError(f"{what}: {values.dtype} values; class ids are whole numbers or text")
+    if values.dtype == np.uint64 and values.max() > np.iinfo(np.int64).max:
+        raise DataError(f"{what}: class ids beyond int64, largest {values.max()}")
+    return values.astype(np.int64)
+
+
+def _pack(values: NDArray[Any], what: str) -> Words:
+    """Multi-hot rows as words."""
+    if values.dtype.kind not in "biuf" or not values.shape[1]:
+        raise DataError(f"{what}: {values.dtype} values of shape {values.shape}; multi-hot labels are 0 and 1")
+    ones = values == 1
+    bad = ~(ones | (values == 0))
+    if bad.any():
+        row, column = (int(place) for place in np.argwhere(bad)[0])
+        hint = "; class ids have shape (n,)" if values.shape[1] == 1 else ""
+        raise DataError(
+            f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in row {row}, "
+            f"column {column}{hint}"
+        )
+    words = np.zeros((len(values), -(-values.shape[1] // WORD)), np.uint64)
+    packed = np.packbits(ones, axis=1)
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words
+
+
+def check_ids(ids: Any, count: int, what: str) -> pl.Series:
+    """Ids as a series of text or whole numbers, one for each code, none twice."""
+    try:
+        series = pl.Series(ids)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise DataError(f"{what}: not all text and not all whole numbers") from None
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        series = series.cast(pl.String)
+    if len(series) != count:
+        raise DataError(f"{what}: {len(series)} ids for {count} codes")
+    if series.dtype != pl.String and not series.dtype.is_integer():
+        raise DataError(f"{what}: {series.dtype} values; ids are text or whole numbers")
+    if series.null_count():
+        raise DataError(f"{what}: {series.null_count()} null, first in row {series.is_null().arg_max()}")
+    unique = series.n_unique()
+    if unique != count:
+        twice = series.filter(series.is_duplicated())[0]
+        raise DataError(f"{what}: {count - unique} of {count} ids repeat another, first {twice!r}")
+    try:
+        return series if series.dtype == pl.String else series.cast(pl.Int64)
+    except pl.exceptions.InvalidOperationError:
+        raise DataError(f"{what}: ids beyond int64, largest {series.max()!r}") from None

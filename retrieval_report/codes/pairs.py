@@ -1,0 +1,145 @@
+"""Single pairs that the counts have to treat apart: judged ones, and queries that are items themselves."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.codes.counting import CELLS, Items, Task
+from retrieval_report.codes.shards import Slice
+from retrieval_report.errors import DataError, KeyMismatchError, ParameterError, RetrievalReportWarning
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import check_judgements
+
+__all__ = ["Corrections", "judged_pairs"]
+
+CHUNK = 1 << 22  # columns of pairs that are held at a time
+
+Integers = NDArray[np.int64]
+
+
+def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
+    """Judgements of the given queries, with the query's place: ``place``, ``item``, ``relevance``.
+
+    Relevances become Int64 where all are whole numbers.
+    """
+    frame = check_judgements(to_polars(judgements, "judgements"))
+    _same_kind(frame["query"], query_ids, "query")
+    places = pl.DataFrame({"query": query_ids}).with_row_index("place")
+    frame = frame.with_columns(pl.col("query").cast(query_ids.dtype))
+    unjudged = places.join(frame, on="query", how="anti")
+    if unjudged.height:
+        raise KeyMismatchError(
+            f"judgements: {unjudged.height} of {places.height} queries have none, first {unjudged['query'][0]!r}"
+        )
+    relevance = pl.col("relevance")
+    whole = frame.select((relevance.cast(pl.Float64) % 1 == 0).all()).item()
+    frame = frame.with_columns(relevance.cast(pl.Int64 if whole else pl.Float64))
+    return frame.join(places, on="query").select("place", "item", "relevance")
+
+
+def _same_kind(judged: pl.Series, ids: pl.Series, key: str) -> None:
+    if judged.dtype.is_integer() != ids.dtype.is_integer():
+        raise KeyMismatchError(
+            f"judgements: column {key!r} is {judged.dtype} where the {key} ids are {ids.dtype}; ids are never cast"
+        )
+
+
+@dataclass
+class Corrections:
+    """Cells to add to the counts of each slice of items, so that single pairs come out right."""
+
+    task: Task
+    query_ids: pl.Series
+    judged: pl.DataFrame | None
+    exclude_self: bool
+    by_position: bool  # the ids are places: nobody said which item a query is
+    found: NDArray[np.bool_] = field(init=False)  # queries met among the items
+    met: int = 0  # judged pairs met among the items
+
+    def __post_init__(self) -> None:
+        self.found = np.zeros(len(self.query_ids), np.bool_)
+
+    def cells(self, part: Slice) -> list[pl.DataFrame]:
+        """Cells of one slice: removed pairs count −1; judged ones leave relevance 0 for their own."""
+        frames: list[pl.DataFrame] = []
+        if not self.exclude_self and self.judged is None:
+            return frames
+        items, ids = part.items, part.ids
+        slots = pl.DataFrame({"item": ids}).with_row_index("slot")
+        own = None
+        if self.exclude_self:
+            if part.named == self.by_position:
+                raise ParameterError("exclude_self: needs query_ids and ids of the items, or neither")
+            if self.query_ids.dtype != ids.dtype:
+                raise KeyMismatchError(
+                    f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; ids are never cast"
+                )
+            own = pl.DataFrame({"item": self.query_ids}).with_row_index("place").join(slots, on="item")
+            frames.append(self._without_self(items, own))
+        if self.judged is not None:
+            _same_kind(self.judged["item"], ids, "item")
+            pairs = self.judged.with_columns(pl.col("item").cast(ids.dtype)).join(slots, on="item")
+            self.met += pairs.height
+            if own is not None:
+                pairs = pairs.join(own, on=["place", "item"], how="anti")
+            pairs = pairs.filter(pl.col("relevance") > 0)
+            cells = self._cells(items, pairs)
+            frames += [
+                cells.with_columns(relevance=pl.lit(0, pairs.schema["relevance"]), count=-pl.col("count")),
+                cells,
+            ]
+        return frames
+
+    def _without_self(self, items: Items, own: pl.DataFrame) -> pl.DataFrame:
+        places, slots = own["place"].to_numpy(), own["slot"].to_numpy()
+        if self.found[places].any():
+            twice = self.query_ids[int(places[self.found[places]][0])]
+            raise DataError(f"exclude_self: query {twice!r} is among the items more than once")
+        self.found[places] = True
+        if self.by_position:
+            self._check_same(items, places, slots)
+        relevance = self.task.labels.relevance(places, slots, items.labels)
+        cells = self._cells(items, own.with_columns(relevance=pl.Series(relevance)))
+        return cells.with_columns(count=-pl.col("count"))
+
+    def _check_same(self, items: Items, places: NDArray[Any], slots: NDArray[Any]) -> None:
+        differ = (self.task.queries[places] != items.codes[:, slots].T).any(axis=1)
+        differ |= (self.task.labels.queries[places] != items.labels[:, slots].T).any(axis=1)
+        if differ.any():
+            raise KeyMismatchError(
+                f"exclude_self: without ids query i is taken for item i, but {int(differ.sum())} of them have other "
+                f"codes or labels, first {int(places[differ].min())}; give query_ids and item_ids"
+            )
+
+    def _cells(self, items: Items, pairs: pl.DataFrame) -> pl.DataFrame:
+        places, slots = pairs["place"].to_numpy(), pairs["slot"].to_numpy()
+        distances = _pair_distances(self.task, items, places, slots)
+        cells = pairs.select(query="place", distance=pl.Series(distances), relevance="relevance", count=1)
+        return cells.cast({name: dtype for name, dtype in CELLS.items() if name != "relevance"})
+
+    def check(self) -> None:
+        """Tell what never turned up, after the last slice."""
+        if self.exclude_self and not self.found.any():
+            raise KeyMismatchError(f"exclude_self: no query is among the items; first query id {self.query_ids[0]!r}")
+        if self.judged is not None and self.met < self.judged.height:
+            warnings.warn(
+                f"judgements: {self.judged.height - self.met} of {self.judged.height} name an item that has no code; "
+                "they are not in the counts: if some are relevant, give evaluate queries with n_relevant",
+                RetrievalReportWarning,
+                stacklevel=3,
+            )
+
+
+def _pair_distances(task: Task, items: Items, queries: NDArray[Any], slots: NDArray[Any]) -> Integers:
+    distances = np.empty(len(queries), np.int64)
+    step = max(1, CHUNK // len(items.codes))
+    for start in range(0, len(queries), step):
+        part = slice(start, start + step)
+        distances[part] = task.space.between(task.queries[queries[part]], items.codes[:, slots[part]].T)
+    return distances

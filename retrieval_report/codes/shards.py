@@ -1,0 +1,106 @@
+"""Items that come whole or in shards → slices of a size that memory can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from retrieval_report.codes.counting import Items
+from retrieval_report.codes.inputs import CodeSpace, Matrix, as_matrix
+from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.errors import DataError, ParameterError
+
+__all__ = ["Slice", "count_items", "read_slices"]
+
+SLICE_BYTES = 1 << 26  # of encoded codes: what memory holds beside the shard itself
+
+
+class Slice(NamedTuple):
+    """Encoded items and their ids (places over all shards where none were given)."""
+
+    items: Items
+    ids: pl.Series
+    named: bool  # the ids were given
+
+
+class _Shard(NamedTuple):
+    name: str
+    codes: Matrix
+    labels: object
+    ids: object
+
+
+def read_slices(
+    item_codes: object, item_labels: object, item_ids: object, space: CodeSpace, labels: LabelSpace
+) -> Iterator[Slice]:
+    """Check and encode the items, slice by slice."""
+    passed = 0
+    for shard in _shards(item_codes, item_labels, item_ids):
+        where = shard.name
+        rows = len(shard.codes)
+        ids = None if shard.ids is None else check_ids(shard.ids, rows, where.replace("codes", "ids"))
+        words = labels.encode(shard.labels, rows, where.replace("codes", "labels"))
+        step = max(1, SLICE_BYTES // space.item_bytes)
+        for start in range(0, rows, step):
+            codes = space.encode(shard.codes[start : start + step], where, start)
+            stop = start + codes.shape[1]
+            part = words if codes.shape[1] == rows else words[:, start:stop].copy()
+            own = pl.int_range(passed + start, passed + stop, eager=True) if ids is None else ids[start:stop]
+            yield Slice(Items(codes, part), own, ids is not None)
+        passed += rows
+
+
+def count_items(item_codes: object) -> int | None:
+    """How many items there are, where that is known before they are read."""
+    if _is_array(item_codes):
+        return len(item_codes)  # type: ignore[arg-type]
+    if isinstance(item_codes, list | tuple):
+        shards: list[Any] = [shard[0] if isinstance(shard, tuple) else shard for shard in item_codes]
+        return sum(len(codes) for codes in shards if hasattr(codes, "__len__"))
+    return None
+
+
+def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterator[_Shard]:
+    if _is_array(item_codes):
+        yield _Shard("item_codes", as_matrix(item_codes, "item_codes"), item_labels, item_ids)
+        return
+    if not isinstance(item_codes, Iterable):
+        raise DataError(f"item_codes: a {type(item_codes).__name__} is neither an array nor shards of arrays")
+    beside = {"item_labels": _lists(item_labels, "item_labels"), "item_ids": _lists(item_ids, "item_ids")}
+    number = -1
+    for number, shard in enumerate(item_codes):
+        name = f"item_codes of shard {number}"
+        values = _parts(shard, name)
+        for place, (other, lists) in enumerate(beside.items(), 1):
+            if lists is not None:
+                if values[place] is not None:
+                    raise ParameterError(f"{other}: given beside shards that hold their own")
+                if number >= len(lists):
+                    raise DataError(f"{other}: {len(lists)} entries, and more shards than that")
+                values[place] = lists[number]
+        yield _Shard(name, as_matrix(values[0], name), values[1], values[2])
+    if number < 0:
+        raise DataError("item_codes: no shards")
+    for other, lists in beside.items():
+        if lists is not None and len(lists) != number + 1:
+            raise DataError(f"{other}: {len(lists)} entries for {number + 1} shards")
+
+
+def _is_array(item_codes: object) -> bool:
+    return hasattr(item_codes, "shape") or (isinstance(item_codes, list) and isinstance((item_codes or [0])[0], list))
+
+
+def _parts(shard: object, name: str) -> list[object]:
+    """Codes, labels and ids of a shard, None where it has none."""
+    parts = shard if isinstance(shard, tuple) else (shard,)
+    if not 1 <= len(parts) <= 3:
+        raise DataError(f"{name}: a tuple of {len(parts)}; a shard is codes, (codes, labels) or (codes, labels, ids)")
+    return [*parts, None, None][:3]
+
+
+def _lists(values: object, what: str) -> list[Any] | tuple[Any, ...] | None:
+    if values is None or isinstance(values, list | tuple):
+        return values
+    raise ParameterError(f"{what}: a {type(values).__name__}; with item_codes in shards, a list with an entry for each")
