@@ -117,7 +117,18 @@ class Precision(Metric):
 
 
 @dataclass(frozen=True)
-class Recall(Metric):
+class _PerRelevant(Metric):
+    """Base of the metrics that divide by R, and mean nothing where nothing is relevant."""
+
+    def divisor(self, facts: Facts) -> Floats:
+        return facts.relevant
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        return np.equal(facts.relevant, 0)
+
+
+@dataclass(frozen=True)
+class Recall(_PerRelevant):
     """Share of the relevant items found among the top k: hits / R."""
 
     name: ClassVar[str] = "recall"
@@ -125,12 +136,6 @@ class Recall(Metric):
     @property
     def need(self) -> needs.Need:
         return needs.Sum(needs.Relevant(), needs.Unit())
-
-    def divisor(self, facts: Facts) -> Floats:
-        return facts.relevant
-
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -162,21 +167,11 @@ class HitRate(Metric):
 
 
 @dataclass(frozen=True)
-class RPrecision(Metric):
+class RPrecision(Recall):
     """Precision among the first R positions: hits@R / R. Cutoffs do not apply."""
 
     name: ClassVar[str] = "r_precision"
     own_depth: ClassVar[bool] = True
-
-    @property
-    def need(self) -> needs.Need:
-        return needs.Sum(needs.Relevant(), needs.Unit())
-
-    def divisor(self, facts: Facts) -> Floats:
-        return facts.relevant
-
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -228,7 +223,7 @@ class WAP(AP):
 
 
 @dataclass(frozen=True)
-class APAtR(Metric):
+class APAtR(_PerRelevant):
     """AP over the first R positions, divided by R (MAP@R, Musgrave et al. 2020). Cutoffs do not apply."""
 
     name: ClassVar[str] = "ap_at_r"
@@ -237,12 +232,6 @@ class APAtR(Metric):
     @property
     def need(self) -> needs.Need:
         return needs.Pairs(graded=False, retrieved=False)
-
-    def divisor(self, facts: Facts) -> Floats:
-        return facts.relevant
-
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
