@@ -17,12 +17,12 @@ PACKAGE = "retrieval_report"
 # From the ground up; a module imports from its own layer or from those before it.
 LAYERS = (
     {"errors", "schema"},
-    {"arrays", "codes", "joining", "kernels", "needs", "options", "reading", "ties"},
+    {"arrays", "codes", "joining", "kernels", "needs", "options", "radius", "reading", "ties"},
     {"metrics", "parsing", "weights"},
     {"evaluation", "scoring", "spark", "stream"},
     {"analysis"},
     {"charts"},
-    {"output", "report", "samples", "terminal"},
+    {"codes_files", "output", "report", "samples", "terminal"},
     {"__init__"},
     {"cli"},
     {"__main__"},
@@ -42,7 +42,7 @@ HOMES = {
     "pyspark": {"spark"},
     "scipy": {"analysis"},
     "streamlit": set(),
-    "tqdm": {"cli", "evaluation"},
+    "tqdm": {"cli", "codes", "evaluation", "stream"},
     "vl_convert": {"charts", "report"},
 }
 
