@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-__all__ = ["display_width", "summary_table", "visible"]
+__all__ = ["display_width", "frame_table", "summary_table", "visible"]
 
 Row = Mapping[str, Any]  # one line of the summary frame
 ByPolicy = Mapping[str, Row]  # the lines of one model
@@ -51,6 +51,47 @@ def summary_table(summary: pl.DataFrame, *, digits: int = 4) -> str:
     """
     parts = summary.partition_by("metric", "cutoff", maintain_order=True)
     return "\n\n".join(_block(part, digits) for part in parts)
+
+
+def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str] = (), digits: int = 4) -> str:
+    """Lay a frame out as text, a block for every metric and cutoff (or what ``by`` names).
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"metric": ["rr"] * 2, "cutoff": [1, None], "model": ["a", "b"], "value": [0.5, None]})
+    >>> print(frame_table(frame, ["model", "value"], by=("metric", "cutoff"), digits=2))
+    rr@1
+    model  value
+    a       0.50
+    <BLANKLINE>
+    rr@all
+    model  value
+    b          –
+    """
+    blocks = []
+    for part in frame.partition_by(by, maintain_order=True) if by else [frame]:
+        table = [list(columns)] + [[_cell(value, digits) for value in row] for row in part.select(columns).iter_rows()]
+        texts = [place for place, name in enumerate(columns) if part.schema[name] == pl.String]
+        blocks.append("\n".join([*_heading(part, by), *_align(table, texts)]))
+    return "\n\n".join(blocks)
+
+
+def _heading(part: pl.DataFrame, by: Sequence[str]) -> list[str]:
+    values = {name: part[name][0] for name in by}
+    cutoff = "all" if values.get("cutoff") is None else str(values["cutoff"])
+    if not by:
+        return []
+    return [visible(f"{values['metric']}@{cutoff}" if "metric" in values else f"cutoff {cutoff}")]
+
+
+def _cell(value: Any, digits: int) -> str:
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.{digits}f}"
+    return visible(str(value), None if " " in str(value) else NAME_WIDTH)
 
 
 def visible(text: str, width: int | None = None) -> str:
@@ -154,11 +195,15 @@ def _number(value: float | None, digits: int) -> str:
     return NOTHING.rjust(digits + 2) if value is None else f"{value:.{digits}f}"
 
 
-def _align(table: Sequence[Sequence[str]]) -> list[str]:
-    """Pad cells to columns: names to the left, numbers to the right."""
+def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> list[str]:
+    """Pad cells to columns: texts to the left, numbers to the right."""
     widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
         pads = [" " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join([row[0] + pads[0], *(pad + cell for cell, pad in zip(row[1:], pads[1:], strict=True))]))
-    return [line.rstrip() for line in lines]
+        cells = [
+            cell + pad if place in texts else pad + cell
+            for place, (cell, pad) in enumerate(zip(row, pads, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines

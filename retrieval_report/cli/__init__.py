@@ -1,0 +1,11 @@
+"""The command `retrieval-report`: arguments in, tables and CSV out, exit code 2 on bad input.
+
+What computes is imported inside the commands, so that ``--help`` and ``--version`` answer at once.
+"""
+
+from __future__ import annotations
+
+from retrieval_report.cli import analysis, scoring  # noqa: F401  (importing them adds their commands to the group)
+from retrieval_report.cli.group import cli, main
+
+__all__ = ["cli", "main"]

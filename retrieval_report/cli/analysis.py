@@ -1,0 +1,156 @@
+"""`compare`, `profile` and `audit`: what the tie order decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from retrieval_report.cli.group import cli
+from retrieval_report.cli.scoring import score, tell_written
+from retrieval_report.cli.settings import check, data_options, options, output_options, read_data
+from retrieval_report.output import check_writable_folder, csv_bytes, write_files
+from retrieval_report.terminal import frame_table, visible
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["audit", "compare", "profile"]
+
+DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "null_distance")
+
+
+@cli.command()
+@data_options
+@options()
+@click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
+@output_options("comparison.csv and flips.csv")
+def compare(
+    rankings: tuple[str, ...],
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None,
+    baseline: str | None,
+    out: str | None,
+    raw: bool,
+    **settings: Any,
+) -> None:
+    """Compare the models of RANKINGS pair by pair, and say which order of two models hangs on tie order.
+
+    difference: of the exact means, with its standard deviation under random tie order; p_tie: chance that random tie
+    order alone shows the pair the other way round; holm_p: over the queries, sign-flip permutation, corrected.
+    """
+    import retrieval_report as rr
+
+    folder = None if out is None else check_writable_folder(out)
+    scores, summary = score(rankings, judgements, queries, columns=columns, **settings)
+    comparison = rr.compare(scores, baseline=baseline, seed=settings["seed"])
+    verdicts = rr.flips(summary, comparison=comparison) if baseline is None else None
+    files = {"comparison.csv": comparison} | ({} if verdicts is None else {"flips.csv": verdicts})
+    _write(folder, files, raw=raw)
+    policy = "expected" if "expected" in settings["policies"] else settings["policies"][0]
+    rows = comparison.filter(policy=policy)
+    if verdicts is not None:
+        keys = ["model_a", "model_b", "metric", "cutoff"]
+        rows = rows.join(
+            verdicts.select(*keys, "verdict"), on=keys, how="left", nulls_equal=True, maintain_order="left"
+        )
+    shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "holm_p", "verdict"]
+    click.echo(frame_table(rows, [name for name in shown if name in rows.columns], by=("metric", "cutoff")))
+    _tell(folder, files)
+
+
+@cli.command()
+@data_options
+@options("cutoffs", *DATA_RULES, "decimals")
+@output_options("profile.csv and hints.csv")
+def profile(
+    rankings: tuple[str, ...],
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None,
+    cutoffs: list[int | str],
+    out: str | None,
+    raw: bool,
+    **settings: Any,
+) -> None:
+    """Show how much the distances of RANKINGS tie, and where a cutoff cuts a tie.
+
+    cut_share: queries whose cutoff falls inside a tie; mixed_share: of those, where the tie holds relevant and other
+    items, so that the order matters; resolution: bits of the distances, from the sizes of the ties.
+    """
+    import retrieval_report as rr
+
+    folder = None if out is None else check_writable_folder(out)
+    check(metrics=["ap"], cutoffs=cutoffs, **settings)
+    data = read_data(rankings, judgements, queries, columns)
+    table = rr.tie_profile(**data, cutoffs=cutoffs, **settings)
+    known = data["judgements"] is not None or "relevance" in data["rankings"].columns
+    hints = rr.tie_hints(**data, **settings) if known else None
+    files = {"profile.csv": table} | ({} if hints is None else {"hints.csv": hints})
+    _write(folder, files, raw=raw)
+    shown = ["model", "queries", "cut_share", "mixed_share", "tie_median", "tie_max", "distances", "resolution"]
+    click.echo(frame_table(table, shown, by=("cutoff",)))
+    if hints is not None and hints.height:
+        lines = [
+            f"{model or 'all models'}: {message}" for model, message in hints.select("model", "message").iter_rows()
+        ]
+        click.echo("\n" + "\n".join(visible(line) for line in lines))
+    _tell(folder, files)
+
+
+@cli.command()
+@data_options
+@options("metrics", "cutoffs", "seed", "no_relevant", *DATA_RULES)
+@click.option("--systems", metavar="NAME,…", help="Only these, such as trec_eval,ranx.")
+@output_options("audit.csv")
+def audit(
+    rankings: tuple[str, ...],
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None,
+    systems: str | None,
+    out: str | None,
+    raw: bool,
+    **settings: Any,
+) -> None:
+    """Show what other evaluators would print on RANKINGS, beside the exact value.
+
+    off: prints minus the exact mean under the system's own definition, which is what its tie order did; z: the same
+    in tie standard deviations; same_winner: whether it names the model that is best in expectation.
+    """
+    import retrieval_report as rr
+
+    folder = None if out is None else check_writable_folder(out)
+    rules = {name: settings[name] for name in ("seed", "no_relevant", *DATA_RULES)}
+    check(metrics=settings["metrics"], cutoffs=settings["cutoffs"], **rules)
+    data = read_data(rankings, judgements, queries, columns)
+    chosen = None if systems is None else [name.strip() for name in systems.split(",")]
+    table = rr.audit(**data, systems=chosen, **settings)
+    _write(folder, {"audit.csv": table}, raw=raw)
+    shown = [
+        "system",
+        "version",
+        "definition",
+        "model",
+        "prints",
+        "expected",
+        "lowest",
+        "highest",
+        "off",
+        "z",
+        "same_winner",
+    ]
+    click.echo(frame_table(table, shown, by=("metric", "cutoff")))
+    _tell(folder, {"audit.csv": table})
+
+
+def _write(folder: Any, frames: Mapping[str, pl.DataFrame], *, raw: bool) -> None:
+    if folder is not None:
+        write_files({folder / name: csv_bytes(frame, raw=raw) for name, frame in frames.items()})
+
+
+def _tell(folder: Any, frames: Mapping[str, pl.DataFrame]) -> None:
+    if folder is not None:
+        tell_written({folder / name: b"" for name in frames})

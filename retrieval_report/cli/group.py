@@ -1,0 +1,69 @@
+"""The group of commands: how they start, and how they end when the input is at fault."""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+import warnings
+from typing import Any, NoReturn
+
+import click
+
+from retrieval_report.errors import RetrievalReportError
+from retrieval_report.terminal import visible
+
+__all__ = ["EXAMPLES", "cli", "main"]
+
+EXAMPLES = """\b
+Examples:
+  retrieval-report demo
+  retrieval-report evaluate runs/*.csv --metrics ap,ndcg@10 --cutoffs 1,10,all
+  retrieval-report evaluate bm25.run lsa.run --judgements qrels.txt --out report
+  retrieval-report evaluate hits.parquet --columns query=q_id,score=similarity
+"""
+
+
+def main() -> NoReturn:
+    """Run the command line; the entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        # Tables hold ± and names hold anything: the locale must not decide whether they can be printed.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    # As an exception, a request to end removes half-written files on its way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    cli(prog_name="retrieval-report")
+    raise AssertionError("click ends the process")  # pragma: no cover
+
+
+class _BadInput(click.ClickException):
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    """A group whose commands end in one plain message, not a traceback, when the input is at fault."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except RetrievalReportError as error:
+                raise _BadInput(_visible_lines(str(error))) from error
+            except KeyboardInterrupt:
+                click.echo("Interrupted; nothing was written by half.", err=True)
+                ctx.exit(128 + signal.SIGINT)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"Warning: {_visible_lines(str(message))}", err=True)
+
+
+def _visible_lines(text: str) -> str:
+    return "\n".join(visible(line) for line in text.splitlines())
+
+
+@click.group(cls=_Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="retrieval-report", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Exact scores for rankings whose distances tie, and how far tie order could move them."""

@@ -1,0 +1,123 @@
+"""`evaluate` and `demo`: scores and their summary."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from retrieval_report.cli.group import EXAMPLES, cli
+from retrieval_report.cli.settings import POLICIES, check, data_options, options, output_options, read_data
+from retrieval_report.output import check_writable_folder, csv_bytes, write_files
+from retrieval_report.samples import SAMPLES, sample_folder
+from retrieval_report.terminal import summary_table, visible
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["demo", "evaluate", "score", "tell_written"]
+
+
+@cli.command(epilog=EXAMPLES)
+@data_options
+@options()
+@click.option(
+    "--average",
+    type=click.Choice(["micro", "macro", "weighted"]),
+    default="micro",
+    show_default=True,
+    help="Mean over queries, over labels, or by query weight.",
+)
+@output_options("scores.csv and summary.csv")
+def evaluate(
+    rankings: tuple[str, ...],
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None,
+    average: str,
+    out: str | None,
+    raw: bool,
+    **settings: Any,
+) -> None:
+    """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
+
+    The table shows, per model, the mean over queries: in the order of the file (naive), expected over all
+    orders of tied items with its standard deviation, and the lowest and highest that any order can give.
+    """
+    folder = None if out is None else check_writable_folder(out)
+    scores, summary = score(rankings, judgements, queries, columns=columns, average=average, **settings)
+    files = {} if folder is None else _csv_files(folder, scores, summary, raw=raw)
+    # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
+    write_files(files)
+    click.echo(summary_table(summary))
+    tell_written(files)
+
+
+@cli.command()
+@click.option("--out", metavar="FOLDER", help="Write scores.csv and summary.csv of each sample here.")
+def demo(out: str | None) -> None:
+    """Score the two samples that come with the package: digit images and Python's docstrings."""
+    folder = None if out is None else check_writable_folder(out)
+    data = sample_folder()
+    files: dict[Path, bytes] = {}
+    tables = []
+    for sample in SAMPLES:
+        judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
+        scores, summary = score(
+            [str(data / sample.rankings)], judgements, queries, metrics=sample.metrics, policies=POLICIES
+        )
+        tables.append(f"{sample.title}\n\n{summary_table(summary)}")
+        if folder is not None:
+            files |= _csv_files(folder / sample.name, scores, summary)
+    write_files(files)
+    click.echo("\n\n\n".join(tables))
+    tell_written(files)
+    click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(data)}")
+
+
+def score(
+    rankings: Sequence[str],
+    judgements: str | None,
+    queries: str | None,
+    *,
+    columns: dict[str, str] | None = None,
+    average: str = "micro",
+    **settings: Any,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read, evaluate and summarise; progress is shown to a person only."""
+    import retrieval_report as rr
+
+    check(**settings)
+    data = read_data(rankings, judgements, queries, columns)
+    person = sys.stderr is not None and sys.stderr.isatty()
+    scores = rr.evaluate(**data, progress=person, **settings)
+    return scores, rr.summarise(scores, queries=data["queries"], average=average)
+
+
+def _csv_files(folder: Path, scores: pl.DataFrame, summary: pl.DataFrame, *, raw: bool = False) -> dict[Path, bytes]:
+    return {
+        folder / "scores.csv": csv_bytes(scores, raw=raw),
+        folder / "summary.csv": csv_bytes(summary, raw=raw),
+    }
+
+
+def tell_written(files: Mapping[Path, bytes]) -> None:
+    """Name the files that were written."""
+    if files:
+        click.echo("\n".join(["", *(f"Wrote {visible(str(path))}" for path in files)]))
+
+
+def _next_command(data: Path) -> str:
+    # As it can be typed here: from an environment that is not active, and with short paths where possible.
+    program = "retrieval-report"
+    if Path(sys.argv[0]).name == program and shutil.which(program) is None:
+        program = sys.argv[0]
+    if data.is_relative_to(Path.cwd()):
+        data = data.relative_to(Path.cwd())
+    words = [program, "evaluate", str(data / "docs/runs"), "--judgements", str(data / "docs/qrels.txt")]
+    return shlex.join([*words, "--metrics", "ap,err", "--cutoffs", "5,all"])

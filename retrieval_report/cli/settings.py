@@ -1,0 +1,146 @@
+"""Options that several commands share, and reading the files they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "POLICIES",
+    "check",
+    "data_options",
+    "options",
+    "output_options",
+    "read_data",
+]
+
+# The arbitrary order others print, the exact mean, and the bounds of what any order can print.
+POLICIES = ("naive", "expected", "worst", "best")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _names(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
+    return _split(text)
+
+
+def _metrics(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
+    from retrieval_report.parsing import split_metrics
+
+    return split_metrics(text)
+
+
+def _cutoffs(_context: click.Context, _option: click.Parameter, text: str) -> list[int | str]:
+    """Whole numbers as numbers; what is none stays text, for `evaluate` to accept ("all") or to refuse."""
+    cutoffs: list[int | str] = []
+    for part in _split(text):
+        try:
+            cutoffs.append(int(part))
+        except ValueError:
+            cutoffs.append(part)
+    return cutoffs
+
+
+def _columns(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, str] | None:
+    if text is None:
+        return None
+    columns: dict[str, str] = {}
+    for part in _split(text):
+        name, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and column):
+            raise click.BadParameter(f"'{part}' is not of the form name=column, such as query=q_id")
+        if name in columns:
+            raise click.BadParameter(f"'{name}' is given twice")
+        columns[name] = column
+    return columns
+
+
+# Names and values are those of `evaluate`, so that both say the same thing.
+SETTINGS = {
+    "metrics": click.option("--metrics", default="precision,recall,ap,rr,ndcg", show_default=True, callback=_metrics,
+                 help="By name, with parameters and a cutoff of their own if wanted: ap(denominator=k)@10."),
+    "cutoffs": click.option("--cutoffs", default="1,5,10,all", show_default=True, callback=_cutoffs,
+                 help="Depths for the metrics that name none; 'all' is the whole list."),
+    "policies": click.option("--policies", default=",".join(POLICIES), show_default=True, callback=_names,
+                 help="What to do with the order inside ties: naive, expected, shuffled, worst, best."),
+    "shuffles": click.option("--shuffles", type=int, default=100, show_default=True,
+                 help="Random orders that policy 'shuffled' draws."),
+    "seed": click.option("--seed", type=int, default=0, show_default=True, help="Where those random orders start."),
+    "no_relevant": click.option("--no-relevant", type=click.Choice(["zero", "skip", "one", "error"]), default="zero",
+                 show_default=True, help="Queries without a relevant item."),
+    "missing_query": click.option("--missing-query", type=click.Choice(["zero", "skip", "error"]), default="zero",
+                 show_default=True, help="Judged queries that a model did not answer."),
+    "unjudged": click.option("--unjudged", type=click.Choice(["non_relevant", "drop", "error"]),
+                 help="Retrieved items that nobody judged."),
+    "unjudged_query": click.option("--unjudged-query", type=click.Choice(["error", "skip"]), default="error",
+                 show_default=True, help="Queries without judgements."),
+    "null_distance": click.option("--null-distance", type=click.Choice(["error", "not_retrieved"]), default="error",
+                 show_default=True, help="Rows whose distance is empty."),
+    "relevant_from": click.option("--relevant-from", type=float, help="Smallest relevance that counts as relevant."),
+    "distance_threshold": click.option("--distance-threshold", type=float, help="Items farther than this count as not relevant."),
+    "decimals": click.option("--decimals", type=int, help="Round distances to this many decimals first."),
+    "naive_order": click.option("--naive-order", type=click.Choice(["row", "item", "item_descending"]), default="row",
+                 show_default=True, help="The one order that policy 'naive' takes inside ties."),
+}  # fmt: skip
+
+
+DATA = (
+    click.argument("rankings", nargs=-1, required=True),
+    click.option("--judgements", metavar="FILE", help="Relevance per query and item, such as TREC qrels."),
+    click.option("--queries", metavar="FILE", help="One row per query: label, weight or n_relevant."),
+    click.option("--columns", callback=_columns, metavar="NAME=COLUMN,…",
+                 help="Columns of RANKINGS: query=q_id,score=sim."),
+)  # fmt: skip
+
+
+def options(*names: str) -> Callable[[Command], Command]:
+    """Add the named settings to a command, or all of them."""
+
+    def add(command: Command) -> Command:
+        for name in reversed(names or tuple(SETTINGS)):
+            command = SETTINGS[name](command)
+        return command
+
+    return add
+
+
+def data_options(command: Command) -> Command:
+    """RANKINGS, --judgements, --queries and --columns."""
+    for setting in reversed(DATA):
+        command = setting(command)
+    return command
+
+
+def output_options(what: str) -> Callable[[Command], Command]:
+    """--out and --raw."""
+    out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.")
+    raw = click.option("--raw", is_flag=True, help="Do not defuse CSV text that a spreadsheet would run as a formula.")
+    return lambda command: out(raw(command))
+
+
+def read_data(
+    rankings: Sequence[str], judgements: str | None, queries: str | None, columns: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """The frames that the files hold, by the names that `evaluate` and its like give them."""
+    import retrieval_report as rr
+
+    return {
+        "queries": None if queries is None else rr.read_queries(queries),
+        "rankings": rr.read_rankings(list(rankings), columns=columns),
+        "judgements": None if judgements is None else rr.read_judgements(judgements),
+    }
+
+
+def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **settings: Any) -> None:
+    """Refuse bad arguments before the time it takes to read the files."""
+    from retrieval_report.options import Options
+    from retrieval_report.parsing import parse_metrics
+
+    parse_metrics(metrics, cutoffs)
+    Options(**settings)

@@ -1,0 +1,88 @@
+"""`retrieval-report compare`, `profile` and `audit`, through click and on files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from retrieval_report.cli import cli
+
+ROWS = """model,query,item,distance,relevance
+a,q1,x,1,1
+a,q1,y,1,0
+a,q2,x,1,0
+a,q2,y,2,1
+b,q1,x,2,1
+b,q1,y,1,0
+b,q2,x,1,0
+b,q2,y,1,1
+"""
+
+
+@pytest.fixture
+def rankings(tmp_path: Path) -> Path:
+    path = tmp_path / "rankings.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def test_compare_prints_pairs_with_a_verdict_and_writes_them(rankings: Path, tmp_path: Path) -> None:
+    result = run("compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "rr@1\nmodel_a  model_b  value_a" in result.output
+    assert "depends on tie order" in result.output
+    comparison = pl.read_csv(tmp_path / "out/comparison.csv")
+    assert comparison.filter(policy="expected")["difference"].to_list() == [0.0, 0.0]
+    assert set(pl.read_csv(tmp_path / "out/flips.csv")["verdict"]) == {"depends on tie order"}
+
+
+def test_compare_with_a_baseline_names_only_pairs_with_it(rankings: Path) -> None:
+    result = run("compare", rankings, "--metrics", "rr@1", "--baseline", "a")
+    assert result.exit_code == 0, result.output
+    assert "b        a " in result.output
+
+
+def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) -> None:
+    result = run("profile", rankings, "--cutoffs", "1", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("cutoff 1\nmodel  queries  cut_share")
+    assert pl.read_csv(tmp_path / "out/profile.csv")["cut_share"].to_list() == [0.5, 0.5]
+    assert (tmp_path / "out/hints.csv").is_file()
+
+
+def test_profile_of_rankings_without_relevance(tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    path.write_text("query,item,distance\nq,x,1\nq,y,1\n")
+    result = run("profile", path, "--cutoffs", "1")
+    assert result.exit_code == 0, result.output
+    assert "plain" in result.output
+
+
+def test_audit_shows_what_others_print(rankings: Path, tmp_path: Path) -> None:
+    result = run("audit", rankings, "--metrics", "rr@1", "--systems", "trec_eval, ranx", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    table = pl.read_csv(tmp_path / "out/audit.csv")
+    assert set(table["system"]) <= {"trec_eval", "ranx"}
+    assert "same_winner" in result.output
+
+
+@pytest.mark.parametrize("command", ["compare", "profile", "audit"])
+def test_bad_input_is_one_message_and_exit_code_2(command: str, tmp_path: Path) -> None:
+    result = run(command, tmp_path / "no-such-file.csv")
+    assert result.exit_code == 2
+    assert "no-such-file.csv" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_reading(tmp_path: Path) -> None:
+    result = run("audit", tmp_path / "no-such-file.csv", "--out", tmp_path / "missing/deep")
+    assert result.exit_code == 2
+    assert "missing" in result.output
+    assert "no-such-file" not in result.output
