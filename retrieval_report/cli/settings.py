@@ -83,7 +83,7 @@ SETTINGS = {
     "null_distance": click.option("--null-distance", type=click.Choice(["error", "not_retrieved"]), default="error",
                  show_default=True, help="Rows whose distance is empty."),
     "relevant_from": click.option("--relevant-from", type=float, help="Smallest relevance that counts as relevant."),
-    "distance_threshold": click.option("--distance-threshold", type=float, help="Items farther than this count as not relevant."),
+    "distance_threshold": click.option("--distance-threshold", type=float, help="Items beyond it are not relevant."),
     "decimals": click.option("--decimals", type=int, help="Round distances to this many decimals first."),
     "naive_order": click.option("--naive-order", type=click.Choice(["row", "item", "item_descending"]), default="row",
                  show_default=True, help="The one order that policy 'naive' takes inside ties."),
