@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.queries import query_table
     from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.summary import summarise
+    from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.errors import (
         ColumnError,
         DataError,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         Recall,
         RPrecision,
     )
+    from retrieval_report.radius import evaluate_radius, radius_scores
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
     from retrieval_report.ties import count_ties, tie_groups
     from retrieval_report.weights import list_weights
@@ -99,11 +101,15 @@ __all__ = [
     "chance_level",
     "compare",
     "conventions",
+    "count_codes",
+    "count_relevant",
     "count_ties",
     "evaluate",
+    "evaluate_radius",
     "flips",
     "list_weights",
     "query_table",
+    "radius_scores",
     "rank_agreement",
     "read_judgements",
     "read_queries",
@@ -119,6 +125,10 @@ __all__ = [
 
 # Public names are loaded on first use: importing the package alone must not pay for Numba or SciPy.
 _HOMES = {
+    "count_codes": "codes",
+    "count_relevant": "codes",
+    "evaluate_radius": "radius",
+    "radius_scores": "radius",
     "audit": "analysis.audit",
     "compare": "analysis.comparison",
     "Convention": "analysis.conventions",
