@@ -1,0 +1,153 @@
+"""Parquet and Arrow files, or a lazy frame, as one long table whose rows are read by number."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from retrieval_report.errors import ColumnError, DataError, FileError, ParameterError
+from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
+from retrieval_report.reading.sources import base_name, find_files, open_source
+
+__all__ = ["File", "Table", "naming", "open_table"]
+
+Paths = str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class File:
+    """One file: how to scan it, its columns under our names, and its number of rows."""
+
+    path: Path
+    scan: pl.LazyFrame
+    columns: tuple[pl.Expr, ...]
+    rows: int
+    model: str | None = None  # the model of all rows, where the file does not say
+    by_name: bool = False  # whether that is the file's name
+
+    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
+        """Rows ``begin`` … ``end`` − 1; the slice stands next to the scan, so only these are decoded."""
+        rows = self.scan.slice(begin, end - begin).select(self.columns)
+        with naming(self.path):
+            return (rows if wanted is None else rows.select(wanted)).collect()
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of all files, numbered in the order of the files."""
+
+    files: tuple[File, ...]
+    empty: pl.DataFrame  # no rows, the right columns and types
+
+    @property
+    def starts(self) -> list[int]:
+        """Number of the first row of every file, and the number of rows."""
+        return list(itertools.accumulate((file.rows for file in self.files), initial=0))
+
+    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
+        """Rows ``begin`` … ``end`` − 1, in order."""
+        pieces = [self.empty if wanted is None else self.empty.select(wanted)]
+        for file, first in zip(self.files, self.starts, strict=False):
+            low, high = max(begin - first, 0), min(end - first, file.rows)
+            if low < high:
+                pieces.append(file.read(low, high, wanted))
+        return pl.concat(pieces)
+
+    def scan(self) -> pl.LazyFrame:
+        """All rows, in order, to be computed by the streaming engine."""
+        return pl.concat([file.scan.select(file.columns) for file in self.files])
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """Turn an error of the reader into ours, with the path."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise FileError(f"{path}: damaged or cut-off file: {reason[:200]}") from error
+
+
+def open_table(
+    rankings: pl.LazyFrame | pl.DataFrame | Paths,
+    folder: Path,
+    columns: Mapping[str, str] | None = None,
+    model: str | None = None,
+) -> Table:
+    """See rankings or counts as one table; a lazy frame is computed once, into a file in ``folder``.
+
+    Columns and model names are found as by ``read_rankings``. Types of several files must be equal: to widen them,
+    all values would have to be seen first.
+    """
+    if isinstance(rankings, pl.LazyFrame | pl.DataFrame):
+        if columns is not None or model is not None:
+            raise ParameterError("columns, model: are for files; rename or add the columns of a frame")
+        files = [_computed(rankings.lazy(), folder / "rankings.parquet")]
+    else:
+        if model is not None and not model:
+            raise ParameterError("model: expected a name that is not empty")
+        files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
+    heads = [(file, file.read(0, min(1, file.rows))) for file in files]
+    combine([Part(file.path, head, name=file.model if file.by_name else None) for file, head in heads])
+    (first, empty), *others = heads
+    for file, head in others:
+        for name, dtype in empty.schema.items():
+            if head.schema[name] != dtype:
+                raise ColumnError(
+                    f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in {file.path}; "
+                    "larger than memory, all files need the same types"
+                )
+    names = empty.columns
+    return Table(tuple(_in_order(file, names) for file in files), empty.clear())
+
+
+def _computed(frame: pl.LazyFrame, path: Path) -> File:
+    """The columns of a lazy frame that have our names, written to a file."""
+    try:
+        schema = frame.collect_schema()
+        known = [_column(name, name, schema[name]) for name in RANKINGS.columns if name in schema]
+        frame.select(known).sink_parquet(path, compression="lz4", statistics=False)
+    except pl.exceptions.PolarsError as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"rankings: the frame cannot be computed: {reason}") from error
+    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    names = tuple(pl.col(name) for name in scan.collect_schema())
+    return File(path, scan, names, scan.select(pl.len()).collect().item())
+
+
+def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
+    source = open_source(path)
+    form = detect_format(source)
+    if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
+        raise FileError(f"{path}: is {form}; larger than memory, only Parquet and Arrow files are read: convert it")
+    scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
+    with naming(path):
+        frame = scan(source.content, glob=False, hive_partitioning=False)
+        schema = frame.collect_schema()
+        rows = frame.select(pl.len()).collect().item()
+    chosen = match_columns(schema.names(), RANKINGS, columns, str(path))
+    found = [_column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()]
+    if "model" in chosen and model is None:
+        return File(path, frame, tuple(found), rows)
+    name = base_name(path) if model is None else model
+    found = [pl.lit(name).alias("model"), *(found[1:] if "model" in chosen else found)]
+    return File(path, frame, tuple(found), rows, name, model is None)
+
+
+def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
+    """A column under our name; categories as text, since codes of two files are not comparable."""
+    column = pl.col(theirs).alias(ours)
+    return column.cast(pl.String) if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum) else column
+
+
+def _in_order(file: File, names: Sequence[str]) -> File:
+    """The file with its columns in the order of the first file."""
+    by_name = {column.meta.output_name(): column for column in file.columns}
+    return replace(file, columns=tuple(by_name[name] for name in names))
