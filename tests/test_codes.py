@@ -59,6 +59,9 @@ def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
     assert counts.equals(counts.sort("model", "query", "distance", "relevance"))
     own = counts.filter(pl.col("distance") == 0, pl.col("relevance") == 1)
     assert own["query"].to_list() == ["a", "b", "c"]
+    ids = pl.Series(["c", "a", "b"], dtype=pl.Categorical)
+    again = count_codes(codes, codes, query_labels=[0, 1, 2], item_labels=[0, 1, 2], query_ids=ids, model=model)
+    assert again.equals(counts)
 
 
 # Judgements and excluded pairs
@@ -173,6 +176,15 @@ def test_inner_product_of_int8(width: int, largest: int) -> None:
     counts = count_codes(queries, items, query_labels=own, item_labels=other, distance="dot", relevance="shared")
     distance = 128 * 128 * width - queries.astype(int) @ items.astype(int).T
     assert rows(counts) == by_hand(distance, own @ other.T)
+
+
+def test_l1_leaves_the_query_out() -> None:
+    vectors = np.random.default_rng(70).integers(0, 256, (20, 3)).astype(np.uint8)
+    labels = classes(71, 20)
+    distance = pairs(vectors.astype(int), vectors.astype(int), lambda a, b: abs(a - b).sum())
+    np.fill_diagonal(distance, -1)
+    counts = count_codes(vectors, vectors, query_labels=labels, item_labels=labels, distance="l1", exclude_self=True)
+    assert rows(counts) == by_hand(distance, pairs(labels, labels, same))
 
 
 def test_inner_product_in_shards_with_judgements_and_depth() -> None:

@@ -55,6 +55,7 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD, {**LABELS, "item_labels": [0, None]}, DataError, "item_labels: 0 among text"),
         (GOOD, GOOD, {**LABELS, "item_labels": ["a", 1]}, DataError, "item_labels: 1 among text"),
         (GOOD, GOOD, {**LABELS, "item_labels": ["a", "b"]}, KeyMismatchError, "classes are never cast"),
+        (GOOD, GOOD, {**LABELS, "item_labels": [[0], [0, 1]]}, DataError, "item_labels: no array of labels"),
         (GOOD, GOOD, {**LABELS, "item_labels": "ab"}, DataError, "item_labels: a str is no list"),
         (GOOD, GOOD, {**LABELS, "item_labels": np.array([1, 2**63], np.uint64)}, DataError, "beyond int64"),
         (GOOD, GOOD, {**LABELS, "item_labels": GOOD}, DataError, r"shape \(2, 3\); query_labels are class ids"),

@@ -149,11 +149,13 @@ def test_memory_mapped_codes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "BLOCK", 3)
+    monkeypatch.setattr(counting, "BLOCKS", 7)
     for bits in (8, 64):
         queries, items = random_bits(33, 50, bits), random_bits(34, 3000, bits)
         labels: dict[str, Any] = {"query_labels": classes(35, 50), "item_labels": classes(36, 3000)}
-        expected = by_hand(pairs(queries, items, hamming), pairs(labels["query_labels"], labels["item_labels"], same))
+        distance = (queries[:, None, :] != items[None]).sum(axis=2)
+        relevance = labels["query_labels"][:, None] == labels["item_labels"]
+        expected = by_hand(distance, relevance.astype(int))
         assert rows(count_codes(queries, items, threads=threads, **labels)) == expected
 
 

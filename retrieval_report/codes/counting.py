@@ -23,8 +23,8 @@ CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count
 
 TILE = 4096  # items of one word that share the cache with a table; measured flat from 1 024 to 8 192
 TILE_WORDS = 1 << 16  # 512 KiB of codes, half of a usual second-level cache
-BLOCK = 32  # queries that share a tile
-BLOCK_CELLS = 1 << 20  # of all tables of a block
+BLOCKS = 4  # ranges of queries for each thread, so that none waits long for the last
+BLOCK_CELLS = 1 << 20  # of all tables of a range
 WIDE = 1 << 14  # cells from which a table of its own for every lane would leave the cache
 MOST_CELLS = 1 << 27  # of one query: half a gibibyte
 FEW_BITS = 16  # widest code whose every value gets a row of counts
@@ -73,7 +73,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
         yield from pool.map(run, range(0, total, block))
 
 
-Counted = tuple[Integers, Integers]  # smallest distance (queries,), counts (queries, distances, grades)
+Counted = tuple[Integers, NDArray[Any]]  # smallest distance (queries,), counts (queries, distances, grades)
 
 
 def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
@@ -90,13 +90,13 @@ def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], i
             f"distance: {task.space.distance!r} of these codes takes {cells} values; {MOST_CELLS} are the most"
         )
     lanes = 1 if cells > WIDE else hamming.LANES
-    block = max(1, min(BLOCK, BLOCK_CELLS // (cells * lanes), -(-len(task.queries) // task.threads)))
+    block = max(1, min(BLOCK_CELLS // (cells * lanes), -(-len(task.queries) // (task.threads * BLOCKS))))
 
     def count(first: int, last: int) -> Counted:
         tables = np.zeros((last - first, lanes, (reach(first, last) + 1) * grades), np.uint32)
         _count_direct(task, items, first, last, most, tables)
-        counts = tables.sum(axis=1, dtype=np.int64).reshape(last - first, -1, grades)
-        return task.space.nearest - most[first:last], counts
+        counts = tables[:, 0] if lanes == 1 else tables.sum(axis=1, dtype=np.uint32)
+        return task.space.nearest - most[first:last], counts.reshape(last - first, -1, grades)
 
     return count, block
 
@@ -126,17 +126,19 @@ def _largest_dot(task: Task, items: Items) -> Integers:
     return np.array([math.isqrt(int(square) * longest) for square in own], np.int64)
 
 
-def _to_cells(task: Task, first: int, nearest: Integers, counts: Integers) -> pl.DataFrame:
+def _to_cells(task: Task, first: int, nearest: Integers, counts: NDArray[Any]) -> pl.DataFrame:
     """Counts that are not 0 as rows."""
     if task.limit is not None:
-        here = counts.sum(axis=2)
+        here = counts.sum(axis=2, dtype=np.int64)
         counts[here.cumsum(axis=1) - here >= task.limit] = 0
-    query, distance, relevance = np.nonzero(counts)
+    flat = np.flatnonzero(counts)  # NumPy looks for places in one dimension several times as fast as in three
+    values, relevance = np.divmod(flat, counts.shape[2])
+    query, distance = np.divmod(values, counts.shape[1])
     columns = {
         "query": (first + query).astype(np.uint32),
         "distance": nearest[query] + distance,
         "relevance": relevance,
-        "count": counts[query, distance, relevance],
+        "count": counts.ravel()[flat].astype(np.int64),
     }
     return pl.DataFrame(columns, schema=CELLS)
 

@@ -40,32 +40,40 @@ class LabelSpace:
             return cls(hamming.NONE, 1, nothing, 0, np.zeros((count, 0), np.uint64))
         values = _as_labels(labels, count, "query_labels")
         if values.ndim == 1:
-            classes, codes = np.unique(values, return_inverse=True)
+            classes, codes = np.unique(_as_classes(values, "query_labels"), return_inverse=True)
             return cls(hamming.SAME, 2, classes, 0, codes.astype(np.uint64)[:, None])
-        words = _pack(values, "query_labels")
+        words = _pack(values, "query_labels", 0)
         if relevance == "any":
             return cls(hamming.ANY, 2, nothing, values.shape[1], words)
         most = int(np.bitwise_count(words).sum(axis=1).max())
         return cls(hamming.SHARED, most + 1, nothing, values.shape[1], words)
 
-    def encode(self, labels: object, count: int, what: str) -> Words:
-        """Check labels of items and lay them out as (words, n)."""
+    def check(self, labels: object, count: int, what: str) -> NDArray[Any] | None:
+        """Labels of items as an array of the queries' kind, not copied where they are an array already."""
         if (labels is None) != (self.relation == hamming.NONE):
             given, other = ("query_labels", what) if labels is None else (what, "query_labels")
             raise ParameterError(f"{given}: given without {other}")
         if labels is None:
-            return np.zeros((0, count), np.uint64)
+            return None
         values = _as_labels(labels, count, what)
         if self.relation != hamming.SAME:
             if values.ndim != 2 or values.shape[1] != self.width:
                 raise DataError(f"{what}: shape {values.shape}; query_labels are multi-hot over {self.width} classes")
-            return np.ascontiguousarray(_pack(values, what).T)
-        if values.ndim != 1:
+        elif values.ndim != 1:
             raise DataError(f"{what}: shape {values.shape}; query_labels are class ids, one a row")
-        if (values.dtype.kind == "U") != (self.classes.dtype.kind == "U"):
+        elif (values.dtype.kind == "U") != (self.classes.dtype.kind == "U"):
             raise KeyMismatchError(
                 f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes are never cast"
             )
+        return values
+
+    def encode(self, labels: NDArray[Any] | None, count: int, what: str, offset: int) -> Words:
+        """Lay checked labels out as (words, count); ``offset`` is the place of their first row, for messages."""
+        if labels is None:
+            return np.zeros((0, count), np.uint64)
+        if self.relation != hamming.SAME:
+            return np.ascontiguousarray(_pack(labels, what, offset).T)
+        values = _as_classes(labels, what)
         place = np.searchsorted(self.classes, values)
         known = self.classes[np.minimum(place, self.classes.size - 1)] == values
         return np.where(known, place, self.classes.size).astype(np.uint64)[None]
@@ -83,7 +91,10 @@ class LabelSpace:
 
 def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
     """Labels as an array of whole numbers or text (n,), or of anything that may be multi-hot (n, classes)."""
-    values = np.asarray(labels)
+    try:
+        values = np.asarray(labels)
+    except ValueError as error:  # rows of unequal length
+        raise DataError(f"{what}: no array of labels: {error}") from None
     if values.dtype.kind in "OU" and not isinstance(labels, np.ndarray | pl.Series | list | tuple):
         raise DataError(f"{what}: a {type(labels).__name__} is no list or array of labels")
     if values.dtype == object or (values.dtype.kind == "U" and isinstance(labels, list | tuple)):
@@ -96,16 +107,21 @@ def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
         raise DataError(f"{what}: shape {values.shape}; labels are class ids (n,) or multi-hot (n, classes)")
     if len(values) != count:
         raise DataError(f"{what}: {len(values)} labels for {count} codes")
-    if values.ndim == 2 or values.dtype.kind == "U":
-        return values
-    if values.dtype.kind not in "iub":
+    if values.ndim == 1 and values.dtype.kind not in "iubU":
         raise DataError(f"{what}: {values.dtype} values; class ids are whole numbers or text")
+    return values
+
+
+def _as_classes(values: NDArray[Any], what: str) -> NDArray[Any]:
+    """Class ids as text or as int64, so that NumPy compares no two of them as floats."""
+    if values.dtype.kind == "U":
+        return values
     if values.dtype == np.uint64 and values.max() > np.iinfo(np.int64).max:
         raise DataError(f"{what}: class ids beyond int64, largest {values.max()}")
     return values.astype(np.int64)
 
 
-def _pack(values: NDArray[Any], what: str) -> Words:
+def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
     """Multi-hot rows as words."""
     if values.dtype.kind not in "biuf" or not values.shape[1]:
         raise DataError(f"{what}: {values.dtype} values of shape {values.shape}; multi-hot labels are 0 and 1")
@@ -115,7 +131,7 @@ def _pack(values: NDArray[Any], what: str) -> Words:
         row, column = (int(place) for place in np.argwhere(bad)[0])
         hint = "; class ids have shape (n,)" if values.shape[1] == 1 else ""
         raise DataError(
-            f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in row {row}, "
+            f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in row {offset + row}, "
             f"column {column}{hint}"
         )
     words = np.zeros((len(values), -(-values.shape[1] // WORD)), np.uint64)

@@ -14,7 +14,7 @@ from retrieval_report.errors import DataError, ParameterError
 
 __all__ = ["Slice", "count_items", "read_slices"]
 
-SLICE_BYTES = 1 << 26  # of encoded codes: what memory holds beside the shard itself
+SLICE_BYTES = 1 << 25  # of encoded codes; with labels and what checks need, some 300 MiB for codes of 64 bits
 
 
 class Slice(NamedTuple):
@@ -39,16 +39,18 @@ def read_slices(
     passed = 0
     for shard in _shards(item_codes, item_labels, item_ids):
         where = shard.name
+        where_labels = where.replace("codes", "labels")
         rows = len(shard.codes)
         ids = None if shard.ids is None else check_ids(shard.ids, rows, where.replace("codes", "ids"))
-        words = labels.encode(shard.labels, rows, where.replace("codes", "labels"))
+        known = labels.check(shard.labels, rows, where_labels)
         step = max(1, SLICE_BYTES // space.item_bytes)
         for start in range(0, rows, step):
-            codes = space.encode(shard.codes[start : start + step], where, start)
-            stop = start + codes.shape[1]
-            part = words if codes.shape[1] == rows else words[:, start:stop].copy()
+            stop = min(start + step, rows)
+            codes = space.encode(shard.codes[start:stop], where, start)
+            part = None if known is None else known[start:stop]
+            words = labels.encode(part, stop - start, where_labels, start)
             own = pl.int_range(passed + start, passed + stop, eager=True) if ids is None else ids[start:stop]
-            yield Slice(Items(codes, part), own, ids is not None)
+            yield Slice(Items(codes, words), own, ids is not None)
         passed += rows
 
 
