@@ -179,6 +179,24 @@ def test_counts_of_ties(tmp_path: Path, source: Path) -> None:
     assert_frame_equal(pl.read_parquet(again).sort(expected.columns[:4]), doubled)
 
 
+@pytest.mark.parametrize("dtype", [pl.Boolean, pl.Float32, pl.UInt64])
+def test_types_of_relevance(tmp_path: Path, dtype: Any) -> None:
+    frame = made().with_columns(pl.col("relevance").cast(dtype))
+    agrees(tmp_path, frame, frame, **FEW)
+
+
+def test_scattered_rows_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_ranges", None)
+    frame = pl.DataFrame({"query": np.arange(3_000) % 50, "item": np.arange(3_000), "distance": 1, "relevance": 1})
+    evaluate_to(tmp_path / "scores.parquet", frame, rows_per_part=2_000, **FEW)
+
+
+def test_more_rows_than_can_be_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MOST_ROWS", 100)
+    with pytest.raises(DataError, match="rows are more than 100; score the files in several runs"):
+        evaluate_to(tmp_path / "scores.parquet", made(), **FEW)
+
+
 def test_rows_that_stand_together_are_not_copied(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_copies", None)
     frame = made(models=1)
@@ -248,6 +266,37 @@ def test_what_cannot_be_read_or_written(tmp_path: Path, source: Path) -> None:
         evaluate_to(tmp_path / "absent" / "scores.parquet", frame)
     with pytest.raises(DataError, match="cannot be computed"):
         evaluate_to(tmp_path / "scores.parquet", frame.lazy().with_columns(distance=pl.col("nowhere")))
+
+
+def test_other_names_and_arrow_files(tmp_path: Path, source: Path) -> None:
+    frame = made().drop("model")[:150]
+    renamed = frame.rename({"query": "qid", "item": "docno"}).with_columns(pl.col("qid").cast(pl.Categorical))
+    renamed[:80].write_parquet(source / "a.parquet")
+    renamed[80:].select(reversed(renamed.columns)).write_ipc(source / "b.arrow")
+    path = evaluate_to(tmp_path / "scores.parquet", source, model="m", columns={"score": "distance"}, **FEW)
+    whole = frame.rename({"distance": "score"}).with_columns(model=pl.lit("m"))
+    assert_frame_equal(pl.read_parquet(path), evaluate(whole, **FEW), check_exact=True)
+    (source / "a.parquet").write_bytes((source / "a.parquet").read_bytes()[:-9])
+    with pytest.raises(FileError, match="damaged"):
+        evaluate_to(tmp_path / "scores.parquet", source, **FEW)
+
+
+def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
+    frame = made()
+    agrees(tmp_path, frame.clear(), frame.clear(), **FEW)
+    judged = frame.select("query", "item", "relevance").unique(["query", "item"])
+    agrees(tmp_path, written(source, [frame.clear(), frame]), frame, judgements=judged, **FEW)
+    for bad in (frame.with_columns(distance=pl.lit(None, pl.Int64)), frame.with_columns(distance=float("nan"))):
+        with pytest.raises(DataError, match="first in query 'q0'"):
+            evaluate_to(tmp_path / "scores.parquet", bad, **FEW)
+
+
+def test_the_input_is_never_replaced(tmp_path: Path) -> None:
+    made().write_parquet(tmp_path / "rankings.parquet")
+    for write in (evaluate_to, count_ties_to):
+        with pytest.raises(OutputError, match="one of the files to be read"):
+            write(tmp_path / "rankings.parquet", tmp_path)
+    assert_frame_equal(pl.read_parquet(tmp_path / "rankings.parquet"), made())
 
 
 def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

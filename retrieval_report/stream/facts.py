@@ -38,18 +38,21 @@ def find_facts(
     names = table.empty.columns
     found = pl.concat([_facts_of(file, table.empty, options) for file in table.files])
     relevant = found["lowest"].drop_nulls().to_list() + found["highest"].drop_nulls().to_list()
+    nearest = found["nearest"].min() if relevant else found["any"].min()
+    if nearest is None and options.get("null_distance") != "not_retrieved":
+        nearest = 0  # the rows are at fault, not the marker
     facts = Facts(
         tuple(found["model"].drop_nulls().unique().sort()) if "model" in names else (),
         _marker(table.empty, found, [frame for frame in (judgements, queries) if frame is not None]),
         tuple(sorted({min(relevant), max(relevant)})) if relevant else (),
-        found["nearest"].min() if relevant else found["any"].min(),
+        nearest,
     )
     if judgements is None:
         return facts
     told = judgements["relevance"].cast(pl.Float64).to_numpy()
     told = told[told > 0]
     grades = tuple(sorted({float(told.min()), float(told.max())})) if told.size else ()
-    return replace(facts, grades=grades, nearest=found["any"].min())
+    return replace(facts, grades=grades, nearest=nearest if found["any"].min() is None else found["any"].min())
 
 
 def _facts_of(file: File, empty: pl.DataFrame, options: Mapping[str, Any]) -> pl.DataFrame:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from retrieval_report.errors import DataError
+from retrieval_report.errors import DataError, OutputError
 from retrieval_report.stream.sources import Table
 
 __all__ = ["Parts", "find_parts"]
@@ -109,9 +110,12 @@ def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool) -> P
     if numbered and "row" not in table.empty.columns:
         rows = rows.with_row_index("row")
     target = pl.PartitionBy(folder / "copies", key=_hash_part(parts).alias("part"), include_key=False)
-    rows.sink_parquet(
-        target, compression="lz4", statistics=False, row_group_size=COPY_GROUP, maintain_order=True, mkdir=True
-    )
+    how: dict[str, Any] = {"compression": "lz4", "statistics": False, "row_group_size": COPY_GROUP}
+    try:
+        rows.sink_parquet(target, maintain_order=True, mkdir=True, **how)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise OutputError(f"the rows cannot be copied to a temporary folder beside the output: {reason}") from error
     files = [sorted((folder / "copies" / f"part={part}").glob("*.parquet")) for part in range(parts)]
     schema = rows.collect_schema()
 

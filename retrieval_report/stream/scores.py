@@ -101,6 +101,10 @@ def evaluate_to(
     with _place_for(out) as folder:
         table = open_table(rankings, folder, columns, model)
         told = _told(table, judgements, queries)
+        _refuse_own_input(Path(out), table)
+        if table.starts[-1] == 0:
+            nothing = evaluate(table.empty, judgements=told["judgements"], queries=told["queries"], **options)
+            return _write(iter([nothing]), folder, Path(out))
         facts = find_facts(table, told["judgements"], told["queries"], options)
         _try(table, facts, told, options)
         numbered = "naive" in options.get("policies", Options.policies) and "count" not in table.empty.columns
@@ -138,10 +142,16 @@ def count_ties_to(
     """
     with _place_for(out) as folder:
         table = open_table(rankings, folder, columns, model)
+        _refuse_own_input(Path(out), table)
         count_ties(table.empty)
         parts = find_parts(table, folder, _whole(rows_per_part), numbered=False, progress=progress)
         counts = _run(lambda number: count_ties(parts.read(number)), parts, "counting", progress)
         return _write(counts, folder, Path(out))
+
+
+def _refuse_own_input(out: Path, table: Table) -> None:
+    if out.exists() and any(file.path.samefile(out) for file in table.files):
+        raise OutputError(f"cannot write to '{out}': it is one of the files to be read")
 
 
 def _told(table: Table, judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
