@@ -1,0 +1,166 @@
+"""What every column of a report's files means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+__all__ = ["describe_columns", "meaning"]
+
+ANYWHERE = {
+    "model": "what produced the ranked lists",
+    "query": "the query",
+    "metric": "the metric with its parameters, without the cutoff",
+    "cutoff": "positions that count; empty: the whole list",
+    "policy": "order inside ties: expected (exact mean of all), naive (as received), shuffled (random), best, worst",
+    "model_a": "first model of the pair, by name",
+    "model_b": "second model of the pair",
+    "queries": "queries in the mean",
+    "lowest": "under the worst order inside ties",
+    "highest": "under the best order inside ties",
+    "tie_std": "exact standard deviation of the mean under random tie order",
+    "p_tie": "probability that random tie order shows the pair in the other order",
+    "p_tie_method": "how that was found: exact, normal (from exact moments) or shuffles (share of draws)",
+    "holm_p": "p-value after Holm's correction over the family",
+    "expected": "exact mean over all orders inside ties",
+}
+OF_FRAME = {
+    "scores": {
+        "value": "the score; empty where the query was left out",
+        "std": "standard deviation of the score under random tie order; empty for naive, best, worst",
+        "items": "length of the list",
+        "n_relevant": "relevant items of the query, retrieved or not; empty: no judgements",
+    },
+    "summary": {
+        "value": "mean score",
+        "query_se": "standard error of the mean under sampling of queries",
+        "ci_low": "lower end of the 95% interval under sampling of queries",
+        "ci_high": "upper end of that interval",
+        "no_relevant": "queries without a relevant item",
+        "missing": "queries without rows",
+        "unjudged": "queries without judgements",
+    },
+    "comparison": {
+        "value_a": "mean of model_a over the paired queries",
+        "value_b": "mean of model_b over the paired queries",
+        "difference": "value_a − value_b",
+        "ci_low": "lower end of the 95% interval of the difference",
+        "ci_high": "upper end of that interval",
+        "t_p": "paired t test, two-sided",
+        "wilcoxon_p": "Wilcoxon's signed-rank test, two-sided",
+        "permutation_p": "sign-flip permutation test, two-sided",
+        "permutation_method": "exact (all patterns) or sampled",
+        "bh_p": "p-value after Benjamini and Hochberg's correction",
+        "family": "pairs that were corrected for together",
+        "effect_size": "Cohen's d of the paired differences",
+        "wins": "queries that model_a wins",
+        "ties": "queries with equal scores",
+        "losses": "queries that model_b wins",
+        "queries": "paired queries",
+        "unpaired": "queries that only one of the two has a score for",
+        "tie_std": "standard deviation of the difference under random tie order",
+        "tied_queries": "paired queries whose score depends on tie order",
+    },
+    "flips": {
+        "disagree": "policies that order the pair otherwise than the expected means do",
+        "overlap": "whether some tie orders show the one ahead and some the other",
+        "tie_std": "standard deviation of the difference of the expected means under random tie order",
+        "verdict": "safe, depends on tie order, or undecided by sampling",
+        **{
+            f"{name}_{side}": f"{text}, model_{side}"
+            for side in "ab"
+            for name, text in {
+                "expected": "exact mean over all tie orders",
+                "shuffled": "mean over the random draws",
+                "naive": "mean in the order received",
+                "lowest": "mean under the worst tie order",
+                "highest": "mean under the best tie order",
+            }.items()
+        },
+    },
+    "agreement": {
+        "policy_a": "one policy",
+        "policy_b": "another policy",
+        "tau": "Kendall's τ-b between the two rankings of the models",
+        "same_winner": "whether both put the same models first",
+        "models": "models ranked by both",
+    },
+    "profile": {
+        "queries": "lists with an item",
+        "cut_share": "share of them whose cutoff cuts a tie",
+        "mixed_share": "share of the cut ones where the tie holds different relevances",
+        "tie_median": "items of the ties that reach into the top k: median",
+        "tie_p90": "the same: 90th percentile",
+        "tie_max": "the same: largest",
+        "tied_items": "share of the top k that shares its distance with another item",
+        "mixed_items": "share of the top k that stands in a tie of different relevances",
+        "items": "length of the lists (median)",
+        "distances": "different distances in a list (median)",
+        "resolution": "bits that the distance tells about the order (median)",
+        "near_ties": "share of the gaps between neighbours that only rounding decides",
+    },
+    "hints": {
+        "model": "the model; empty: all of them",
+        "hint": "what kind of oddity",
+        "value": "the number behind it",
+        "message": "the same in words",
+    },
+    "audit": {
+        "system": "another evaluator",
+        "version": "its version, as checked",
+        "call": "its function or measure",
+        "metric": "the metric asked for",
+        "definition": "what the system computes, in this package's text form",
+        "prints": "the mean that it prints",
+        "exact": "the exact value of the metric asked for",
+        "expected": "exact mean over all tie orders of the system's own definition",
+        "off": "prints − expected: what tie order did",
+        "z": "off / tie_std",
+        "definition_shift": "expected − exact: what its definition did",
+        "winner": "model with the highest print",
+        "exact_winner": "model with the highest expected value",
+        "same_winner": "whether the two agree",
+        "order": "its order inside ties",
+        "note": "what else decides its numbers",
+    },
+    "queries": {
+        "naive": "score in the order received",
+        "expected": "exact mean of the score over all tie orders",
+        "std": "standard deviation of the score under random tie order",
+        "spread": "highest − lowest",
+        "naive_error": "naive − expected",
+    },
+    "shuffled": {
+        "draw": "number of the random order, from 0",
+        "value": "mean over the queries under this order",
+    },
+    "fingerprint": {
+        "frame": "the frame received",
+        "rows": "its rows",
+        "models": "different models",
+        "queries": "different queries",
+        "items": "different items",
+        "distances": "different distances or scores",
+        "sha256": "SHA-256 of the frame as CSV text in the order received",
+    },
+}
+
+
+def meaning(frame: str, column: str) -> str:
+    """Say what a column of a frame means.
+
+    >>> meaning("summary", "value")
+    'mean score'
+    """
+    return OF_FRAME.get(frame, {}).get(column) or ANYWHERE[column]
+
+
+def describe_columns(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """A row for every column of the frames: ``frame``, ``column``, ``type``, ``meaning``."""
+    rows = [
+        (name, column, str(dtype), meaning(name, column))
+        for name, frame in frames.items()
+        for column, dtype in frame.schema.items()
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("frame", "column", "type", "meaning"), pl.String), orient="row")

@@ -1,0 +1,254 @@
+"""What a report says, as frames and sentences: computed here, rendered elsewhere."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import metadata
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.analysis.audit import audit
+from retrieval_report.analysis.comparison import compare
+from retrieval_report.analysis.flips import flips, rank_agreement
+from retrieval_report.analysis.hints import tie_hints
+from retrieval_report.analysis.profile import tie_profile
+from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.summary import summarise
+from retrieval_report.errors import ParameterError
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate, shuffled_means
+from retrieval_report.metrics import Metric
+from retrieval_report.options import Options
+from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.report.fingerprint import fingerprint
+from retrieval_report.report.verdict import verdict
+from retrieval_report.schema import check_choice
+
+__all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
+
+PER_MEASURE = 25  # queries listed for each metric and cutoff; scores hold all of them
+LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
+# Policies that need an order of the rows, which a counts frame does not have.
+ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")
+# The options that also decide which rows count in the tie profile and the hints, and in the audit.
+ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
+AUDIT_OPTIONS = (
+    *("seed", "relevant_from", "no_relevant", "missing_query"),
+    *("unjudged", "unjudged_query", "null_distance", "threads"),
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report before it becomes files.
+
+    Attributes
+    ----------
+    title
+        The page's heading.
+    metric, cutoff
+        The measure that the verdict and the charts speak of (cutoff None: the whole list).
+    verdict
+        Sentences: who wins, is it safe, how far off naive scores are.
+    status
+        The verdict in a word: "safe", "depends on tie order", "undecided by sampling", "equal" or "single model".
+    scores, summary, comparison, flips, agreement, profile, hints, audit
+        What `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints` and `audit`
+        return. The audit has no columns where rankings are counts, which have no order.
+    queries
+        Of `query_table`, the queries that tie order moves most, for each metric and cutoff.
+    shuffled
+        What `shuffled_means` returns.
+    fingerprint
+        A row for every frame received: ``frame``, ``rows``, ``models``, ``queries``, ``items``, ``distances``
+        (different ones) and ``sha256``.
+    parameters, versions
+        Everything else that decides the numbers; plain values that JSON can hold.
+    command
+        What to run to get the report again.
+    """
+
+    title: str
+    metric: str
+    cutoff: int | None
+    verdict: tuple[str, ...]
+    status: str
+    scores: pl.DataFrame
+    summary: pl.DataFrame
+    comparison: pl.DataFrame
+    flips: pl.DataFrame
+    agreement: pl.DataFrame
+    profile: pl.DataFrame
+    hints: pl.DataFrame
+    audit: pl.DataFrame
+    queries: pl.DataFrame
+    shuffled: pl.DataFrame
+    fingerprint: pl.DataFrame
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    command: str = ""
+
+    @property
+    def measure(self) -> str:
+        """Metric and cutoff of the verdict as text, such as ``ndcg@10``."""
+        return f"{self.metric}@{'all' if self.cutoff is None else self.cutoff}"
+
+    @property
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """All frames by name."""
+        return {name: getattr(self, name) for name in FRAMES}
+
+
+FRAMES = tuple(part.name for part in fields(Report) if part.type == "pl.DataFrame")
+
+
+def report_contents(
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    average: str = "micro",
+    headline: str | None = None,
+    title: str = "Retrieval report",
+    command: str | None = None,
+    **options: Any,
+) -> Report:
+    """Compute everything a report holds; `write_report` turns it into files.
+
+    Parameters
+    ----------
+    rankings, judgements, queries, metrics, cutoffs
+        As for :func:`evaluate`.
+    average
+        As for :func:`summarise`.
+    headline
+        The measure of the verdict and the charts, such as "ndcg@10". Default: the first metric, at its largest
+        cutoff but the whole list.
+    title
+        The page's heading.
+    command
+        What to run to get the same report; default: a call of `write_report`.
+    **options
+        Those of :func:`evaluate`: ``shuffles``, ``seed``, ``no_relevant``, … but ``policies``, which are all.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    RetrievalReportError
+        What :func:`evaluate` raises, or a headline that is not among the metrics.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "model": ["coarse"] * 4 + ["fine"] * 4, "query": ["q"] * 8, "item": list("abcd") * 2,
+    ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
+    >>> report = report_contents(rankings, metrics="rr@2")
+    >>> report.measure, report.status
+    ('rr@2', 'depends on tie order')
+    >>> print(report.verdict[0])
+    fine has the highest expected rr@2: 0.5000, against 0.3750 of coarse, the next.
+    """
+    if "policies" in options:
+        raise ParameterError("policies: a report has all of them")
+    checked = Options(**options)
+    check_choice("average", average, ("micro", "macro", "weighted"))
+    requests = parse_metrics(metrics, cutoffs)
+    metric, cutoff = _headline(requests, headline)
+    data = {"rankings": rankings, "judgements": judgements, "queries": queries}
+    frames = {name: to_polars(frame, name) for name, frame in data.items() if frame is not None}
+    parts = _analyse(frames, {"metrics": metrics, "cutoffs": cutoffs}, average, options)
+    status, sentences = verdict(parts["summary"], parts["flips"], metric=metric, cutoff=cutoff)
+    parameters = _parameters(requests, average, checked)
+    return Report(
+        title=title,
+        metric=metric,
+        cutoff=cutoff,
+        verdict=sentences,
+        status=status,
+        fingerprint=fingerprint(frames),
+        parameters=parameters,
+        versions=_versions(),
+        command=_python_call(list(frames), parameters) if command is None else command,
+        **parts,
+    )
+
+
+def _headline(requests: Requests, headline: str | None) -> tuple[str, int | None]:
+    asked = [(str(metric), cutoff) for metric, cutoffs in requests for cutoff in cutoffs]
+    if headline is None:
+        first = [cutoff for metric, cutoff in asked if metric == asked[0][0]]
+        return asked[0][0], max((cutoff for cutoff in first if cutoff is not None), default=None)
+    for metric, own in parse_metrics(headline, None):
+        for cutoff in own:
+            if (str(metric), cutoff) in asked:
+                return str(metric), cutoff
+    names = ", ".join(_text(metric, cutoff) for metric, cutoff in asked)
+    raise ParameterError(f"headline: {headline!r} is none of {names}")
+
+
+def _text(metric: Metric | str, cutoff: int | None) -> str:
+    return f"{metric}@{'all' if cutoff is None else cutoff}"
+
+
+def _analyse(
+    frames: Mapping[str, pl.DataFrame], measures: Mapping[str, Any], average: str, options: Mapping[str, Any]
+) -> dict[str, pl.DataFrame]:
+    """Every analysis of the same data with the same options."""
+    rankings = frames["rankings"]
+    given: dict[str, Any] = {name: frames.get(name) for name in ("judgements", "queries")}
+    counted = "count" in rankings.columns
+    rows = {name: options[name] for name in ROW_OPTIONS if name in options}
+    audited = {name: options[name] for name in AUDIT_OPTIONS if name in options}
+    policies = COUNTED_POLICIES if counted else ALL_POLICIES
+    scores = evaluate(rankings, policies=policies, **measures, **given, **options)
+    shuffled = shuffled_means(rankings, **measures, **given, **options)
+    summary = summarise(scores, queries=frames.get("queries"), average=average)
+    comparison = compare(scores, draws=shuffled, seed=options.get("seed", 0))
+    # Comparisons are of micro means; the flips of another average must not borrow their p-values.
+    paired = comparison if average == "micro" and not comparison.is_empty() else None
+    cutoffs = list(dict.fromkeys(scores["cutoff"].to_list()))
+    return {
+        "scores": scores,
+        "summary": summary,
+        "comparison": comparison,
+        "flips": flips(summary, comparison=paired),
+        "agreement": rank_agreement(summary),
+        "profile": tie_profile(rankings, cutoffs=cutoffs, **given, **rows),
+        "hints": tie_hints(rankings, **given, **rows),
+        "audit": pl.DataFrame() if counted else audit(rankings, **measures, **given, **audited),
+        "queries": query_table(scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
+        "shuffled": shuffled,
+    }
+
+
+def _parameters(requests: Requests, average: str, options: Options) -> dict[str, Any]:
+    """All that decides a number, with the defaults; how it is computed (threads, progress) does not."""
+    measures = [_text(metric, cutoff) for metric, cutoffs in requests for cutoff in cutoffs]
+    left_out = ("policies", "threads", "progress")
+    values = {part.name: getattr(options, part.name) for part in fields(options) if part.name not in left_out}
+    return {"metrics": measures, "average": average, **values}
+
+
+def _versions() -> dict[str, str]:
+    from retrieval_report import __version__
+
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
+    return {"retrieval_report": __version__, "python": platform.python_version(), **libraries}
+
+
+def _python_call(frames: Sequence[str], parameters: Mapping[str, Any]) -> str:
+    """The call that repeats a report, without the arguments that have their default."""
+    usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {"average": "micro"}
+    words = ['"report"', "rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
+    words += [f"{name}={value!r}" for name, value in parameters.items() if usual.get(name) != value]
+    return f"retrieval_report.write_report({', '.join(words)})"

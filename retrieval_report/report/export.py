@@ -1,0 +1,90 @@
+"""Frames as CSV, Parquet and JSON that hold every digit, with a description of every column."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from retrieval_report.output import FORMULA_START, csv_bytes
+from retrieval_report.report.columns import describe_columns
+from retrieval_report.report.contents import Report
+
+__all__ = ["ABOUT", "FRAME_FORMATS", "about_bytes", "csv_files", "json_files", "parquet_files", "read_csv", "read_json"]
+
+ABOUT = "about.json"
+FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
+# Text that could be mistaken for what neutralising a formula leaves behind.
+ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
+
+
+def csv_files(report: Report, *, raw: bool = False) -> dict[str, bytes]:
+    """Every frame as ``<name>.csv``, and ``columns.csv``, which describes them."""
+    files = {f"{name}.csv": csv_bytes(_protect(frame, raw), raw=raw) for name, frame in _written(report).items()}
+    return {**files, "columns.csv": csv_bytes(describe_columns(_written(report)))}
+
+
+def parquet_files(report: Report) -> dict[str, bytes]:
+    """Every frame as ``<name>.parquet``."""
+    files = {}
+    for name, frame in _written(report).items():
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        files[f"{name}.parquet"] = buffer.getvalue()
+    return files
+
+
+def json_files(report: Report) -> dict[str, bytes]:
+    """Every frame as ``<name>.json``, an array of rows; NaN and infinities, which JSON lacks, are null."""
+    return {f"{name}.json": frame.write_json().encode() for name, frame in _written(report).items()}
+
+
+def about_bytes(report: Report, *, formats: Sequence[str], raw: bool, timestamp: str | None) -> bytes:
+    """What is not a frame: verdict, parameters, versions, command, and the types of all columns."""
+    about = {
+        "title": report.title,
+        "metric": report.metric,
+        "cutoff": report.cutoff,
+        "status": report.status,
+        "verdict": list(report.verdict),
+        "parameters": dict(report.parameters),
+        "versions": dict(report.versions),
+        "command": report.command,
+        "timestamp": timestamp,
+        "formats": [name for name in FRAME_FORMATS if name in formats],
+        "raw": raw,
+        "columns": {
+            name: {column: str(dtype) for column, dtype in frame.schema.items()}
+            for name, frame in report.frames.items()
+        },
+    }
+    return (json.dumps(about, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
+def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl.DataFrame:
+    """Read one CSV of a report back, as it was; the opposite of `csv_files`."""
+    frame = pl.read_csv(data, schema=dict(schema))
+    if raw:
+        return frame
+    text = pl.col(pl.String)
+    return frame.with_columns(pl.when(text.str.contains(ALREADY_QUOTED)).then(text.str.slice(1)).otherwise(text))
+
+
+def read_json(data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Read one JSON of a report back."""
+    return pl.read_json(data, schema=dict(schema))
+
+
+def _written(report: Report) -> dict[str, pl.DataFrame]:
+    """A frame without columns, such as the audit of counts, has nothing to write."""
+    return {name: frame for name, frame in report.frames.items() if frame.width}
+
+
+def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:
+    """Add an apostrophe where one is to be read as part of the name, so that reading can take one away."""
+    if raw:
+        return frame
+    text = pl.col(pl.String)
+    return frame.with_columns(pl.when(text.str.contains(ALREADY_QUOTED)).then("'" + text).otherwise(text).name.keep())

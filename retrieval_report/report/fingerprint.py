@@ -1,0 +1,52 @@
+"""Which data a report was made from: sizes, and a hash of the content that no file format changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import polars as pl
+
+__all__ = ["content_hash", "fingerprint"]
+
+SLICE = 500_000  # rows turned into text at a time
+COUNTED = {"models": "model", "queries": "query", "items": "item", "distances": ("distance", "score")}
+
+
+def content_hash(frame: pl.DataFrame) -> str:
+    r"""SHA-256 of a frame as CSV text: header, rows in the order received, every digit, UTF-8, ``\n`` line ends.
+
+    The same rows from CSV, Parquet or a data frame have the same hash if their columns have the same order and types.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"query": ["q"], "distance": [0.5]})
+    >>> content_hash(frame) == hashlib.sha256(b"query,distance\nq,0.5\n").hexdigest()
+    True
+    """
+    digest = hashlib.sha256(frame.clear().write_csv().encode())
+    for part in frame.iter_slices(SLICE):
+        digest.update(part.write_csv(include_header=False).encode())
+    return digest.hexdigest()
+
+
+def fingerprint(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Sizes and hash of every frame by name: ``frame``, ``rows``, ``models``, … (null: no such column), ``sha256``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1]})
+    >>> fingerprint({"rankings": rankings}).drop("sha256").row(0)
+    ('rankings', 2, None, 2, 1, 1)
+    """
+    rows = []
+    for name, frame in frames.items():
+        sizes: dict[str, object] = {"frame": name, "rows": frame.height}
+        for count, columns in COUNTED.items():
+            present = [column for column in ([columns] if isinstance(columns, str) else columns) if column in frame]
+            sizes[count] = frame[present[0]].n_unique() if present else None
+        rows.append({**sizes, "sha256": content_hash(frame)})
+    whole = dict.fromkeys(("rows", *COUNTED), pl.Int64)
+    return pl.DataFrame(rows, schema={"frame": pl.String, **whole, "sha256": pl.String})

@@ -1,0 +1,108 @@
+"""The report as one HTML file that needs nothing else: no network, no other file, no permission to eval."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from retrieval_report.report.bundle import vega_bundle
+from retrieval_report.report.contents import Report
+from retrieval_report.report.method import describe_metrics
+from retrieval_report.report.pictures import Picture
+from retrieval_report.report.tables import report_tables
+from retrieval_report.terminal import visible
+
+__all__ = ["json_for_script", "render_html"]
+
+# Characters that could end the script element, start a comment, or end a line in older JavaScript.
+UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+HINTS = 12  # more are in hints.csv
+
+
+def json_for_script(value: Any) -> str:
+    r"""Turn a value into JSON that can stand inside a script element; NaN is an error.
+
+    >>> json_for_script({"name": "</script>"})
+    '{"name":"\\u003c/script\\u003e"}'
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(UNSAFE_IN_SCRIPT)
+
+
+def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str | None = None) -> str:
+    """Render the page.
+
+    Parameters
+    ----------
+    report
+        What to show.
+    pictures
+        Charts, in their order.
+    timestamp
+        Shown as it is, if given.
+    """
+    # All that is marked as safe here is our own, Vega's, or escaped JSON; Jinja escapes everything else.
+    scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
+    style = _asset("report.css")
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            report=report,
+            pictures=[(picture, Markup(json_for_script(picture.specification))) for picture in pictures],
+            tables=report_tables(report),
+            hints=list(report.hints.head(HINTS).iter_rows(named=True)),
+            hints_left=max(report.hints.height - HINTS, 0),
+            methods=describe_metrics(report.parameters.get("metrics", ())),
+            parameters=[(name, _plain(value)) for name, value in report.parameters.items()],
+            timestamp=timestamp,
+            policy=_security_policy(scripts.values(), style),
+            style=Markup(style),
+            scripts={name: Markup(text) for name, text in scripts.items()},
+        )
+    )
+
+
+def _security_policy(scripts: Iterable[str], style: str) -> str:
+    """Allow exactly this page's scripts and style, and no request at all."""
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts if script)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(str(part) for part in value)
+    return "–" if value is None else str(value)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: _asset(f"{name}.j2")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["visible"] = visible
+    return environment
+
+
+def _asset(name: str) -> str:
+    folder = resources.files("retrieval_report.report") / "templates"
+    return (folder / name).read_text(encoding="utf-8")

@@ -1,0 +1,137 @@
+"""The summary as a table for a paper or a README: LaTeX and Markdown, with marks of significance."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+from retrieval_report.report.contents import Report
+from retrieval_report.terminal import visible
+
+__all__ = ["SIGNIFICANT", "latex_table", "markdown_table"]
+
+NAME_WIDTH = 60
+SIGNIFICANT = 0.05
+LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}
+NOTE = (
+    "Expected mean over all orders inside ties ± its exact standard deviation under random tie order; highest in bold. "
+    "*: significantly below the highest (Holm p < 0.05). ~: the order against the highest depends on tie order."
+)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    value: float | None = None
+    tie_std: float | None = None
+    best: bool = False
+    marks: str = ""
+
+
+def markdown_table(report: Report) -> str:
+    r"""Lay the summary out as a Markdown table: models down, measures across, the note below.
+
+    Names are escaped: no pipe, backtick or tag of a name is taken for Markdown.
+    """
+    measures, models = _layout(report)
+    lines = [
+        _row(["model", *(_markdown(name) for name in measures)]),
+        _row(["---", *("---:" for _ in measures)]),
+    ]
+    first = next(iter(models), None)
+    for name, cells in models.items():
+        shown = [f"**{_text(cell, '±')}**" if cell.best else _text(cell, "±") for cell in cells]
+        lines.append(_row([f"**{_markdown(name)}**" if name == first else _markdown(name), *shown]))
+    return "\n".join([*lines, "", _markdown(NOTE), ""])
+
+
+def latex_table(report: Report) -> str:
+    """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its caption."""
+    measures, models = _layout(report)
+    caption = _latex(NOTE).replace("±", r"$\pm$")
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{caption}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
+        r"\toprule",
+        " & ".join(["model", *(_latex(name) for name in measures)]) + r" \\",
+        r"\midrule",
+    ]
+    for name, cells in models.items():
+        shown = [_text(cell, r"$\pm$").replace("~", r"\textasciitilde{}") for cell in cells]
+        bold = [rf"\textbf{{{text}}}" if cell.best else text for cell, text in zip(cells, shown, strict=True)]
+        lines.append(" & ".join([_latex(name), *bold]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
+    """Measures in the order asked; models by their value of the headline measure, highest first."""
+    expected = report.summary.filter(policy="expected")
+    places = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
+    columns = {place: _column(report, *place) for place in places}
+    headline = columns.get((report.metric, report.cutoff), {})
+    names = sorted(
+        expected["model"].unique(),
+        key=lambda name: (-(value if (value := headline.get(name, _Cell()).value) is not None else -1e300), name),
+    )
+    measures = [f"{metric}@{'all' if cutoff is None else cutoff}" for metric, cutoff in places]
+    return measures, {name: [columns[place].get(name, _Cell()) for place in places] for name in names}
+
+
+def _column(report: Report, metric: str, cutoff: int | None) -> dict[str, _Cell]:
+    place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    rows = report.summary.filter(place, policy="expected")
+    highest = rows["value"].max()
+    best = set(rows.filter(pl.col("value") == highest)["model"])
+    pairs = {
+        frozenset((row["model_a"], row["model_b"])): row
+        for row in report.flips.filter(place).iter_rows(named=True)
+        if best & {row["model_a"], row["model_b"]}
+    }
+    cells = {}
+    for row in rows.iter_rows(named=True):
+        against = [pairs[pair] for name in best if (pair := frozenset((name, row["model"]))) in pairs]
+        cells[row["model"]] = _Cell(
+            row["value"], row["tie_std"], row["model"] in best, _marks(against, row["model"] in best)
+        )
+    return cells
+
+
+def _marks(against: list[dict[str, object]], best: bool) -> str:
+    if best or not against:
+        return ""
+    tested = [row["holm_p"] for row in against]
+    below = all(isinstance(p, float) and p < SIGNIFICANT for p in tested)
+    depends = any(row["verdict"] == "depends on tie order" for row in against)
+    return "*" * below + "~" * depends
+
+
+def _text(cell: _Cell, plus_minus: str) -> str:
+    if cell.value is None:
+        return "–"
+    spread = "" if cell.tie_std is None else f" {plus_minus} {cell.tie_std:.4f}"
+    return f"{cell.value:.4f}{spread}{cell.marks}"
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", visible(text, NAME_WIDTH if text != NOTE else None))
+
+
+def _latex(text: str) -> str:
+    shown = visible(text, NAME_WIDTH if text != NOTE else None)
+    return "".join(LATEX.get(character, character) for character in shown)

@@ -1,0 +1,53 @@
+"""Which charts a report shows, in which order, and what is said about each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from retrieval_report.report.contents import Report
+
+__all__ = ["Picture", "pictures"]
+
+# As SVG, lettering takes the colour of the page around it, light or dark.
+PAGE_TEXT = "currentColor"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One chart of the page: where it stands, what is said about it, and its Vega-Lite specification."""
+
+    id: str
+    title: str
+    caption: str
+    specification: dict[str, Any] = field(repr=False)
+
+
+def pictures(report: Report) -> list[Picture]:
+    """Draw all charts that the report has the data for."""
+    from retrieval_report import charts
+
+    metric, cutoff, summary = report.metric, report.cutoff, report.summary
+    place: dict[str, Any] = {"metric": metric, "cutoff": cutoff}
+    models, cutoffs = summary["model"].n_unique(), summary.filter(metric=metric)["cutoff"].n_unique()
+    audit = None if report.audit.is_empty() else report.audit
+    wanted: list[tuple[bool, str, str, str, Callable[[], Any]]] = [
+        (True, "policies", "What each policy says", "Every way to order the inside of ties, beside the exact mean.",
+         lambda: charts.policies(summary, audit=audit, **place)),
+        (cutoffs > 1, "cutoffs", "Along the cutoffs", "The expected score of every model by depth.",
+         lambda: charts.scores_by_cutoff(summary, metric=metric)),
+        (models > 1, "flips", "Does the ranking change?", "The place of every model under each policy.",
+         lambda: charts.rank_flips(summary, **place)),
+        (True, "shuffled", "What repeated runs would print", "Means of random tie orders beside the exact numbers.",
+         lambda: charts.shuffled_distribution(report.shuffled, summary, **place)),
+        (models > 1, "matrix", "Every pair of models", "Difference, significance and the chance of a tie flip.",
+         lambda: charts.comparison_matrix(report.comparison, **place)),
+        (True, "profile-chart", "Where cutoffs meet ties", "How large ties are, and how often a cutoff cuts one.",
+         lambda: charts.profile(report.profile)),
+    ]  # fmt: skip
+    return [
+        Picture(id, title, caption, charts.styled(draw(), text=PAGE_TEXT).to_dict())
+        for sensible, id, title, caption, draw in wanted
+        if sensible
+    ]

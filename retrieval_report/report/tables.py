@@ -1,0 +1,308 @@
+"""Frames as tables for reading: chosen columns, few digits, short names, and values to sort by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.report.contents import Report
+from retrieval_report.terminal import visible
+
+__all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
+
+NAME_WIDTH = 48
+FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
+ROWS = 1000  # more would make the page slow; the files have all
+NOTHING = "–"
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is shown, what it sorts by (empty: last), and the full text where the shown one is cut."""
+
+    text: str
+    sort: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading with its meaning, and the function that fills the column's cells."""
+
+    header: str
+    fill: Callable[[Row], Cell]
+    help: str = ""
+    numeric: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The class that the page's style and script know the column by."""
+        return "number" if self.numeric else "measure-name" if self.header == "Measure" else ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the page; ``measures`` holds each row's metric@cutoff where rows can be chosen by it."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    measures: tuple[str, ...] = ()
+    note: str = ""
+    chosen: str = ""  # the measure shown at first
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The different measures, in their order."""
+        return tuple(dict.fromkeys(self.measures))
+
+
+def report_tables(report: Report) -> dict[str, Table]:
+    """All tables of the page by id, those without rows left out."""
+    tables = (
+        _summary(report),
+        _comparison(report),
+        _agreement(report),
+        _audit(report),
+        _profile(report),
+        _queries(report),
+        plain_table("fingerprint", "The data this report was made from", report.fingerprint),
+    )
+    return {table.id: table for table in tables if table.rows}
+
+
+def plain_table(id: str, caption: str, frame: pl.DataFrame) -> Table:
+    """Show a small frame as it is."""
+    columns = [
+        _number(name, name, 0) if dtype.is_numeric() else _text(name, name, width=64)
+        for name, dtype in frame.schema.items()
+    ]
+    return _table(id, caption, columns, frame.iter_rows(named=True))
+
+
+def _summary(report: Report) -> Table:
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in report.summary.iter_rows(named=True):
+        key = (row["model"], measure(row))
+        merged = rows.setdefault(key, {**row, "measure": measure(row)})
+        merged[row["policy"]] = row["value"]
+        if row["policy"] == "expected":
+            merged.update({name: row[name] for name in ("tie_std", "ci_low", "ci_high", "queries")})
+        if row["policy"] == "naive":
+            merged["off"] = row["value"]
+    ranked = sorted(rows.values(), key=lambda row: -(row.get("expected") or 0.0))
+    for row in ranked:
+        naive, expected = row.get("naive"), row.get("expected")
+        row["off"] = None if naive is None or expected is None else naive - expected
+    columns = [
+        _text("Model", "model"),
+        _text("Measure", "measure"),
+        _number("Expected", "expected", help="exact mean over all orders inside ties"),
+        _number("± tie std", "tie_std", help="exact standard deviation of that mean under random tie order"),
+        _number("Naive", "naive", help="with ties in the order received, as other evaluators do"),
+        _number("Naive is off by", "off", sign="+", help="naive − expected"),
+        _number("Shuffled", "shuffled", help="mean over random tie orders"),
+        _number("Lowest", "worst", help="under the worst order inside ties"),
+        _number("Highest", "best", help="under the best order inside ties"),
+        _interval("95% interval", help="of the expected mean, under sampling of queries"),
+        _number("Queries", "queries", 0),
+    ]
+    present = [column for column in columns if column.header not in ("Naive", "Naive is off by") or _has_naive(report)]
+    return _table("summary", "Mean scores of all models", present, ranked, chosen=report.measure)
+
+
+def _has_naive(report: Report) -> bool:
+    return "naive" in report.summary["policy"]
+
+
+def _comparison(report: Report) -> Table:
+    keys = ["model_a", "model_b", "metric", "cutoff"]
+    frame = report.comparison.filter(policy="expected").join(
+        report.flips.select(*keys, "verdict", "disagree"), on=keys, nulls_equal=True, maintain_order="left"
+    )
+    columns = [
+        _text("Model a", "model_a"),
+        _text("Model b", "model_b"),
+        _text("Measure", "measure"),
+        _number("a − b", "difference", sign="+", help="difference of the expected means"),
+        _interval("95% interval", help="of the difference, under sampling of queries"),
+        _number("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
+        _number("Tie-flip chance", "p_tie", help="probability that random tie order shows the pair in the other order"),
+        _text("Disagreeing", "disagree", help="policies that order the pair the other way round"),
+        _counts("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),
+        _text("Verdict", "verdict", help="safe: neither tie order nor sampling is likely to turn the pair around"),
+    ]
+    rows = _first_measure(report, frame)
+    return _table("comparison", "Every pair of models", columns, rows, chosen=report.measure)
+
+
+def _agreement(report: Report) -> Table:
+    columns = [
+        _text("Policy", "policy_a"),
+        _text("Other policy", "policy_b"),
+        _text("Measure", "measure"),
+        _number("Kendall’s τ", "tau", 3, help="1: the same ranking of the models, −1: the reverse"),
+        _yes("Same winner", "same_winner"),
+    ]
+    rows = _first_measure(report, report.agreement)
+    return _table("agreement", "How far policies agree on the ranking", columns, rows, chosen=report.measure)
+
+
+def _audit(report: Report) -> Table:
+    if report.audit.is_empty():
+        return _table("audit", "", [], [])
+    columns = [
+        _text("System", "system"),
+        _text("Call", "call"),
+        _text("Model", "model"),
+        _number("Prints", "prints"),
+        _number("Exact", "exact", help="exact value of the metric asked for"),
+        _number("By definition", "definition_shift", sign="+", help="what the system's own definition adds"),
+        _number("By tie order", "off", sign="+", help="what its order inside ties adds"),
+        _number("z", "z", 1, sign="+", help="by tie order, in standard deviations of random tie order"),
+        _yes("Same winner", "same_winner", help="whether it names the model that is best under its own definition"),
+        _text("Order inside ties", "order", width=80),
+    ]
+    rows = [
+        row
+        for row in report.audit.iter_rows(named=True)
+        if (row["metric"], row["cutoff"]) == (report.metric, report.cutoff)
+    ]
+    caption = f"What other systems would print for {report.measure}"
+    return _table("audit", caption, columns, rows, by_measure=False)
+
+
+def _profile(report: Report) -> Table:
+    columns = [
+        _text("Model", "model"),
+        _number("Cutoff", "cutoff", 0, nothing="all"),
+        _share("Cut a tie", "cut_share", help="queries whose cutoff falls inside a tie"),
+        _share("… that matters", "mixed_share", help="of these, queries where the tie holds different relevances"),
+        _share("Tied items", "tied_items", help="of the top k, items that share their distance with another"),
+        _share("In mixed ties", "mixed_items", help="of the top k, items in a tie of different relevances"),
+        _number("Median tie", "tie_median", 0, help="items of the ties that reach into the top k"),
+        _number("Largest tie", "tie_max", 0),
+        _number("Items", "items", 0, help="length of the lists (median)"),
+        _number("Distances", "distances", 0, help="different distances in a list (median)"),
+        _number("Bits", "resolution", 1, help="what the distance tells about the order (median)"),
+    ]
+    return _table(
+        "profile", "How much the distances tie", columns, report.profile.iter_rows(named=True), by_measure=False
+    )
+
+
+def _queries(report: Report) -> Table:
+    columns = [
+        _text("Query", "query"),
+        _text("Model", "model"),
+        _text("Measure", "measure"),
+        _number("Naive", "naive"),
+        _number("Expected", "expected"),
+        _number("± tie std", "std"),
+        _number("Lowest", "lowest"),
+        _number("Highest", "highest"),
+        _number("Spread", "spread", help="highest − lowest"),
+    ]
+    rows = _first_measure(report, report.queries.filter(pl.col("spread") > 0))
+    return _table("queries", "Queries whose score tie order moves most", columns, rows, chosen=report.measure)
+
+
+def measure(row: Row) -> str:
+    """Metric and cutoff as one text."""
+    return f"{row['metric']}@{'all' if row['cutoff'] is None else row['cutoff']}"
+
+
+def _first_measure(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Rows with their measure, those of the headline first, so that a cut keeps them."""
+    rows = [{**row, "measure": measure(row)} for row in frame.iter_rows(named=True)]
+    return sorted(rows, key=lambda row: row["measure"] != report.measure)
+
+
+def _table(
+    id: str, caption: str, columns: Sequence[Column], rows: Iterable[Row], *, chosen: str = "", by_measure: bool = True
+) -> Table:
+    everything = list(rows)
+    shown = everything[:ROWS]
+    note = (
+        "" if len(shown) == len(everything) else f"The first {ROWS} of {len(everything)} rows; the CSV files have all."
+    )
+    cells = tuple(tuple(column.fill(row) for column in columns) for row in shown)
+    measures = tuple(row["measure"] for row in shown if "measure" in row) if by_measure else ()
+    return Table(id, caption, tuple(columns), cells, measures, note, chosen)
+
+
+def _text(header: str, name: str, *, help: str = "", width: int = NAME_WIDTH) -> Column:
+    def fill(row: Row) -> Cell:
+        value = row.get(name)
+        if value is None or value == "":
+            return Cell(NOTHING)
+        text = str(value)
+        short, full = visible(text, width), visible(text[:FULL_NAME])
+        return Cell(short, short, "" if short == full else full)
+
+    return Column(header, fill, help, numeric=False)
+
+
+def _number(
+    header: str, name: str, digits: int = 4, *, help: str = "", sign: str = "", nothing: str = NOTHING
+) -> Column:
+    def fill(row: Row) -> Cell:
+        value = row.get(name)
+        if value is None or value != value:
+            return Cell(nothing)
+        return Cell(number_text(value, digits, sign), sort_key(value))
+
+    return Column(header, fill, help)
+
+
+def number_text(value: float, digits: int, sign: str = "") -> str:
+    """A number with a true minus sign, and without a sign where it rounds to 0.
+
+    >>> number_text(-0.25, 2, "+"), number_text(-1e-9, 4, "+"), number_text(3.0, 0)
+    ('−0.25', '0.0000', '3')
+    """
+    text = f"{value:{sign}.{digits}f}"
+    return (text.lstrip("+-") if float(text) == 0 else text).replace("-", "−")
+
+
+def sort_key(value: float) -> str:
+    """Digits enough to sort by; what is shown may round neighbours to the same text."""
+    return f"{value:.9g}"
+
+
+def _share(header: str, name: str, *, help: str = "") -> Column:
+    def fill(row: Row) -> Cell:
+        value = row[name]
+        return Cell(NOTHING) if value is None else Cell(f"{value:.1%}", sort_key(value))
+
+    return Column(header, fill, help)
+
+
+def _interval(header: str, *, help: str = "") -> Column:
+    def fill(row: Row) -> Cell:
+        low, high = row["ci_low"], row["ci_high"]
+        if low is None or high is None:
+            return Cell(NOTHING)
+        return Cell(f"{number_text(low, 3)} – {number_text(high, 3)}", sort_key(low))
+
+    return Column(header, fill, help)
+
+
+def _counts(header: str, names: Sequence[str], *, help: str = "") -> Column:
+    def fill(row: Row) -> Cell:
+        return Cell(" – ".join(str(row[name]) for name in names), str(row[names[0]]))
+
+    return Column(header, fill, help)
+
+
+def _yes(header: str, name: str, *, help: str = "") -> Column:
+    def fill(row: Row) -> Cell:
+        value = row[name]
+        return Cell(NOTHING) if value is None else Cell("yes" if value else "no", "yes" if value else "no")
+
+    return Column(header, fill, help, numeric=False)

@@ -1,0 +1,93 @@
+(() => {
+  "use strict";
+  const root = document.documentElement;
+
+  // Dark and light: the system's choice until the reader makes another.
+  const button = document.getElementById("theme");
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
+  const label = () => button.setAttribute("aria-pressed", String(dark()));
+  button.hidden = false;
+  button.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; label(); });
+  system.addEventListener("change", label);
+  label();
+
+  // Tables: sort by a column's values (numbers as numbers, nothing last), filter by words and by measure.
+  const order = new Intl.Collator("en", { numeric: true });
+  const key = (cell) => cell.dataset.sort ?? cell.textContent.trim();
+
+  const compare = (first, second, numeric, direction) => {
+    const missing = (value) => value === "" || value === "–";
+    if (missing(first) || missing(second)) return missing(first) - missing(second);
+    return direction * (numeric ? Number(first) - Number(second) : order.compare(first, second));
+  };
+
+  const sortable = (table) => {
+    const body = table.tBodies[0];
+    const headers = [...table.tHead.rows[0].cells];
+    headers.forEach((header, column) => {
+      const control = document.createElement("button");
+      control.type = "button";
+      control.append(...header.childNodes);
+      header.append(control);
+      const numeric = header.classList.contains("number");
+      control.addEventListener("click", () => {
+        const before = header.getAttribute("aria-sort");
+        // Numbers start with the largest, names with A.
+        const after = before ? (before === "ascending" ? "descending" : "ascending") : numeric ? "descending" : "ascending";
+        headers.forEach((other) => other.removeAttribute("aria-sort"));
+        header.setAttribute("aria-sort", after);
+        const direction = after === "ascending" ? 1 : -1;
+        const rows = [...body.rows].map((row) => [key(row.cells[column]), row]);
+        rows.sort((a, b) => compare(a[0], b[0], numeric, direction));
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
+  };
+
+  const filterable = (part) => {
+    const words = part.querySelector(".filter");
+    const measure = part.querySelector(".measure");
+    const count = part.querySelector(".count");
+    const rows = [...part.querySelectorAll("tbody tr")];
+    const texts = new Map(rows.map((row) => [row, [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase()]));
+    const apply = () => {
+      const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of rows) {
+        const fits = (!measure || !measure.value || row.dataset.measure === measure.value)
+          && wanted.every((word) => texts.get(row).includes(word));
+        row.hidden = !fits;
+        shown += fits;
+      }
+      // One measure needs no column to tell it.
+      part.classList.toggle("one-measure", Boolean(measure && measure.value));
+      count.textContent = `${shown} of ${rows.length} rows`;
+    };
+    words.addEventListener("input", apply);
+    if (measure) measure.addEventListener("change", apply);
+    part.querySelector(".tools").hidden = rows.length < 4;
+    apply();
+  };
+
+  for (const part of document.querySelectorAll(".table")) {
+    sortable(part.querySelector("table"));
+    filterable(part);
+  }
+
+  // Charts: specifications are data; expressions are interpreted, never evaluated as code.
+  const draw = async (script) => {
+    const target = document.getElementById(script.dataset.target);
+    try {
+      await window.embedChart(target, JSON.parse(script.textContent), {
+        ast: true, renderer: "svg", actions: false, defaultStyle: false, tooltip: { disableDefaultStyle: true },
+      });
+      target.dataset.drawn = "yes";
+    } catch (error) {
+      target.textContent = `This chart could not be drawn: ${error.message}`;
+      target.classList.add("failed");
+      console.error(error);
+    }
+  };
+  for (const script of document.querySelectorAll(".specification")) draw(script);
+})();

@@ -1,0 +1,121 @@
+"""A report as files: everything is rendered first, then all files appear together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from retrieval_report.errors import ParameterError
+from retrieval_report.output import check_writable_folder, write_files
+from retrieval_report.report.contents import Report, report_contents
+from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, csv_files, json_files, parquet_files
+from retrieval_report.schema import check_choice
+
+__all__ = ["FORMATS", "write_report"]
+
+FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    rankings: object,
+    *,
+    formats: str | Sequence[str] = ("html", "csv"),
+    timestamp: str | None = None,
+    raw: bool = False,
+    **contents: Any,
+) -> list[Path]:
+    """Write a report into a folder: a page to open, and its numbers to compute with.
+
+    Parameters
+    ----------
+    path
+        The folder; it is made if its parent exists. Files of the same names are replaced, all or none.
+    rankings
+        A rankings or counts frame, as for :func:`evaluate`, or a :class:`Report` from :func:`report_contents`.
+    formats
+        Any of
+
+        - "html": ``report.html``, one file that needs neither network nor other files;
+        - "csv": a file for each frame, and ``columns.csv``, which explains every column; text that a spreadsheet
+          would run as a formula has a leading ``'``, which :func:`read_report` takes away again;
+        - "parquet", "json": the same frames;
+        - "markdown", "latex": ``summary.md``, ``summary.tex``: the summary as a table to paste.
+
+        ``about.json`` (parameters, versions, types) comes with csv, parquet and json.
+    timestamp
+        Shown as it is, if given. Without it the same input gives the same bytes.
+    raw
+        Leave text in CSV as it is.
+    **contents
+        What :func:`report_contents` takes: ``judgements``, ``metrics``, …; not with a :class:`Report`.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be written to (found before anything is computed), or a file cannot.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_report(folder, rankings, metrics="ap", cutoffs=3, formats="markdown")
+    ...     print(files[0].read_text(encoding="utf-8"))  # doctest: +ELLIPSIS
+    | model | ap@3 |
+    | --- | ---: |
+    | **model** | **0.2083 ± 0.0417** |
+    ...
+    """
+    chosen = [formats] if isinstance(formats, str) else list(formats)
+    for name in chosen:
+        check_choice("formats", name, FORMATS)
+    folder = check_writable_folder(path)
+    if isinstance(rankings, Report):
+        if contents:
+            raise ParameterError(f"write_report: a finished report takes no {', '.join(sorted(contents))}")
+        report = rankings
+    else:
+        report = report_contents(rankings, **contents)
+    files = {folder / name: data for name, data in _render(report, chosen, timestamp, raw).items()}
+    write_files(files)
+    return list(files)
+
+
+def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: bool) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    if "html" in formats:
+        # Jinja and Vega take time to load, which CSV alone need not pay.
+        from retrieval_report.report.html import render_html
+        from retrieval_report.report.pictures import pictures
+
+        files["report.html"] = render_html(report, pictures(report), timestamp=timestamp).encode()
+    if "csv" in formats:
+        files |= csv_files(report, raw=raw)
+    if "parquet" in formats:
+        files |= parquet_files(report)
+    if "json" in formats:
+        files |= json_files(report)
+    if set(FRAME_FORMATS) & set(formats):
+        files[ABOUT] = about_bytes(report, formats=formats, raw=raw, timestamp=timestamp)
+    return files | _summary_tables(report, formats)
+
+
+def _summary_tables(report: Report, formats: Sequence[str]) -> dict[str, bytes]:
+    from retrieval_report.report.paper import latex_table, markdown_table
+
+    files = {}
+    if "markdown" in formats:
+        files["summary.md"] = markdown_table(report).encode()
+    if "latex" in formats:
+        files["summary.tex"] = latex_table(report).encode()
+    return files

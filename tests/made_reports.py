@@ -1,0 +1,44 @@
+"""Small rankings and reports for the tests of the report."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import polars as pl
+
+from retrieval_report.report import Report, report_contents
+
+HOSTILE = (
+    "</script><img src=x onerror=document.title='hacked'>",
+    '" onmouseover="document.title=1',
+    "=HYPERLINK(1)",
+    "'=quoted formula",
+    "\u202eright to left \u05e2\u05d1\u05e8\u05d9\u05ea",
+    "line\u2028and\u2029paragraph",
+    "<!-- <script>",
+    "x" * 10_000,
+)
+METRICS = ("precision", "ap(denominator=retrieved)", "ndcg")
+CUTOFFS = (1, 3, None)
+
+
+def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
+    """Lists of eight items with ties, which differ by model, query and item without any chance."""
+    rows = [
+        {
+            "model": model,
+            "query": f"query {query}",
+            "item": item,
+            "distance": ((item * (7 + place) + query) % 11) // (1 + place % 3),
+            "relevance": int((item * 5 + query) % 3 == 0) * (1 + item % 2),
+        }
+        for place, model in enumerate(models)
+        for query in range(queries)
+        for item in range(8)
+    ]
+    return pl.DataFrame(rows)
+
+
+@cache
+def made_report(models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report") -> Report:
+    return report_contents(made_rankings(models), metrics=METRICS, cutoffs=CUTOFFS, shuffles=20, title=title)
