@@ -1,0 +1,47 @@
+"""Analysis frames → Altair charts: the same ones in a notebook, the report and the dashboard.
+
+Every function takes a frame that this package returned and gives back one themed chart. What is drawn stands inside
+the chart, so it needs no file and no network; the frame is reduced first where it is large, so Altair's row limit is
+never met. Nothing global is changed in Altair. Titles state what the chart shows, and its ``description`` tells
+it to screen readers. :func:`styled` sets another colour of the text.
+
+In JupyterLab the charts display without a network after ``altair.renderers.enable("mimetype")``, as Lab carries Vega
+itself, or, with the package ``anywidget``, after ``altair.renderers.enable("jupyter", offline=True)``. A chart is
+written with ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``, which need ``vl-convert-python``.
+
+>>> import polars as pl
+>>> from retrieval_report import charts, evaluate, summarise
+>>> rankings = pl.DataFrame({
+...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+>>> summary = summarise(evaluate(rankings, metrics="precision", cutoffs=2))
+>>> charts.policies(summary, metric="precision", cutoff=2).to_dict()["title"]["text"]
+['model: precision@2 is 0.2500 in expectation, 0.5000 in the order received']
+"""
+
+from __future__ import annotations
+
+from retrieval_report.charts.codes import precision_recall, radius
+from retrieval_report.charts.comparisons import comparison_matrix, intervals
+from retrieval_report.charts.cutoffs import scores_by_cutoff
+from retrieval_report.charts.lists import ranked_list
+from retrieval_report.charts.policies import policies
+from retrieval_report.charts.queries import query_scatter
+from retrieval_report.charts.ranks import rank_flips
+from retrieval_report.charts.shuffles import shuffled_distribution
+from retrieval_report.charts.theme import styled
+from retrieval_report.charts.ties import profile
+
+__all__ = [
+    "comparison_matrix",
+    "intervals",
+    "policies",
+    "precision_recall",
+    "profile",
+    "query_scatter",
+    "radius",
+    "rank_flips",
+    "ranked_list",
+    "scores_by_cutoff",
+    "shuffled_distribution",
+    "styled",
+]

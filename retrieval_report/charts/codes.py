@@ -1,0 +1,213 @@
+"""Views that are usual for binary codes: scores within a radius, and precision against recall."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.charts.data import best_of, held, inline, joined, side_by_side, summary_frame, with_labels
+from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
+from retrieval_report.charts.names import listed, unique_labels
+from retrieval_report.charts.theme import empty_chart, finish, layered
+
+__all__ = ["precision_recall", "radius"]
+
+RADIUS = {
+    "model": pl.String,
+    "radius": pl.Float64,
+    "precision": pl.Float64,
+    "recall": pl.Float64,
+    "f1": pl.Float64,
+    "hit_rate": pl.Float64,
+    "queries": pl.Int64,
+    "empty": pl.Float64,
+}
+PANELS = {
+    "precision": "precision within the radius",
+    "recall": "recall within the radius",
+    "empty": "queries with no item inside",
+}
+WIDTH, HEIGHT = 210, 260
+CURVE = 380
+
+
+def radius(radius_frame: object) -> ChartType:
+    """Draw precision, recall and the share of empty results within each radius.
+
+    Parameters
+    ----------
+    radius_frame
+        What :func:`evaluate_radius` returns.
+
+    Returns
+    -------
+    altair.Chart
+        Three panels. No tie order can change these scores: all items at one distance are inside, or none.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report.radius import evaluate_radius
+    >>> counts = pl.DataFrame({
+    ...     "query": ["a", "a", "b"], "distance": [0, 2, 3], "relevance": [1, 0, 1], "count": [1, 3, 1]})
+    >>> radius(evaluate_radius(counts, radii=(0, 2))).to_dict()["title"]["text"]
+    ['model has the best F1 within a radius: 0.500 at radius 0']
+    """
+    frame = held(radius_frame, RADIUS, "radius", "evaluate_radius")
+    if frame is None:
+        return empty_chart("no radius was evaluated")
+    order = (
+        frame.group_by("model").agg(pl.col("f1").max()).sort("f1", "model", descending=[True, False], nulls_last=True)
+    )
+    labels = unique_labels(order["model"])
+    lit = [labels[model] for model in spotlight(order["model"].to_list())]
+    rows = with_labels(frame, labels).with_columns(
+        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS))
+    )
+    panels = [_radius_panel(rows, name, title, lit) for name, title in PANELS.items()]
+    chart = alt.hconcat(*panels, spacing=22)
+    best = frame.sort("f1", "model", "radius", descending=[True, False, False], nulls_last=True).row(0, named=True)
+    title = "No model has an F1 within any radius"
+    if best["f1"] is not None:
+        value = f"{best['f1']:.3f} at radius {best['radius']:g}"
+        title = f"{listed([best['model']])} has the best F1 within a radius: {value}"
+    grey = order.height - len(lit)
+    note = "all items at one distance are inside or none, so no tie order changes these scores"
+    return finish(chart, title, [note + unlit(grey)], _spoken_radius(rows, lit), 96)
+
+
+def _radius_panel(rows: pl.DataFrame, name: str, title: str, lit: list[str]) -> alt.LayerChart:
+    scale, _ = vertical_scale(rows, [name])
+    x = alt.X(
+        "radius:Q", title="radius", scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False, tickMinStep=1)
+    )
+    colour = alt.Color(
+        "shade:N", scale=colour_scale(lit, grey=rows["label"].n_unique() > len(lit)), legend=alt.Legend(title=None)
+    )
+    tooltip = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("radius:Q"),
+        *(alt.Tooltip(f"{column}:Q", format=".4f") for column in ("precision", "recall", "f1", "hit_rate", "empty")),
+        alt.Tooltip("queries:Q"),
+    ]
+    rows = rows.filter(pl.col(name).is_not_null())
+    layers = []
+    for part, width in ((rows.filter(shade=OTHERS), 1.0), (rows.filter(pl.col("shade") != OTHERS), 2.2)):
+        if part.height:
+            line = alt.Chart(inline(part)).mark_line(strokeWidth=width, point={"size": 18, "filled": True})
+            layers.append(
+                line.encode(
+                    x=x, y=alt.Y(f"{name}:Q", scale=scale, title=title), color=colour, detail="label:N", tooltip=tooltip
+                )
+            )
+    return layered(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _spoken_radius(rows: pl.DataFrame, lit: list[str]) -> str:
+    parts = []
+    for label in lit:
+        best = rows.filter(label=label).sort("f1", "radius", descending=[True, False], nulls_last=True)
+        if best["f1"][0] is not None:
+            parts.append(f"{label}: F1 {best['f1'][0]:.4f} at radius {best['radius'][0]:g}")
+    return "Lines of precision, recall and empty results by radius. " + joined(parts)
+
+
+def precision_recall(summary: object) -> ChartType:
+    """Draw expected precision against expected recall, a point for every cutoff that the summary has both at.
+
+    Parameters
+    ----------
+    summary
+        What :func:`summarise` returns, with the metrics ``precision`` and ``recall``.
+
+    Returns
+    -------
+    altair.Chart
+        Lines run from the smallest cutoff to the whole list.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, summarise
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> summary = summarise(evaluate(rankings, metrics=("precision", "recall"), cutoffs=(1, 2, 4)))
+    >>> precision_recall(summary).to_dict()["title"]["text"]
+    ['model: expected precision and recall at 3 cutoffs']
+    """
+    frame = summary_frame(summary)
+    if frame is None:
+        return empty_chart("the summary has no rows")
+    rows = _both(frame)
+    if not rows.height:
+        return empty_chart("precision and recall are not both in the summary, at one cutoff")
+    order = rows.group_by("model").agg(pl.col("precision").mean()).sort("precision", "model", descending=[True, False])
+    labels = unique_labels(order["model"])
+    lit = [labels[model] for model in spotlight(order["model"].to_list())]
+    shown = with_labels(rows, labels).with_columns(
+        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
+        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
+    )
+    chart = layered(*_curves(shown, lit)).properties(width=CURVE, height=CURVE)
+    cutoffs = rows["cutoff"].n_unique()
+    note = "points from the smallest cutoff (left) to the largest, exact means over tie orders"
+    grey = len(labels) - len(lit)
+    parts = [
+        f"{label}: precision {p:.4f} at recall {r:.4f}"
+        for label, p, r in shown.filter(pl.col("label").is_in(lit))
+        .group_by("label", maintain_order=True)
+        .last()
+        .select("label", "precision", "recall")
+        .rows()
+    ]
+    return finish(
+        chart,
+        _curve_title(rows, cutoffs),
+        [note + unlit(grey)],
+        "Precision against recall, at the largest cutoff: " + joined(parts),
+        84,
+    )
+
+
+def _both(frame: pl.DataFrame) -> pl.DataFrame:
+    """Expected precision and recall side by side, smallest cutoff first."""
+    parts = []
+    for name in ("precision", "recall"):
+        part = side_by_side(frame.filter(metric=name))
+        parts.append(part.filter(pl.col("order").is_not_null()).select("model", "cutoff", pl.col("order").alias(name)))
+    return parts[0].join(parts[1], on=["model", "cutoff"], nulls_equal=True).sort("model", "cutoff", nulls_last=True)
+
+
+def _curves(rows: pl.DataFrame, lit: list[str]) -> list[alt.Chart]:
+    """Grey below, coloured above, each with its name at its right end where there is room."""
+    y_scale, _ = vertical_scale(rows, ["precision"])
+    x_scale, _ = vertical_scale(rows, ["recall"])
+    x = alt.X("recall:Q", scale=x_scale, title="expected recall", axis=alt.Axis(tickCount=6))
+    y = alt.Y("precision:Q", scale=y_scale, title="expected precision", axis=alt.Axis(tickCount=6))
+    legend = alt.Legend(title=None, orient="right")
+    colour = alt.Color("shade:N", scale=colour_scale(lit, grey=rows["label"].n_unique() > len(lit)), legend=legend)
+    tooltip = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("k:N", title="cutoff"),
+        alt.Tooltip("precision:Q", format=".4f"),
+        alt.Tooltip("recall:Q", format=".4f"),
+    ]
+    layers = []
+    for part, width in ((rows.filter(shade=OTHERS), 1.0), (rows.filter(pl.col("shade") != OTHERS), 2.2)):
+        if part.height:
+            part = part.with_columns(step=pl.int_range(pl.len()))
+            line = alt.Chart(inline(part)).mark_line(strokeWidth=width, point={"size": 26, "filled": True})
+            layers.append(line.encode(x=x, y=y, color=colour, detail="label:N", order="step:Q", tooltip=tooltip))
+    return layers
+
+
+def _curve_title(rows: pl.DataFrame, cutoffs: int) -> str:
+    if rows["model"].n_unique() == 1:
+        return f"{listed([rows['model'][0]])}: expected precision and recall at {cutoffs} cutoffs"
+    last = rows.filter(pl.col("cutoff").eq_missing(rows["cutoff"][-1]))
+    leaders = best_of(last, "recall")
+    where = "over whole lists" if last["cutoff"][0] is None else f"at k = {last['cutoff'][0]}"
+    verb = "finds" if len(leaders) == 1 else "find"
+    value = float(last.filter(model=leaders[0])["recall"][0])
+    return f"{listed(leaders)} {verb} most of the relevant items {where}: recall {value:.3f}"

@@ -1,0 +1,324 @@
+"""Every pair of models: how far apart, could it be the sample of queries, could it be the tie order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.comparison import COMPARISON
+from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
+from retrieval_report.charts.theme import BLUE, GREEN, VERMILLION, empty_chart, finish, layered
+from retrieval_report.errors import ParameterError
+from retrieval_report.schema import check_choice
+
+__all__ = ["comparison_matrix", "intervals"]
+
+ALPHA, TIE_RISK = 0.05, 0.05
+CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # up to sixteen models there is room for numbers in the cells
+PAIRS, STEP = 40, 18
+SAFE, SAMPLING, TIES = "stands", "could be the sample of queries", "could be the tie order"
+NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
+CHANCES = ("holm_p", "permutation_p", "p_tie")
+COUNTS = ("wins", "ties", "losses", "queries")
+
+
+def comparison_matrix(comparison: object, *, metric: object, cutoff: int | None, policy: str = "expected") -> ChartType:
+    """Draw every pair of models as two cells: the difference below the diagonal, the chance of a flip above it.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`compare` returns.
+    metric, cutoff, policy
+        One that it has; cutoff None is the whole list.
+
+    Returns
+    -------
+    altair.Chart
+        Below the diagonal the score of the column less that of the row, with * where ``holm_p`` is under 0.05; above
+        it the probability that random tie order shows the pair the other way round (``p_tie``). Best model first.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import compare, evaluate
+    >>> rankings = pl.DataFrame({
+    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
+    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
+    >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
+    >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
+    ['0 of 1 pairs differ significantly at rr@all; tie order could flip 1']
+    """
+    pairs = _pairs(comparison, metric, cutoff, policy)
+    if pairs is None:
+        return empty_chart("there are no pairs of models to compare")
+    labels = unique_labels(_ordered(pairs))
+    where = place_name(str(metric), cutoff)
+    cells = _cells(pairs, labels)
+    step = CELL if len(labels) <= WRITTEN else SMALL_CELL
+    domain = alt.Scale(domain=list(labels.values()))
+    x = alt.X(
+        "column:N",
+        scale=domain,
+        sort=None,
+        title=None,
+        axis=alt.Axis(orient="top", labelAngle=-40, ticks=False, domain=False, grid=False),
+    )
+    y = alt.Y("label:N", scale=domain, sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, grid=False))
+    layers = _tiles(cells, x, y)
+    if len(labels) <= WRITTEN:
+        layers.append(_numbers(cells, x, y))
+    chart: alt.LayerChart = (
+        layered(*layers)
+        .resolve_scale(color="independent")
+        .properties(width=step * len(labels), height=min(step, 30) * len(labels))
+    )
+    lines = [
+        "below the diagonal: column − row, * where p < 0.05 after Holm's correction;",
+        "above: chance that random tie order flips the pair",
+    ]
+    return finish(chart, _title(pairs, where), lines, _spoken(pairs))
+
+
+def intervals(
+    comparison: object, *, metric: object, cutoff: int | None, policy: str = "expected", model: str | None = None
+) -> ChartType:
+    """Draw the difference of every pair of models with its interval, better model first.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`compare` returns.
+    metric, cutoff, policy
+        One that it has; cutoff None is the whole list.
+    model
+        Draw the pairs of this model only. Default: all pairs, or those of the best model where there are more than
+        forty.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: difference; thin line: confidence interval over queries; thick line: ±2 standard deviations under random
+        tie order.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import compare, evaluate
+    >>> rankings = pl.DataFrame({
+    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
+    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
+    >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
+    >>> intervals(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
+    ['fine is ahead of coarse at rr@all, but tie order could turn that']
+    """
+    pairs = _pairs(comparison, metric, cutoff, policy)
+    if pairs is None:
+        return empty_chart("there are no pairs of models to compare")
+    order = _ordered(pairs)
+    if model is not None and model not in order:
+        raise ParameterError(f"model: {clean(model, 80)!r} is not in the comparison")
+    lead = order[0] if model is None and pairs.height > PAIRS else model
+    if lead is not None:
+        pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
+    where = place_name(str(metric), cutoff)
+    rows = _oriented(pairs, unique_labels(order), lead)
+    chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
+    lines = [
+        "dot: difference; thin line: confidence interval over queries;",
+        "thick line: ±2 standard deviations under random tie order",
+    ]
+    return finish(chart, _interval_title(rows, where, lead), lines, _spoken(pairs))
+
+
+def _pairs(comparison: object, metric: object, cutoff: int | None, policy: str) -> pl.DataFrame | None:
+    """The pairs at one place, and what stands in doubt about each."""
+    frame = held(comparison, COMPARISON, "comparison", "compare")
+    if frame is None:
+        return None
+    pairs = at_place(frame, metric, cutoff)
+    check_choice("policy", policy, list(dict.fromkeys(pairs["policy"])))
+    pairs = pairs.filter((pl.col("policy") == policy) & pl.col("difference").is_not_null())
+    by_ties = (pl.col("p_tie") > TIE_RISK) | ((pl.col("difference") == 0) & (pl.col("tie_std") > 0))
+    sure = pl.when(pl.col("holm_p") < ALPHA).then(pl.lit(SAFE)).otherwise(pl.lit(SAMPLING))
+    verdict = pl.when(by_ties).then(pl.lit(TIES)).otherwise(sure)
+    return pairs.with_columns(verdict=verdict) if pairs.height else None
+
+
+def _ordered(pairs: pl.DataFrame) -> list[str]:
+    """Models, best first."""
+    sides = [pairs.select(model=f"model_{side}", value=f"value_{side}") for side in "ab"]
+    means = pl.concat(sides).group_by("model").agg(pl.col("value").first())
+    return means.sort("value", "model", descending=[True, False])["model"].to_list()
+
+
+def _turned(pairs: pl.DataFrame, turn: pl.Expr) -> pl.DataFrame:
+    """Exchange the two models where asked."""
+    low, high = pl.col("ci_low"), pl.col("ci_high")
+    return pairs.with_columns(
+        *(
+            pl.when(turn).then(f"{name}_{other}").otherwise(f"{name}_{side}").alias(f"{name}_{side}")
+            for name in ("model", "value")
+            for side, other in ("ab", "ba")
+        ),
+        pl.when(turn).then(-pl.col("difference")).otherwise("difference").alias("difference"),
+        pl.when(turn).then(-high).otherwise(low).alias("ci_low"),
+        pl.when(turn).then(-low).otherwise(high).alias("ci_high"),
+        pl.when(turn).then("losses").otherwise("wins").alias("wins"),
+        pl.when(turn).then("wins").otherwise("losses").alias("losses"),
+    )
+
+
+def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
+    """Two cells for every pair: one half shows the difference, the other the chance of a flip."""
+    place = {name: number for number, name in enumerate(labels)}
+    behind = [pl.col(f"model_{side}").replace_strict(place, return_dtype=pl.Int64) for side in "ab"]
+    upper = _turned(pairs, behind[0] > behind[1])
+    lower = _turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
+    largest = pairs["difference"].abs().max()
+    star = pl.when(pl.col("holm_p") < ALPHA).then(pl.lit("*")).otherwise(pl.lit(""))
+    number = pl.col("ahead").map_elements(lambda value: f"{value:.3f}" if value else "0", return_dtype=pl.String)
+    strong = pl.col("ahead") > 0.5 * float(str(largest))
+    lower = lower.with_columns(half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong)
+    chance = pl.col("p_tie").map_elements(_percent, return_dtype=pl.String)
+    upper = upper.with_columns(
+        half=pl.lit("p_tie"),
+        ahead="difference",
+        shown="p_tie",
+        text=chance.fill_null("–"),
+        strong=(pl.col("p_tie") > 0.3).fill_null(False),
+    )
+    cells = with_labels(pl.concat([lower, upper], how="diagonal").rename({"model_a": "model"}), labels)
+    column = with_labels(cells.select(model="model_b"), labels)
+    return cells.with_columns(column=column["label"], model_b=column["model"])
+
+
+def _percent(share: float) -> str:
+    if share == 0:
+        return "0"
+    if share < 0.005:
+        return "<1%"
+    return f"{share:.0%}"
+
+
+def _tooltip(first: str) -> list[alt.Tooltip]:
+    texts = [alt.Tooltip(f"{first}:N", title="model a"), alt.Tooltip("model_b:N", title="model b")]
+    numbers = [
+        alt.Tooltip(f"{name}:Q", format="+.4f" if name == "difference" else ".4f", title=name.replace("_", " "))
+        for name in NUMBERS
+    ]
+    chances = [alt.Tooltip(f"{name}:Q", format=".3~g", title=name.replace("_", " ")) for name in CHANCES]
+    return [*texts, *numbers, *chances, *(alt.Tooltip(f"{name}:Q") for name in COUNTS), alt.Tooltip("verdict:N")]
+
+
+def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Opaque tiles, so that what is written on them reads on any page."""
+    kept = ["model", "model_b", "label", "column", "shown", "verdict", *NUMBERS, *CHANCES, *COUNTS]
+    largest = cells["difference"].abs().max() or 1.0
+    blues = alt.Scale(domain=[0, float(str(largest))], range=["#ececec", "#0a5f96"])
+    reds = alt.Scale(domain=[0, 0.5], range=["#ececec", "#8a3b7c"], clamp=True)
+    layers = []
+    for half, scale, title, pattern in (
+        ("difference", blues, "column − row", ".2f"),
+        ("p_tie", reds, "chance of a flip", "%"),
+    ):
+        colour = alt.Color(
+            "shown:Q",
+            scale=scale,
+            legend=alt.Legend(title=title, format=pattern, orient="right", gradientLength=110, tickCount=4),
+        )
+        tiles = alt.Chart(inline(cells.filter(half=half).select(kept))).mark_rect(strokeWidth=0)
+        layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=_tooltip("model")))
+    return layers
+
+
+def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+    ink = alt.Color("strong:N", scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]), legend=None)
+    text = alt.Chart(inline(cells.select("label", "column", "text", "strong"))).mark_text(fontSize=10)
+    drawn: alt.Chart = text.encode(x=x, y=y, text="text:N", color=ink)
+    return drawn
+
+
+def _title(pairs: pl.DataFrame, where: str) -> str:
+    sure = pairs.filter(pl.col("holm_p") < ALPHA).height
+    turned = pairs.filter(verdict=TIES).height
+    start = f"{sure} of {pairs.height} pairs differ significantly at {where}"
+    return f"{start}; tie order could flip {turned or 'none'}"
+
+
+def _oriented(pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None) -> pl.DataFrame:
+    """The better model of a pair first (or the one asked for), smallest differences on top."""
+    turn = pl.col("difference") < 0 if lead is None else pl.col("model_b") == lead
+    rows = _turned(pairs, turn).sort("difference", "model_a", "model_b")
+    first, second = (with_labels(rows.select(model=f"model_{side}"), labels) for side in "ab")
+    named = zip(first["label"], second["label"], strict=True)
+    text = [f"{a} − {b}" if lead is None else b for a, b in named]
+    return rows.with_columns(
+        pair=pl.Series(text),
+        model_a=first["model"],
+        model_b=second["model"],
+        two_low=pl.col("difference") - 2 * pl.col("tie_std"),
+        two_high=pl.col("difference") + 2 * pl.col("tie_std"),
+    )
+
+
+def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
+    y = alt.Y(
+        "pair:N",
+        sort=None,
+        title=None,
+        scale=alt.Scale(domain=rows["pair"].to_list()),
+        axis=alt.Axis(labelLimit=330, ticks=False, domain=False),
+    )
+    colour = alt.Color(
+        "verdict:N",
+        scale=alt.Scale(domain=[SAFE, SAMPLING, TIES], range=[GREEN, BLUE, VERMILLION]),
+        legend=alt.Legend(title="the difference", orient="bottom"),
+    )
+    kept = ["pair", "model_a", "model_b", "verdict", "two_low", "two_high", *NUMBERS, *CHANCES, *COUNTS]
+    rows = rows.select(kept)
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
+    layers = [zero.encode(x=alt.X("zero:Q", title=title))]
+    for low, high, width in (("ci_low", "ci_high", 1.4), ("two_low", "two_high", 4.5)):
+        part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
+        if part.height:
+            line = alt.Chart(inline(part)).mark_rule(strokeWidth=width, opacity=1 if width < 2 else 0.45)
+            layers.append(
+                line.encode(
+                    x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q", y=y, color=colour, tooltip=_tooltip("model_a")
+                )
+            )
+    dot = alt.Chart(inline(rows)).mark_point(filled=True, size=48, opacity=1)
+    layers.append(dot.encode(x=alt.X("difference:Q", title=title), y=y, color=colour, tooltip=_tooltip("model_a")))
+    return layered(*layers).properties(width=380, height=max(STEP * rows.height, 40))
+
+
+def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
+    if rows.height == 1:
+        row = rows.row(0, named=True)
+        doubt = {SAFE: "", SAMPLING: ", but other queries could turn that", TIES: ", but tie order could turn that"}
+        first, second = row["model_a"], row["model_b"]
+        if row["difference"] == 0:
+            return f"{quoted(first)} and {quoted(second)} are level at {where}"
+        if row["difference"] < 0:
+            first, second = second, first
+        return f"{quoted(first)} is ahead of {quoted(second)} at {where}{doubt[row['verdict']]}"
+    counts = {name: rows.filter(verdict=name).height for name in (SAFE, SAMPLING, TIES)}
+    rest = f", {counts[TIES]} could be the tie order" if counts[TIES] else ""
+    if lead is not None:
+        return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences stand{rest}"
+    return f"{counts[SAFE]} of {rows.height} differences at {where} stand{rest}"
+
+
+def _spoken(pairs: pl.DataFrame) -> str:
+    closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").head(4)
+    parts = []
+    for row in closest.iter_rows(named=True):
+        chance = "" if row["p_tie"] is None else f", chance of a flip {_percent(row['p_tie'])}"
+        names = f"{quoted(row['model_a'])} less {quoted(row['model_b'])}"
+        parts.append(f"{names}: {row['difference']:+.4f}{chance}")
+    return f"{pairs.height} pairs of models; the closest: " + joined(parts)

@@ -1,0 +1,223 @@
+"""Scores of every model along the cutoffs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.charts.data import best_of, inline, joined, of_metric, side_by_side, summary_frame, with_labels
+from retrieval_report.charts.lines import (
+    HEIGHT,
+    OTHERS,
+    WIDTH,
+    colour_scale,
+    end_labels,
+    spotlight,
+    unlit,
+    vertical_scale,
+)
+from retrieval_report.charts.names import clean, listed, quoted, unique_labels
+from retrieval_report.charts.theme import empty_chart, finish, layered
+from retrieval_report.errors import ParameterError
+
+__all__ = ["cutoff_axis", "scores_by_cutoff"]
+
+TICKS = 10
+LOOKS: dict[str, dict[str, Any]] = {
+    "order": {"shape": "circle", "filled": True, "size": 22, "opacity": 1},
+    "naive": {"shape": "circle", "filled": False, "size": 60, "strokeWidth": 1.3, "opacity": 1},
+    "shuffled": {"shape": "cross", "filled": True, "size": 34, "opacity": 0.75},
+}
+NUMBERS = ("expected", "tie_std", "naive", "shuffled", "lowest", "highest")
+
+
+def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = (), log: bool = True) -> ChartType:
+    """Draw the expected score of every model along the cutoffs.
+
+    The leading models are coloured and named at their right end, with rings where the order received scores and
+    crosses at the mean of the shuffles; the others are grey.
+
+    Parameters
+    ----------
+    summary
+        What :func:`summarise` returns.
+    metric
+        One of its metrics.
+    bands
+        Models to draw as bands too: all that any tie order can give (pale), and ±2 standard deviations under random
+        tie order (dark).
+    log
+        Whether the axis of the cutoffs is logarithmic. The whole list stands at its right end.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, summarise
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> summary = summarise(evaluate(rankings, metrics="precision", cutoffs=(1, 2, None)))
+    >>> scores_by_cutoff(summary, metric="precision").to_dict()["title"]["text"]
+    ['model: precision at 3 cutoffs']
+    """
+    frame = summary_frame(summary)
+    if frame is None:
+        return empty_chart("the summary has no rows")
+    wide = side_by_side(of_metric(frame, metric))
+    unknown = [model for model in bands if model not in set(wide["model"])]
+    if unknown:
+        raise ParameterError(f"bands: {clean(str(unknown[0]), 80)!r} is no model of this summary")
+    if wide["order"].null_count() == wide.height:
+        return empty_chart("no policy of this summary is expected, shuffled or naive")
+    order = wide.group_by("model").agg(pl.col("order").mean()).sort("order", "model", descending=[True, False])
+    labels = unique_labels(order["model"])
+    lit = [labels[model] for model in spotlight(order["model"].to_list(), bands)]
+    axis, places = cutoff_axis(wide["cutoff"], log)
+    rows = with_labels(wide, labels).with_columns(
+        at=pl.col("cutoff").replace_strict(places, return_dtype=pl.Float64),
+        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
+        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
+        two_low=pl.col("expected") - 2 * pl.col("tie_std"),
+        two_high=pl.col("expected") + 2 * pl.col("tie_std"),
+    )
+    banded = rows.filter(pl.col("label").is_in([labels[model] for model in bands]))
+    shown = rows.select("order", "naive", "shuffled")
+    limits = [shown.select(number=name) for name in shown.columns]
+    limits += [banded.select(number=name) for name in ("lowest", "highest", "two_low", "two_high")]
+    scale, domain = vertical_scale(pl.concat(limits), ["number"])
+    x = alt.X("at:Q", scale=axis[0], axis=axis[1])
+    name = clean(str(metric), 60)
+    y = alt.Y("order:Q", scale=scale, title=name)
+    colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
+    layers = [*_bands(banded, x, y, lit), *_lines(rows, x, y, colour), *_marks(rows, lit, x, y, colour)]
+    ends = (
+        rows.sort("at")
+        .group_by("label", maintain_order=True)
+        .agg(pl.col("model", "shade").last(), end=pl.col("order").last())
+    )
+    layers += end_labels(ends, lit, domain, (scale, name))
+    chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
+    return finish(chart, _title(wide, name), _legend(rows, lit, bool(bands)), _spoken(rows, lit))
+
+
+def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axis], dict[int | None, float]]:
+    """Scale and axis of the cutoffs, and where each stands: the whole list to the right of the last."""
+    known = sorted(cutoffs.drop_nulls().unique().to_list())
+    last = float(known[-1]) if known else 1.0
+    whole = last * (last / known[0]) ** 0.15 * 1.25 if known and log else last * 1.12 + 1 if known else 1.0
+    places: dict[int | None, float] = {cutoff: float(cutoff) for cutoff in known}
+    if cutoffs.null_count():
+        places[None] = whole
+    keep = known[:: math.ceil(len(known) / TICKS)] if known else []
+    ticks = [places[cutoff] for cutoff in [*keep, *([None] if None in places else [])]]
+    low, high = min(places.values()), max(places.values())
+    margin = (low / 1.1, high * 1.005) if log else (low - 0.02 * (high - low) - 0.1, high + 0.002 * (high - low) + 0.01)
+    scale = alt.Scale(type="log" if log else "linear", domain=margin, nice=False, zero=False)
+    text = f"datum.value > {last if known else 0} ? 'all' : format(datum.value, 'd')"
+    axis = alt.Axis(values=ticks, labelExpr=text, title="cutoff k", grid=False, labelOverlap="greedy")
+    return (scale, axis), places
+
+
+def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
+    """Grey lines below coloured ones; the step to the whole list, which is no cutoff, is dashed."""
+    number = alt.Tooltip("expected:Q", format=".4f")
+    whole = pl.col("cutoff").is_null()
+    last = rows.filter(~whole).sort("at").group_by("label").agg(pl.col("at").max())
+    step = pl.concat([rows.filter(~whole).join(last, on=["label", "at"], how="semi"), rows.filter(whole)])
+    layers = []
+    for lit in (False, True):
+        here = (pl.col("shade") != OTHERS) if lit else (pl.col("shade") == OTHERS)
+        for part, dash in ((rows.filter(~whole & here), [1, 0]), (step.filter(here), [3, 3])):
+            if part.height:
+                part = part.select("model", "label", "shade", "at", "k", "order", "expected").sort("label", "at")
+                line = alt.Chart(inline(part)).mark_line(
+                    strokeWidth=2.2 if lit else 1.1, strokeDash=dash, opacity=1 if lit else 0.6, clip=True
+                )
+                layers.append(line.encode(x=x, y=y, color=colour, detail="label:N", tooltip=["model:N", number]))
+    return layers
+
+
+def _marks(rows: pl.DataFrame, lit: Sequence[str], x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
+    """A dot for the expectation, a ring for the order received and a cross for the shuffles, all with all numbers."""
+    rows = rows.filter(pl.col("label").is_in(list(lit))).select("model", "label", "shade", "at", "k", "order", *NUMBERS)
+    tooltip = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("k:N", title="cutoff"),
+        *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS),
+    ]
+    layers = []
+    for name, look in LOOKS.items():
+        part = rows.filter(pl.col(name).is_not_null())
+        if part.height:
+            point = alt.Chart(inline(part)).mark_point(**look)
+            layers.append(point.encode(x=x, y=_same_axis(y, name), color=colour, tooltip=tooltip))
+    return layers
+
+
+def _bands(rows: pl.DataFrame, x: alt.X, y: alt.Y, lit: Sequence[str]) -> list[alt.Chart]:
+    layers = []
+    for low, high, opacity in (("lowest", "highest", 0.13), ("two_low", "two_high", 0.25)):
+        part = rows.filter(pl.col(low).is_not_null() & pl.col(high).is_not_null())
+        if part.height:
+            area = alt.Chart(inline(part.select("label", "shade", "at", low, high))).mark_area(opacity=opacity)
+            colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
+            layers.append(area.encode(x=x, y=_same_axis(y, low), y2=f"{high}:Q", color=colour, detail="label:N"))
+    return layers
+
+
+def _same_axis(y: alt.Y, column: str) -> alt.Y:
+    """The axis of another column; layers whose titles differ would show them all."""
+    return alt.Y(f"{column}:Q", scale=y["scale"], title=y["title"])
+
+
+def _title(wide: pl.DataFrame, metric: str) -> str:
+    """Who leads where, and where the order received says otherwise."""
+    cutoffs = sorted(wide["cutoff"].unique().to_list(), key=lambda cutoff: math.inf if cutoff is None else cutoff)
+    if wide["model"].n_unique() == 1:
+        return f"{quoted(wide['model'][0])}: {metric} at {len(cutoffs)} cutoffs"
+    at = {cutoff: wide.filter(pl.col("cutoff").eq_missing(cutoff)) for cutoff in cutoffs}
+    leaders = [best_of(rows, "order") for rows in at.values()]
+    names = [lead[0] if len(lead) == 1 else "" for lead in leaders]
+    changes = [place for place in range(1, len(names)) if names[place] != names[place - 1]]
+    if not changes:
+        first = f"{listed(leaders[0])} {'leads' if names[0] else 'lead'} in {metric} at every cutoff"
+    elif len(changes) == 1 and "" not in names:
+        turn = "over whole lists" if cutoffs[changes[0]] is None else f"from k = {cutoffs[changes[0]]}"
+        first = f"{quoted(names[0])} leads in {metric} up to k = {cutoffs[changes[0] - 1]}, {quoted(names[-1])} {turn}"
+    else:
+        first = f"The lead in {metric} passes between {len({name for lead in leaders for name in lead})} models"
+    wrong = [
+        cutoff
+        for (cutoff, rows), lead in zip(at.items(), leaders, strict=True)
+        if best_of(rows, "naive") not in ([], lead)
+    ]
+    if not wrong:
+        return first
+    where = ", ".join("all" if cutoff is None else str(cutoff) for cutoff in wrong[:5]) + (" …" if wrong[5:] else "")
+    return f"{first}; the order received shows another leader at k = {where}"
+
+
+def _legend(rows: pl.DataFrame, lit: Sequence[str], bands: bool) -> list[str]:
+    marks = ["dot and line: expected"]
+    marks += ["ring: order received"] * (rows["naive"].null_count() < rows.height)
+    marks += ["cross: mean of shuffles"] * (rows["shuffled"].null_count() < rows.height)
+    marks += ["bands: worst–best tie order, and ±2 std under random tie order"] * bands
+    grey = rows["label"].n_unique() - len(lit)
+    return [", ".join(marks) + unlit(grey)]
+
+
+def _spoken(rows: pl.DataFrame, lit: Sequence[str]) -> str:
+    parts = []
+    for label in lit:
+        mine = rows.filter(label=label).sort("at")
+        ends = [f"{value:.4f} at {k}" for k, value in mine.select("k", "order").rows() if value is not None]
+        parts.append(f"{label}: {' to '.join(dict.fromkeys([ends[0], ends[-1]]))}" if ends else f"{label}: no score")
+    return "Line chart of scores by cutoff. " + joined(parts)

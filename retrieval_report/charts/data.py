@@ -1,0 +1,155 @@
+"""From analysis frames to the rows that charts draw: selected, laid side by side, and checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import polars as pl
+
+from retrieval_report.analysis.inputs import hold
+from retrieval_report.charts.names import clean, unique_labels
+from retrieval_report.errors import ParameterError
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import SUMMARY, check_choice
+
+__all__ = [
+    "SHOWN",
+    "at_place",
+    "best_of",
+    "bounds",
+    "check_cutoff",
+    "held",
+    "inline",
+    "joined",
+    "nice_domain",
+    "of_metric",
+    "side_by_side",
+    "spread",
+    "summary_frame",
+    "with_labels",
+]
+
+COLUMNS = {"expected": "expected", "naive": "naive", "shuffled": "shuffled", "worst": "lowest", "best": "highest"}
+SHOWN = ("expected", "shuffled", "naive")  # the first there is, is what models are ordered by
+SAME = 1e-12  # scores are exact to twelve digits
+
+
+def held(frame: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str) -> pl.DataFrame | None:
+    """The frame held to its contract, or None if it is empty, whatever its columns."""
+    found = to_polars(frame, what)
+    return hold(found, contract, what, maker) if found.height else None
+
+
+def summary_frame(summary: object) -> pl.DataFrame | None:
+    """The summary held to its contract, or None if it is empty."""
+    return held(summary, SUMMARY, "summary", "summarise")
+
+
+def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
+    """The rows of one metric, given as text or as record."""
+    check_choice("metric", str(metric), list(dict.fromkeys(frame["metric"])))
+    return frame.filter(pl.col("metric") == str(metric))
+
+
+def check_cutoff(frame: pl.DataFrame, cutoff: int | None) -> None:
+    """Raise a ParameterError unless the frame has this cutoff."""
+    there = frame["cutoff"].unique(maintain_order=True).to_list()
+    if cutoff not in there:
+        raise ParameterError(f"cutoff: {cutoff!r} is not one of {', '.join(map(repr, there))}")
+
+
+def at_place(frame: pl.DataFrame, metric: object, cutoff: int | None) -> pl.DataFrame:
+    """The rows of one metric at one cutoff; None is the whole list."""
+    frame = of_metric(frame, metric)
+    check_cutoff(frame, cutoff)
+    return frame.filter(pl.col("cutoff").eq_missing(cutoff))
+
+
+def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
+    """A row for every model and cutoff with the means of all policies, best model first at each cutoff.
+
+    ``order`` is the value that the first policy of SHOWN gives; ``tie_std`` is that of the expected mean.
+    """
+    of = {name: pl.col("value").filter(policy=policy).first() for policy, name in COLUMNS.items()}
+    wide = summary.group_by("model", "metric", "cutoff", maintain_order=True).agg(
+        *(expression.alias(name) for name, expression in of.items()),
+        pl.col("lowest").drop_nulls().first().alias("low"),
+        pl.col("highest").drop_nulls().first().alias("high"),
+        pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first(),
+        pl.col("queries").max(),
+    )
+    wide = wide.with_columns(lowest=pl.coalesce("lowest", "low"), highest=pl.coalesce("highest", "high"))
+    wide = wide.drop("low", "high").with_columns(order=pl.coalesce(*SHOWN))
+    return wide.sort("order", "model", descending=[True, False], nulls_last=True, maintain_order=True)
+
+
+def with_labels(frame: pl.DataFrame, labels: Mapping[str, str] | None = None, column: str = "model") -> pl.DataFrame:
+    """Add ``label``, short and unique; the full name stays for the tooltip."""
+    labels = unique_labels(frame[column]) if labels is None else labels
+    full = {name: clean(name) for name in labels}
+    return frame.with_columns(
+        label=pl.col(column).replace_strict(labels, return_dtype=pl.String),
+    ).with_columns(pl.col(column).replace_strict(full, return_dtype=pl.String))
+
+
+def best_of(frame: pl.DataFrame, column: str) -> list[str]:
+    """Models that share the highest value of a column; none where it has no values."""
+    best = frame[column].max()
+    if not isinstance(best, float):
+        return []
+    margin = SAME * max(1.0, abs(best))
+    return frame.filter(pl.col(column) >= best - margin).sort("model")["model"].to_list()
+
+
+def inline(frame: pl.DataFrame) -> alt.InlineData:
+    """Rows inside the chart, which needs no data transformer; what is no number is null."""
+    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
+    return alt.InlineData(values=frame.with_columns(finite).to_dicts())
+
+
+def bounds(numbers: pl.Series) -> tuple[float, float]:
+    """Smallest and largest of numbers that are there."""
+    values = numbers.drop_nulls().to_list()
+    return float(min(values)), float(max(values))
+
+
+def joined(sentences: Sequence[str]) -> str:
+    """Sentences for a screen reader."""
+    return "; ".join(sentences) + "."
+
+
+def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, float]:
+    """Round numbers around all values of some columns, for an axis that other marks are placed by."""
+    values = [value for name in columns for value in (frame[name].min(), frame[name].max()) if value is not None]
+    numbers = [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
+    if not numbers:
+        return 0.0, 1.0
+    low, high = min(numbers), max(numbers)
+    if high - low < SAME:
+        low, high = low - 0.05, high + 0.05
+    step = 10 ** math.floor(math.log10(high - low)) / 5
+    return round(math.floor(low / step) * step, 12), round(math.ceil(high / step) * step, 12)
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move places apart until neighbours are ``gap`` from each other, within bounds where they fit.
+
+    >>> spread([1.0, 1.0, 5.0], 1.0, 0.0, 6.0)
+    [0.5, 1.5, 5.0]
+    """
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    groups: list[tuple[float, int]] = []  # centre and members of runs that touch
+    for index in order:
+        centre, size = min(max(wanted[index], low), high), 1
+        while groups and groups[-1][0] + groups[-1][1] * gap / 2 > centre - size * gap / 2:
+            before, members = groups.pop()
+            centre = (before * members + centre * size) / (members + size)
+            size += members
+            centre = min(max(centre, low + (size - 1) * gap / 2), high - (size - 1) * gap / 2)
+        groups.append((centre, size))
+    placed = [centre + (member - (size - 1) / 2) * gap for centre, size in groups for member in range(size)]
+    moved = dict(zip(order, placed, strict=True))
+    return [moved[index] for index in range(len(wanted))]

@@ -1,0 +1,87 @@
+"""Lines of many models in one chart: the leading ones coloured and named at their right end, the others grey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from retrieval_report.charts.data import inline, nice_domain, spread
+from retrieval_report.charts.theme import GREY, PALETTE
+
+__all__ = ["HEIGHT", "OTHERS", "WIDTH", "colour_scale", "end_labels", "spotlight", "unlit", "vertical_scale"]
+
+WIDTH, HEIGHT = 520, 340
+LETTER_HEIGHT = 13
+OTHERS = "other models"
+
+
+def spotlight(models: Sequence[str], first: Sequence[str] = ()) -> list[str]:
+    """Models that get a colour: those asked for, then the leading ones, as many as the palette tells apart."""
+    chosen = [*dict.fromkeys(first), *(model for model in models if model not in set(first))]
+    return chosen[: len(PALETTE)]
+
+
+def unlit(number: int) -> str:
+    """What the subtitle says of the models without a colour.
+
+    >>> unlit(1), unlit(7), unlit(0)
+    ('; grey: 1 other model', '; grey: 7 other models', '')
+    """
+    return f"; grey: {number} other model{'s' * (number > 1)}" if number > 0 else ""
+
+
+def colour_scale(lit: Sequence[str], grey: bool = True) -> alt.Scale:
+    """Colours of the labels in the light; grey for the rest."""
+    return alt.Scale(domain=[*lit, *[OTHERS] * grey], range=[*PALETTE[: len(lit)], *[GREY] * grey])
+
+
+def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Scale, tuple[float, float]]:
+    """An axis whose ends are known, so that labels can be placed by it."""
+    low, high = nice_domain(frame, columns)
+    return alt.Scale(domain=[low, high], nice=False, zero=False), (low, high)
+
+
+def end_labels(
+    ends: pl.DataFrame,
+    lit: Sequence[str],
+    domain: tuple[float, float],
+    y_axis: tuple[alt.Scale, str],
+    height: int = HEIGHT,
+    width: int = WIDTH,
+) -> list[alt.Chart]:
+    """Names at the right end of the lines, moved apart; grey ones only if there is room for all.
+
+    ``ends`` has ``label``, ``model``, ``end`` (the value where the line ends) and ``shade`` (the colour's label).
+    """
+    if ends.height * LETTER_HEIGHT > height:
+        ends = ends.filter(pl.col("label").is_in(list(lit)))
+    ends = ends.filter(pl.col("end").is_not_null())
+    gap = (domain[1] - domain[0]) * LETTER_HEIGHT / height
+    ends = ends.with_columns(named_at=pl.Series(spread(ends["end"].to_list(), gap, *domain), dtype=pl.Float64))
+    data = inline(ends.select("label", "model", "end", "named_at", "shade"))
+    colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
+    scale, title = y_axis
+    link = (
+        alt.Chart(data)
+        .mark_rule(strokeWidth=1.2)
+        .encode(
+            x=alt.value(width + 3),
+            x2=alt.value(width + 15),
+            y=alt.Y("end:Q", scale=scale, title=title),
+            y2="named_at:Q",
+            color=colour,
+        )
+    )
+    name = (
+        alt.Chart(data)
+        .mark_text(align="left", baseline="middle")
+        .encode(
+            x=alt.value(width + 18),
+            y=alt.Y("named_at:Q", scale=scale, title=title),
+            text="label:N",
+            tooltip=[alt.Tooltip("model:N")],
+        )
+    )
+    return [link, name]

@@ -1,0 +1,161 @@
+"""One ranked list, drawn as the ties it consists of."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.charts.data import inline
+from retrieval_report.charts.names import clean, quoted
+from retrieval_report.charts.theme import AMBER, BLUE, GREEN, GREY, SKY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.errors import ColumnError, DataError
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import order_column
+
+__all__ = ["ranked_list"]
+
+WIDTH, HEIGHT = 640, 280
+ITEMS = 400
+COLUMNS = ("model", "query", "item", "relevance", "tie", "tie_start", "tie_size", "tie_relevant")
+MIXED, PURE, ALONE = "tie of different relevances", "tie of one relevance", "alone at its distance"
+GRADES = (BLUE, GREEN, AMBER, VERMILLION)
+
+
+def ranked_list(tie_groups_rows: object) -> ChartType:
+    """Draw one list: its distances along the places, ties as level runs, relevant items as filled dots.
+
+    Parameters
+    ----------
+    tie_groups_rows
+        The rows of one model and query of what :func:`tie_groups` returns.
+
+    Returns
+    -------
+    altair.Chart
+        Each tie is one level bar; items stand inside it in the order received, which any other order could replace.
+        The first 400 places are drawn, and the tie that the last of them is in.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import tie_groups
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> ranked_list(tie_groups(rankings)).to_dict()["title"]["text"]
+    ['Query q: 2 of 4 items stand in ties whose order decides the score']
+    """
+    frame = to_polars(tie_groups_rows, "tie_groups_rows")
+    if not frame.height:
+        return empty_chart("the list has no items")
+    missing = [name for name in COLUMNS if name not in frame.columns]
+    if missing or not {"distance", "score"} & {*frame.columns}:
+        raise ColumnError(
+            f"tie_groups_rows: no column {', '.join(map(repr, missing or ['distance']))}; "
+            "expected what tie_groups returns"
+        )
+    lists = frame.select("model", "query").n_unique()
+    if lists > 1:
+        raise DataError(f"tie_groups_rows: {lists} lists; pass the rows of one model and query")
+    order = order_column(frame)
+    rows = _items(frame, order)
+    shown = rows.filter(pl.col("tie_start") <= ITEMS).head(10 * ITEMS)
+    chart = layered(_ties(shown, order), _dots(shown, order)).properties(width=WIDTH, height=HEIGHT)
+    lines = ["a level bar is a tie: its items could stand in any order"]
+    if shown.height < rows.height:
+        lines[0] += f"; the first {shown.height} of {rows.height} items"
+    return finish(chart, _title(rows, frame["model"][0], str(frame["query"][0])), lines, _spoken(rows), 88)
+
+
+def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
+    """Items in the order received inside each tie, with their place."""
+    mixed = pl.col("relevance").n_unique().over("tie") > 1
+    kind = pl.when(pl.col("tie_size") == 1).then(pl.lit(ALONE)).when(mixed).then(pl.lit(MIXED)).otherwise(pl.lit(PURE))
+    frame = frame.sort("tie", maintain_order=True).with_columns(pl.col(order).cast(pl.Float64))
+    return frame.with_columns(
+        kind=kind,
+        place=pl.int_range(1, pl.len() + 1),
+        tie_end=pl.col("tie_start") + pl.col("tie_size") - 1,
+        left=pl.col("tie_start") - 0.45,
+        right=pl.col("tie_start") + pl.col("tie_size") - 0.55,
+        item=pl.Series([clean(str(item), 60) for item in frame.sort("tie", maintain_order=True)["item"]]),
+        relevance=pl.col("relevance").cast(pl.Float64),
+    ).select(
+        "item",
+        "relevance",
+        "tie",
+        "tie_start",
+        "tie_end",
+        "tie_size",
+        "tie_relevant",
+        order,
+        "kind",
+        "place",
+        "left",
+        "right",
+    )
+
+
+def _y(order: str) -> alt.Y:
+    return alt.Y(f"{order}:Q", title=order, scale=alt.Scale(zero=False, padding=12))
+
+
+def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
+    ties = rows.group_by("tie", maintain_order=True).first()
+    colour = alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=[MIXED, PURE, ALONE], range=[VERMILLION, SKY, GREY]),
+        legend=alt.Legend(orient="bottom", symbolType="stroke", symbolStrokeWidth=9, symbolSize=160, title="places"),
+    )
+    tooltip = [
+        alt.Tooltip(f"{order}:Q"),
+        "tie:Q",
+        alt.Tooltip("tie_start:Q", title="from place"),
+        alt.Tooltip("tie_end:Q", title="to place"),
+        alt.Tooltip("tie_size:Q", title="items"),
+        alt.Tooltip("tie_relevant:Q", title="relevant items"),
+    ]
+    x = alt.X("left:Q", title="place in the list", scale=alt.Scale(zero=False, nice=False))
+    bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
+    drawn: alt.Chart = bar.encode(x=x, x2="right:Q", y=_y(order), color=colour, tooltip=tooltip)
+    return drawn
+
+
+def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
+    grades = sorted(rows["relevance"].unique().to_list())
+    colours = [
+        "transparent" if grade == 0 else GRADES[min(place, len(GRADES) - 1)]
+        for place, grade in enumerate(grades, start=-1 if grades[0] == 0 else 0)
+    ]
+    legend = alt.Legend(title="relevance", orient="bottom", symbolStrokeWidth=1)
+    rows = rows.with_columns(grade=pl.col("relevance").map_elements(lambda grade: f"{grade:g}", return_dtype=pl.String))
+    fill = alt.Fill("grade:N", scale=alt.Scale(domain=[f"{grade:g}" for grade in grades], range=colours), legend=legend)
+    size = 34 if rows.height <= 120 else 14
+    tooltip = [
+        alt.Tooltip("item:N"),
+        alt.Tooltip("relevance:Q"),
+        alt.Tooltip(f"{order}:Q"),
+        alt.Tooltip("place:Q", title="place received"),
+        alt.Tooltip("tie_start:Q", title="tie from place"),
+        alt.Tooltip("tie_end:Q", title="to place"),
+        alt.Tooltip("tie_size:Q", title="items in the tie"),
+    ]
+    x = alt.X("place:Q", title="place in the list", scale=alt.Scale(zero=False, nice=False))
+    dot = alt.Chart(inline(rows)).mark_point(size=size, stroke=GREY, strokeWidth=1, opacity=1)
+    drawn: alt.Chart = dot.encode(x=x, y=_y(order), fill=fill, tooltip=tooltip)
+    return drawn
+
+
+def _title(rows: pl.DataFrame, model: str, query: str) -> str:
+    mixed = rows.filter(kind=MIXED).height
+    name = f"Query {quoted(query)}" + (f" of {quoted(model)}" if model != "model" else "")
+    return f"{name}: {mixed} of {rows.height} items stand in ties whose order decides the score"
+
+
+def _spoken(rows: pl.DataFrame) -> str:
+    ties = rows.filter(pl.col("tie_size") > 1).group_by("tie", maintain_order=True).first().sort("tie").head(5)
+    parts = [
+        f"places {start} to {end} tie, {relevant} of {size} relevant"
+        for start, end, size, relevant in ties.select("tie_start", "tie_end", "tie_size", "tie_relevant").rows()
+    ]
+    return f"A ranked list of {rows.height} items. " + ("; ".join(parts) + "." if parts else "No two items tie.")

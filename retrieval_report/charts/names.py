@@ -1,0 +1,81 @@
+"""Names of models and metrics as text that fits into a chart; they are data, never a pattern or an expression."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+__all__ = ["LABEL", "clean", "listed", "place_name", "quoted", "short", "unique_labels"]
+
+LABEL = 28  # letters of a label beside a chart
+TOOLTIP = 1000  # nobody reads further, and the name stands in every row that is drawn
+INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
+DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+RIGHT_TO_LEFT = {"R", "AL", "AN"}
+
+
+def clean(name: str, limit: int = TOOLTIP) -> str:
+    r"""One line of text without control characters, cut in the middle, where names of a series differ least.
+
+    >>> clean("a\n\tb"), clean("x" * 10 + "-epoch-12", 12), clean("")
+    ('a b', 'xxxxxx…ch-12', '(no name)')
+    """
+    if len(name) > 2 * TOOLTIP:
+        name = name[:TOOLTIP] + name[-TOOLTIP:]
+    hidden = (char in DIRECTIONS or unicodedata.category(char) in INVISIBLE for char in name)
+    text = " ".join("".join(" " if gone else char for char, gone in zip(name, hidden, strict=True)).split())
+    if len(text) > limit:
+        tail = (limit - 1) // 2
+        text = f"{text[: limit - 1 - tail]}…{text[-tail:]}"
+    return text or "(no name)"
+
+
+def short(name: str) -> str:
+    """The name as a label."""
+    return clean(name, LABEL)
+
+
+def quoted(name: str) -> str:
+    """The label inside a sentence; one written from right to left does not turn the words around it."""
+    label = short(name)
+    if any(unicodedata.bidirectional(char) in RIGHT_TO_LEFT for char in label):
+        return f"\u2068{label}\u2069"
+    return label
+
+
+def unique_labels(names: Iterable[str]) -> dict[str, str]:
+    """A label for every name; names that look alike when cut are numbered.
+
+    >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
+    'aaaaaaaaaaaaaa…bbbbbbbbbbbbb (2)'
+    """
+    labels: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in dict.fromkeys(names):
+        label, number = short(name), 1
+        while label in taken:
+            number += 1
+            label = f"{short(name)} ({number})"
+        taken.add(label)
+        labels[name] = label
+    return labels
+
+
+def place_name(metric: str, cutoff: int | None) -> str:
+    """A metric at a cutoff.
+
+    >>> place_name("precision", 1), place_name("ap(denominator=retrieved)", None)
+    ('precision@1', 'ap(denominator=retrieved)@all')
+    """
+    return f"{clean(metric, 60)}@{'all' if cutoff is None else cutoff}"
+
+
+def listed(names: Sequence[str], most: int = 2) -> str:
+    """Names in a sentence; many are counted.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', '3 models')
+    """
+    if len(names) > most:
+        return f"{len(names)} models"
+    return " and ".join(quoted(name) for name in names)

@@ -1,0 +1,221 @@
+"""Query by query: the score of the order received against the exact one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.charts.data import at_place, bounds, held, inline, nice_domain, with_labels
+from retrieval_report.charts.names import clean, place_name, quoted
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.errors import ParameterError
+
+__all__ = ["query_scatter"]
+
+QUERIES = {
+    "model": pl.String,
+    "query": None,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "naive": pl.Float64,
+    "expected": pl.Float64,
+    "lowest": pl.Float64,
+    "highest": pl.Float64,
+    "std": pl.Float64,
+    "spread": pl.Float64,
+    "naive_error": pl.Float64,
+}
+NUMBERS = ("naive", "expected", "naive_error", "lowest", "highest", "std")
+Side = Literal["left", "center", "right"]
+MOST, GRID = 5000, 60
+SIDE, LISTED = 360, 16
+HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
+SAME = 1e-12
+
+
+def query_scatter(
+    query_table: object, *, metric: object, cutoff: int | None, models: Sequence[str] | None = None
+) -> ChartType:
+    """Draw the score that the order received gives each query against its expectation.
+
+    Drag a rectangle to list the queries in it that are furthest off.
+
+    Parameters
+    ----------
+    query_table
+        What :func:`query_table` returns.
+    metric, cutoff
+        One that it has; None is the whole list.
+    models
+        Which to draw; default: all.
+
+    Returns
+    -------
+    altair.Chart
+        Equal points are drawn once, the larger the more there are; more than 5000 different ones are counted on a
+        grid of 60 × 60 first, each cell at the mean of its queries and named after the one that is furthest off.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, query_table
+    >>> rankings = pl.DataFrame({
+    ...     "query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]})
+    >>> table = query_table(evaluate(rankings, metrics="rr", cutoffs=None))
+    >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
+    ['The order received scores 1 of 2 lists too high at rr@all, 0 too low']
+    """
+    frame = held(query_table, QUERIES, "query_table", "query_table")
+    if frame is None:
+        return empty_chart("the table of queries has no rows")
+    where = place_name(str(metric), cutoff)
+    rows = at_place(frame, metric, cutoff).filter(pl.col("naive").is_not_null() & pl.col("expected").is_not_null())
+    if models is not None:
+        unknown = [model for model in models if model not in set(frame["model"])]
+        if unknown:
+            raise ParameterError(f"models: {clean(str(unknown[0]), 80)!r} is not in the table")
+        rows = rows.filter(pl.col("model").is_in(list(models)))
+    if not rows.height:
+        return empty_chart(f"no query has both a naive and an expected score for {where}")
+    error = pl.col("naive_error")
+    rows = rows.with_columns(
+        side=pl.when(error > SAME).then(pl.lit(HIGH)).when(error < -SAME).then(pl.lit(LOW)).otherwise(pl.lit(RIGHT))
+    )
+    points = _points(rows)
+    brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
+    chart = alt.hconcat(_scatter(points, where, brush), _worst(points, brush), spacing=24)
+    lines = ["below the diagonal the order received is too kind to the model, above it too harsh; drag to list queries"]
+    return finish(chart, _title(rows, where), lines, _spoken(rows), 88)
+
+
+def _points(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row for equal points; on a grid where there are many."""
+    rows = rows.with_columns(query=pl.col("query").cast(pl.String), off=pl.col("naive_error").abs())
+    rows = rows.sort("off", "model", "query", descending=[True, False, False])
+    places = ["naive", "expected"]
+    if rows.select(places).n_unique() > MOST:
+        low, high = nice_domain(rows, places)
+        step = (high - low) / GRID
+        cells = [((pl.col(name) - low) / step).floor().alias(f"{name}_cell") for name in places]
+        places = ["naive_cell", "expected_cell", "side"]
+        rows = rows.with_columns(cells)
+    group = rows.group_by(*places, maintain_order=True)
+    numbers = [name for name in NUMBERS if name not in places]
+    points = group.agg(
+        pl.col(numbers).mean(), pl.col("model", "query", "off", *({"side"} - {*places})).first(), lists=pl.len()
+    )
+    points = with_labels(points)
+    names = [clean(query) for query in points["query"]]
+    short_names = [clean(query, 22) for query in points["query"]]
+    return points.with_columns(query=pl.Series(names), query_label=pl.Series(short_names)).select(
+        "model", "label", "query", "query_label", *NUMBERS, "off", "side", "lists"
+    )
+
+
+def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.LayerChart:
+    low, high = nice_domain(points, ["naive", "expected"])
+    pad = (high - low) * 0.03
+    scale = alt.Scale(domain=[low - pad, high + pad], nice=False, zero=False)
+    ends = alt.InlineData(values=[{"from": low - pad, "to": high + pad}])
+    x = alt.X("naive:Q", scale=scale, title=f"{where} in the order received")
+    y = alt.Y("expected:Q", scale=scale, title=f"{where} expected")
+    diagonal = (
+        alt.Chart(ends)
+        .mark_rule(strokeDash=[4, 3], opacity=0.7)
+        .encode(
+            x=alt.X("from:Q", scale=scale, title=f"{where} in the order received"),
+            x2="to:Q",
+            y=alt.Y("from:Q", scale=scale, title=f"{where} expected"),
+            y2="to:Q",
+        )
+    )
+    colour = alt.Color(
+        "side:N",
+        title="the score of a list is",
+        scale=alt.Scale(domain=[HIGH, LOW, RIGHT], range=[VERMILLION, BLUE, GREY]),
+        legend=alt.Legend(orient="bottom"),
+    )
+    size = _size(points)
+    tooltip = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("query:N"),
+        alt.Tooltip("lists:Q"),
+        *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS),
+    ]
+    dots = (
+        alt.Chart(inline(points))
+        .mark_circle(stroke=None)
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            size=size,
+            tooltip=tooltip,
+            opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
+        )
+        .add_params(brush)
+    )
+    return layered(diagonal, dots).properties(width=SIDE, height=SIDE)
+
+
+def _size(points: pl.DataFrame) -> alt.Size:
+    """Area by the number of lists, from what one list gets; on the grid dots must not cover each other."""
+    most = int(points["lists"].to_numpy().max())
+    crowded = points.height > MOST // 4 and most > 20
+    scale = alt.Scale(
+        domain=[1, max(most, 2)], range=[8 if crowded else 26, min(60 if crowded else 500, 20 * most + 26)]
+    )
+    legend = alt.Legend(orient="bottom", values=sorted({1, most}), symbolFillColor=GREY, symbolStrokeColor=GREY)
+    return alt.Size("lists:Q", title="lists at one point", scale=scale, legend=legend if most > 1 else None)
+
+
+def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
+    """The queries inside the rectangle that are furthest off, as text."""
+    error = "format(datum.naive_error, '+.3f')"
+    base = (
+        alt.Chart(inline(points))
+        .transform_filter(brush)
+        .transform_window(
+            place="row_number()",
+            sort=[alt.SortField("off", order="descending"), alt.SortField("model"), alt.SortField("query")],
+        )
+        .transform_filter(f"datum.place <= {LISTED}")
+        .transform_calculate(error=error)
+    )
+    y = alt.Y("place:O", axis=None, scale=alt.Scale(domain=list(range(1, LISTED + 1))))
+    tooltip = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("query:N"),
+        alt.Tooltip("naive:Q", format=".4f"),
+        alt.Tooltip("expected:Q", format=".4f"),
+    ]
+    columns: tuple[tuple[str, int, Side, int], ...] = (
+        ("error", 40, "right", 60),
+        ("query_label", 52, "left", 132),
+        ("label", 194, "left", 150),
+    )
+    texts = [
+        base.mark_text(align=align, limit=limit).encode(y=y, x=alt.value(at), text=f"{name}:N", tooltip=tooltip)
+        for name, at, align, limit in columns
+    ]
+    heading = alt.Title(text="furthest off: error, query, model", fontSize=11, fontWeight="normal", offset=4)
+    return layered(*texts).properties(width=340, height=SIDE, title=heading)
+
+
+def _title(rows: pl.DataFrame, where: str) -> str:
+    high, low = (rows.filter(side=side).height for side in (HIGH, LOW))
+    if high + low == 0:
+        return f"The order received scores all {rows.height} lists at {where} as expected"
+    whose = f" of {quoted(rows['model'][0])}" if rows["model"].n_unique() == 1 and rows["model"][0] != "model" else ""
+    return f"The order received scores {high} of {rows.height} lists{whose} too high at {where}, {low} too low"
+
+
+def _spoken(rows: pl.DataFrame) -> str:
+    low, high = bounds(rows["naive_error"])
+    mean = sum(rows["naive_error"]) / rows.height
+    error = f"{low:+.4f} to {high:+.4f}, mean {mean:+.4f}"
+    return f"Scatter plot of {rows.height} lists; naive score less expected score runs from {error}."

@@ -1,0 +1,181 @@
+"""How much the distances of every model tie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.profile import PROFILE
+from retrieval_report.charts.data import held, inline, joined, with_labels
+from retrieval_report.charts.names import quoted, unique_labels
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+
+__all__ = ["profile"]
+
+STEP, NARROW, COLUMN = 20, 170, 42
+DECADES = [10**power for power in range(10)]
+
+
+def profile(profile_frame: object) -> ChartType:
+    """Draw how large the ties of every model are, how many queries cutoffs cut in one, and how many distances differ.
+
+    Parameters
+    ----------
+    profile_frame
+        What :func:`tie_profile` returns.
+
+    Returns
+    -------
+    altair.Chart
+        Three panels beside each other, the models whose ties are cut most on top: size of the ties (at the largest
+        cutoff), share of queries whose cutoff falls inside a tie, different distances in a list beside its items.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import tie_profile
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> profile(tie_profile(rankings, cutoffs=(1, 2))).to_dict()["title"]["text"]
+    ['k = 2 cuts a tie in 100% of the queries of model']
+    """
+    frame = held(profile_frame, PROFILE, "profile", "tie_profile")
+    if frame is None:
+        return empty_chart("the tie profile has no rows")
+    order = frame.group_by("model").agg(pl.col("cut_share").max()).sort("cut_share", "model", descending=[True, False])
+    labels = unique_labels(order["model"])
+    rows = with_labels(frame, labels).with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
+    cut = rows.filter(pl.col("cutoff").is_not_null())
+    widest = rows.sort("cutoff", nulls_last=True).group_by("label", maintain_order=True).last()
+    depth = "whole list" if widest["cutoff"].null_count() else f"top {widest['cutoff'].to_list()[-1]}"
+    panels: list[alt.LayerChart] = [_sizes(widest, labels, depth)]
+    if cut.height:
+        panels.append(_cuts(cut, labels))
+    panels.append(_distances(widest, labels))
+    chart: alt.HConcatChart = alt.hconcat(*panels, spacing=26).resolve_scale(
+        color="independent", shape="independent", stroke="independent", fill="independent"
+    )
+    lines = ["ties: items at one distance from the query; a cutoff inside one leaves to chance which of them count"]
+    return finish(chart, _title(frame), lines, _spoken(frame), 96)
+
+
+def _rows(labels: Mapping[str, str], named: bool, grid: bool = True) -> alt.Y:
+    axis = alt.Axis(labels=named, ticks=False, domain=False, grid=grid, labelPadding=8)
+    return alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=list(labels.values())), axis=axis)
+
+
+def _height(labels: Mapping[str, str]) -> int:
+    return max(STEP * len(labels), 40)
+
+
+def _tooltip() -> list[alt.Tooltip]:
+    shares = ("cut_share", "mixed_share", "tied_items", "mixed_items", "near_ties")
+    numbers = ("queries", "tie_median", "tie_p90", "tie_max", "items", "distances")
+    return [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("k:N", title="cutoff"),
+        *(alt.Tooltip(f"{name}:Q", format=".1%", title=name.replace("_", " ")) for name in shares),
+        *(alt.Tooltip(f"{name}:Q", title=name.replace("_", " ")) for name in numbers),
+        alt.Tooltip("resolution:Q", format=".2f", title="resolution in bits"),
+    ]
+
+
+def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.LayerChart:
+    """Median, nine tenths and largest tie on one line."""
+    data = inline(rows.filter(pl.col("tie_median") > 0))
+    scale, y = alt.Scale(type="log"), _rows(labels, named=True)
+    title = f"items in a tie ({depth})"
+    axis = alt.Axis(values=DECADES, format="~s")
+
+    def x(column: str) -> alt.X:
+        return alt.X(f"{column}:Q", scale=scale, title=title, axis=axis)
+
+    names = {"tie_median": "median", "tie_p90": "9 of 10 below", "tie_max": "largest"}
+    long = rows.unpivot(
+        list(names), index=[name for name in rows.columns if name not in names], variable_name="what", value_name="size"
+    ).join(rows.select("label", *names), on="label")
+    long = long.with_columns(pl.col("what").replace_strict(names)).filter(pl.col("size") > 0)
+    shape = alt.Scale(domain=list(names.values()), range=["circle", "diamond", "triangle-left"])
+    colour = alt.Scale(domain=list(names.values()), range=[BLUE, GREY, VERMILLION])
+    legend = alt.Legend(title=None, orient="bottom", columns=1)
+    line = alt.Chart(data).mark_rule(strokeWidth=1.6, color=GREY).encode(x=x("tie_median"), x2="tie_max:Q", y=y)
+    dots = (
+        alt.Chart(inline(long))
+        .mark_point(filled=True, size=50, opacity=1, strokeWidth=2)
+        .encode(
+            x=x("size"),
+            y=y,
+            tooltip=_tooltip(),
+            shape=alt.Shape("what:N", scale=shape, legend=legend),
+            color=alt.Color("what:N", scale=colour, legend=legend),
+        )
+    )
+    return layered(line, dots).properties(width=NARROW, height=_height(labels))
+
+
+def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
+    """A tile for every model and cutoff."""
+    cutoffs = rows["cutoff"].unique().sort().to_list()
+    x = alt.X(
+        "k:O",
+        sort=None,
+        title="queries whose cutoff k cuts a tie",
+        scale=alt.Scale(domain=[*map(str, cutoffs)]),
+        axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6),
+    )
+    rows = rows.with_columns(
+        text=pl.col("cut_share").map_elements(lambda share: f"{share:.0%}", return_dtype=pl.String),
+        strong=pl.col("cut_share") > 0.5,
+    )
+    colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#ececec", "#0a5f96"]))
+    ink = alt.Color("strong:N", legend=None, scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]))
+    base = alt.Chart(inline(rows))
+    y = _rows(labels, named=False, grid=False)
+    tiles = base.mark_rect().encode(x=x, y=y, color=colour, tooltip=_tooltip())
+    text = base.mark_text(fontSize=10).encode(x=x, y=y, text="text:N", color=ink, tooltip=_tooltip())
+    chart: alt.LayerChart = layered(tiles, text).resolve_scale(color="independent")
+    return chart.properties(width=max(COLUMN * len(cutoffs), NARROW), height=_height(labels))
+
+
+def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
+    """Different distances as a bar, and the items that they are to order as a ring."""
+    y = _rows(labels, named=False)
+    title = "different distances in a list (median)"
+    names = {"distances": "different distances", "items": "items in the list"}
+    index = [name for name in rows.columns if name not in names]
+    long = rows.unpivot(list(names), index=index, variable_name="what", value_name="number")
+    long = long.join(rows.select("label", *names), on="label").with_columns(pl.col("what").replace_strict(names))
+    domain = list(names.values())
+    legend = alt.Legend(title=None, orient="bottom", columns=1)
+    dots = (
+        alt.Chart(inline(long.filter(pl.col("number") > 0)))
+        .mark_point(size=55, strokeWidth=1.8, opacity=1)
+        .encode(
+            x=alt.X("number:Q", title=title, scale=alt.Scale(type="log"), axis=alt.Axis(values=DECADES, format="~s")),
+            y=y,
+            stroke=alt.Stroke("what:N", scale=alt.Scale(domain=domain, range=[BLUE, GREY]), legend=legend),
+            fill=alt.Fill("what:N", scale=alt.Scale(domain=domain, range=[BLUE, "transparent"]), legend=legend),
+            tooltip=_tooltip(),
+        )
+    )
+    return layered(dots).properties(width=NARROW, height=_height(labels))
+
+
+def _title(frame: pl.DataFrame) -> str:
+    worst = frame.filter(pl.col("cutoff").is_not_null()).sort("cut_share", "model", descending=[True, False])
+    if not worst.height or not worst["cut_share"][0]:
+        return "No cutoff falls inside a tie" if worst.height else "Ties in the whole lists"
+    row = worst.row(0, named=True)
+    return f"k = {row['cutoff']} cuts a tie in {row['cut_share']:.0%} of the queries of {quoted(row['model'])}"
+
+
+def _spoken(frame: pl.DataFrame) -> str:
+    top = frame.filter(pl.col("cutoff").is_not_null()).sort("cut_share", "model", descending=[True, False]).head(5)
+    rows = top.select("model", "cutoff", "cut_share", "tie_max").rows()
+    parts = [
+        f"{quoted(model)} at k = {k}: {share:.0%} of queries cut, largest tie {size}" for model, k, share, size in rows
+    ]
+    return "Tie sizes, cut ties and different distances of every model. " + joined(parts)
