@@ -11,6 +11,7 @@ from importlib import resources
 from typing import Any
 
 import jinja2
+import polars as pl
 from markupsafe import Markup
 
 from retrieval_report.report.bundle import vega_bundle
@@ -24,7 +25,7 @@ __all__ = ["json_for_script", "render_html"]
 
 # Characters that could end the script element, start a comment, or end a line in older JavaScript.
 UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-HINTS = 12  # more are in hints.csv
+HINTS = 4  # more are folded away
 
 
 def json_for_script(value: Any) -> str:
@@ -51,6 +52,8 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
     # All that is marked as safe here is our own, Vega's, or escaped JSON; Jinja escapes everything else.
     scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
     style = _asset("report.css")
+    # What is rare comes before "ties", which nearly every model has.
+    hints = list(report.hints.sort(pl.col("hint") == "ties", maintain_order=True).iter_rows(named=True))
     return (
         _environment()
         .get_template("report.html")
@@ -58,8 +61,8 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             report=report,
             pictures=[(picture, Markup(json_for_script(picture.specification))) for picture in pictures],
             tables=report_tables(report),
-            hints=list(report.hints.head(HINTS).iter_rows(named=True)),
-            hints_left=max(report.hints.height - HINTS, 0),
+            hints=hints[:HINTS],
+            more_hints=hints[HINTS:],
             methods=describe_metrics(report.parameters.get("metrics", ())),
             parameters=[(name, _plain(value)) for name, value in report.parameters.items()],
             timestamp=timestamp,

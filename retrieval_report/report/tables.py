@@ -17,6 +17,7 @@ NAME_WIDTH = 48
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 ROWS = 1000  # more would make the page slow; the files have all
 NOTHING = "–"
+KINDS = {"Measure": "measure-name", "Order inside ties": "prose", "Call": "prose"}  # columns by heading
 Row = Mapping[str, Any]
 
 
@@ -41,7 +42,7 @@ class Column:
     @property
     def kind(self) -> str:
         """The class that the page's style and script know the column by."""
-        return "number" if self.numeric else "measure-name" if self.header == "Measure" else ""
+        return "number" if self.numeric else KINDS.get(self.header, "")
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,8 @@ def _comparison(report: Report) -> Table:
         _text("Measure", "measure"),
         _number("a − b", "difference", sign="+", help="difference of the expected means"),
         _interval("95% interval", help="of the difference, under sampling of queries"),
-        _number("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
-        _number("Tie-flip chance", "p_tie", help="probability that random tie order shows the pair in the other order"),
+        _chance("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
+        _chance("Tie-flip chance", "p_tie", help="probability that random tie order shows the pair in the other order"),
         _text("Disagreeing", "disagree", help="policies that order the pair the other way round"),
         _counts("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),
         _text("Verdict", "verdict", help="safe: neither tie order nor sampling is likely to turn the pair around"),
@@ -168,11 +169,12 @@ def _audit(report: Report) -> Table:
         _yes("Same winner", "same_winner", help="whether it names the model that is best under its own definition"),
         _text("Order inside ties", "order", width=80),
     ]
-    rows = [
-        row
-        for row in report.audit.iter_rows(named=True)
-        if (row["metric"], row["cutoff"]) == (report.metric, report.cutoff)
-    ]
+    place = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
+    # Those that tie order misleads most come first.
+    largest = report.audit.filter(place).sort(
+        pl.col("off").abs(), descending=True, nulls_last=True, maintain_order=True
+    )
+    rows = largest.iter_rows(named=True)
     caption = f"What other systems would print for {report.measure}"
     return _table("audit", caption, columns, rows, by_measure=False)
 
@@ -279,6 +281,17 @@ def _share(header: str, name: str, *, help: str = "") -> Column:
     def fill(row: Row) -> Cell:
         value = row[name]
         return Cell(NOTHING) if value is None else Cell(f"{value:.1%}", sort_key(value))
+
+    return Column(header, fill, help)
+
+
+def _chance(header: str, name: str, *, help: str = "") -> Column:
+    def fill(row: Row) -> Cell:
+        value = row[name]
+        if value is None:
+            return Cell(NOTHING)
+        shown = "0" if value == 0 else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+        return Cell(shown, sort_key(value))
 
     return Column(header, fill, help)
 

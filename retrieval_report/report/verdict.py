@@ -51,6 +51,7 @@ def verdict(
         return "no score", (f"No model has a score for {measure}.",)
     status, sentences = _winner(ranked, models, flips.filter(place), measure)
     sentences += [*_pairs(flips.filter(place), measure), *_naive(ranked, models, measure), *_range(ranked[0], models)]
+    sentences += _elsewhere(summary.filter(~place), ranked[0])
     return status, tuple(sentences)
 
 
@@ -144,6 +145,24 @@ def _range(winner: str, models: Models) -> list[str]:
         f"{_number(highest)} for {_name(winner)}."
     )
     return [text]
+
+
+def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
+    """Whether the other measures name the same winner."""
+    told, measures = [], 0
+    for (metric, cutoff), part in others.filter(policy="expected").group_by("metric", "cutoff", maintain_order=True):
+        best = part.sort("value", "model", descending=[True, False], nulls_last=True).row(0, named=True)
+        own = part.filter(model=winner)["value"].to_list()
+        if best["value"] is None:
+            continue
+        measures += 1
+        if not own or not _same(own[0], best["value"]):
+            told.append(f"{_name(best['model'])} by {metric}@{'all' if cutoff is None else cutoff}")
+    if measures == 0 or part["model"].n_unique() < 2:
+        return []
+    if not told:
+        return [f"The other {measures} measures put {_name(winner)} first too."] if measures > 1 else []
+    return [f"Other measures put another model first: {_list(told)}."]
 
 
 def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:

@@ -1,0 +1,164 @@
+"""The page as a reader has it: opened from disk in Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_reports import HOSTILE, made_report
+
+from retrieval_report.report import write_report
+
+pytestmark = pytest.mark.browser
+
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def chromium() -> str:
+    """Where Chromium is; RETRIEVAL_REPORT_CHROMIUM says so if it is in no usual place."""
+    found = [os.environ.get("RETRIEVAL_REPORT_CHROMIUM"), *(shutil.which(name) for name in NAMES)]
+    return next((path for path in found if path), "")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = chromium()
+    if not program:
+        pytest.skip("no Chromium on this machine (Debian: apt install chromium)")
+    with sync_api.sync_playwright() as playwright:
+        # A folder of its own: a context that keeps its profile there leaves that of the user alone.
+        context = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"), executable_path=program, headless=True, args=list(FLAGS)
+        )
+        yield context
+        context.close()
+
+
+@pytest.fixture(
+    scope="module", params=[("fine", "middle", "coarse"), HOSTILE, ("alone",)], ids=["three", "hostile", "one"]
+)
+def report_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    write_report(folder, made_report(request.param), formats="html")
+    return folder / "report.html"
+
+
+class Visit:
+    """A page that was opened, and what it asked for and complained about meanwhile."""
+
+    def __init__(self, browser: Any, path: Path, size: dict[str, int] = DESKTOP, **media: str) -> None:
+        self.page = browser.new_page()
+        self.page.set_viewport_size(size)
+        if media:
+            self.page.emulate_media(**media)
+        self.requests: list[str] = []
+        self.problems: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+        self.page.goto(path.as_uri())
+        charts = self.page.locator(".chart").count()
+        self.page.wait_for_function(
+            "count => document.querySelectorAll('.chart[data-drawn], .chart.failed').length === count", arg=charts
+        )
+
+    def __enter__(self) -> Visit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.page.close()
+
+    def column(self, table: str, number: int) -> list[str]:
+        cells = self.page.locator(f"#table-{table} tbody tr:not([hidden]) > :nth-child({number})")
+        return [text.strip() for text in cells.all_inner_texts()]
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_every_chart_draws_without_a_complaint_or_a_request(
+    browser: Any, report_file: Path, size: dict[str, int]
+) -> None:
+    with Visit(browser, report_file, size) as visit:
+        assert visit.problems == []
+        assert visit.requests == [report_file.as_uri()]
+        charts = visit.page.locator(".chart")
+        assert charts.count() >= 3
+        for place in range(charts.count()):
+            drawing = charts.nth(place).locator("svg").bounding_box()
+            assert drawing["width"] > 50
+            assert drawing["height"] > 20
+        assert visit.page.title() == "Retrieval report"
+        # Nothing but tables and charts, which scroll by themselves, is wider than the window.
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("three")
+    write_report(folder, made_report(), formats="html")
+    return folder / "report.html"
+
+
+def test_tables_sort_by_number_and_by_name(browser: Any, three: Path) -> None:
+    with Visit(browser, three) as visit:
+        header = visit.page.locator("#table-summary thead th", has_text="Expected")
+        for direction, descending in (("descending", True), ("ascending", False)):
+            header.get_by_role("button").click()
+            values = [float(text) for text in visit.column("summary", 3)]
+            assert header.get_attribute("aria-sort") == direction
+            assert len(values) == 3
+            assert values == sorted(values, reverse=descending)
+        name = visit.page.locator("#table-summary thead th", has_text="Model").get_by_role("button")
+        name.focus()
+        visit.page.keyboard.press("Enter")
+        assert visit.column("summary", 1) == ["coarse", "fine", "middle"]
+        assert header.get_attribute("aria-sort") is None
+
+
+def test_tables_are_filtered_by_measure_and_by_words(browser: Any, three: Path) -> None:
+    with Visit(browser, three) as visit:
+        table = visit.page.locator("#table-summary")
+        assert visit.column("summary", 1) == [row for row in visit.column("summary", 1) if row]
+        assert table.locator(".count").inner_text() == "3 of 27 rows"
+        table.locator(".measure").select_option("")
+        assert table.locator(".count").inner_text() == "27 of 27 rows"
+        table.locator(".filter").fill("COARSE ndcg@3")
+        assert visit.column("summary", 1) == ["coarse"]
+        table.locator(".filter").fill("no such model")
+        assert visit.column("summary", 1) == []
+
+
+def test_dark_and_light_follow_the_system_and_the_button(browser: Any, three: Path) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    with Visit(browser, three, color_scheme="dark") as visit:
+        button = visit.page.locator("#theme")
+        dark = visit.page.evaluate(background)
+        assert button.get_attribute("aria-pressed") == "true"
+        button.click()
+        assert button.get_attribute("aria-pressed") == "false"
+        assert visit.page.evaluate(background) == "rgb(255, 255, 255)" != dark
+
+
+def test_the_printed_page_leaves_the_controls_out(browser: Any, three: Path) -> None:
+    with Visit(browser, three, media="print") as visit:
+        for control in ("#theme", "nav", "#table-summary .tools"):
+            assert not visit.page.locator(control).is_visible()
+        assert visit.page.locator("#table-summary table").is_visible()
+
+
+def test_a_tooltip_shows_on_a_mark(browser: Any, three: Path) -> None:
+    with Visit(browser, three) as visit:
+        marks = visit.page.locator("#policies-chart .mark-symbol path, #policies-chart .mark-rule line")
+        marks.first.hover(force=True)
+        visit.page.wait_for_selector("#vg-tooltip-element.visible", state="attached")
+        assert visit.problems == []
