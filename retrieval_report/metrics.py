@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report import needs
+from retrieval_report.arguments import is_number
 from retrieval_report.errors import ParameterError
 from retrieval_report.schema import check_choice
 
@@ -318,7 +319,8 @@ class NDCG(DCG):
         return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return np.equal(facts.relevant if self.best is None else facts.ideal(self.best), 0)
+        none = np.equal(facts.relevant, 0)
+        return none if self.best is None else none & np.equal(facts.ideal(self.best), 0)
 
 
 @dataclass(frozen=True)
@@ -333,10 +335,10 @@ class RBP(Metric):
     max_grade: float | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.p, int | float) or not 0 < self.p < 1:
+        if not is_number(self.p) or not 0 < self.p < 1:
             raise ParameterError(f"rbp p: {self.p!r} is not between 0 and 1")
-        if self.max_grade is not None and not self.max_grade > 0:
-            raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0")
+        if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):
+            raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0 and finite")
 
     @property
     def need(self) -> needs.Need:
@@ -356,7 +358,7 @@ class ERR(Metric):
     max_grade: float = 4.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_grade, int | float) or not 0 < self.max_grade <= 1023:
+        if not is_number(self.max_grade) or not 0 < self.max_grade <= 1023:
             raise ParameterError(f"err max_grade: {self.max_grade!r} is not between 0 and 1023")
 
     @property
@@ -367,4 +369,4 @@ class ERR(Metric):
 def _show(value: object) -> str:
     if isinstance(value, tuple):
         return ";".join(f"{grade:g}:{gain:g}" for grade, gain in value)
-    return f"{value:g}" if isinstance(value, float) else getattr(value, "__name__", str(value))
+    return f"{value:g}" if isinstance(value, float | np.floating) else getattr(value, "__name__", str(value))

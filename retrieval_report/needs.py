@@ -6,7 +6,7 @@ These are plain frozen records, so two metrics that need the same sum share one 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,10 @@ __all__ = [
     "Stops",
     "Sum",
     "Unit",
+    "check_largest",
+    "exponential",
+    "gain_rule",
+    "warn_steep",
 ]
 
 Floats = NDArray[np.float64]
@@ -79,13 +83,7 @@ class Gain:
         if self.rule == "exp2":
             if grades.size and grades[-1] > 1023:
                 raise DataError(f"gain 'exp2': 2^{grades[-1]:g} is not finite; use gain='linear' or smaller grades")
-            if grades.size and grades[-1] >= STEEP_GRADE:
-                warnings.warn(
-                    f"gain 'exp2' with grades up to {grades[-1]:g}: one item decides the score; consider gain='linear'",
-                    RetrievalReportWarning,
-                    stacklevel=2,
-                )
-            return np.exp2(grades) - 1.0
+            return exponential(grades)
         if self.rule == "linear":
             return grades.copy()
         values = self._table(grades) if isinstance(self.rule, tuple) else self._call(grades)
@@ -106,10 +104,7 @@ class Gain:
 
     def _call(self, grades: Floats) -> Floats:
         assert callable(self.rule)
-        values = np.asarray(self.rule(grades.copy()), dtype=np.float64)
-        if values.shape != grades.shape:
-            raise ParameterError(f"gain: the function gave shape {values.shape} for grades of shape {grades.shape}")
-        return values
+        return _returned("gain", self.rule, grades, "grades")
 
 
 @dataclass(frozen=True)
@@ -146,9 +141,7 @@ class Discount:
             return tables.reciprocal_weights(longest)
         assert callable(self.rule)
         ranks = np.arange(1, longest + 1, dtype=np.float64)
-        values = np.asarray(self.rule(ranks), dtype=np.float64)
-        if values.shape != ranks.shape:
-            raise ParameterError(f"discount: the function gave shape {values.shape} for ranks of shape {ranks.shape}")
+        values = _returned("discount", self.rule, ranks, "ranks")
         if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()):
             raise ParameterError(
                 f"discount: must be finite, at least 0 and not rise; ranks 1, 2, … gave {_some(values)}"
@@ -188,7 +181,7 @@ class Stops:
     def of(self, grades: Floats) -> Floats:
         """Chance of each grade to end the search."""
         check_largest("err", grades, self.max_grade)
-        stop: Floats = (np.exp2(grades) - 1.0) / np.exp2(self.max_grade)
+        stop: Floats = exponential(grades) / np.exp2(self.max_grade)
         return stop
 
 
@@ -221,12 +214,67 @@ Need = Sum | Pairs | FirstRelevant | Stops | OwnIdeal
 
 
 def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
-    """The hashable form of a gain given as a name, a mapping or a function."""
-    if isinstance(gain, Mapping):
-        return tuple(sorted((float(grade), float(value)) for grade, value in gain.items()))
-    if gain in ("exp2", "linear") or callable(gain) or isinstance(gain, tuple):
+    """The hashable form of a gain given as a name, a mapping or a function.
+
+    >>> gain_rule({2: 3, 1: 1})
+    ((1.0, 1.0), (2.0, 3.0))
+    """
+    if isinstance(gain, Mapping | tuple):
+        return _gain_table(gain)
+    if isinstance(gain, str) and gain in ("exp2", "linear"):
+        return gain
+    if callable(gain) and isinstance(gain, Hashable):
         return gain
     raise ParameterError(f"gain: {gain!r} is not 'exp2', 'linear', a mapping grade → gain, or a function of an array")
+
+
+def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:
+    try:
+        pairs = [*gain.items()] if isinstance(gain, Mapping) else [(grade, value) for grade, value in gain]
+        if not pairs or any(isinstance(number, str | bytes) for pair in pairs for number in pair):
+            raise TypeError
+        return tuple(sorted((float(grade), float(value)) for grade, value in pairs))
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"gain: {gain!r} is not a table of numbers, grade → gain") from None
+
+
+def _returned(name: str, rule: Callable[[Floats], Any], given: Floats, what: str) -> Floats:
+    """What a caller's function makes of an array; it gets a copy, which it may change."""
+    result = rule(given.copy())
+    try:
+        values = np.asarray(result, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name}: the function gave {result!r}, no array of numbers") from None
+    if values.shape != given.shape:
+        raise ParameterError(f"{name}: the function gave shape {values.shape} for {what} of shape {given.shape}")
+    return values
+
+
+def exponential(grades: Floats) -> Floats:
+    """2^grade − 1, exact for whole grades, and with all its digits for small fractions.
+
+    >>> exponential(np.array([0.0, 1e-18, 1.0, 3.0])).tolist()
+    [0.0, 6.931471805599453e-19, 1.0, 7.0]
+    """
+    fractions = np.expm1(np.minimum(grades, 1.0) * np.log(2.0))  # 2^g − 1 itself loses the digits of g next to 1
+    result: Floats = np.where(grades < 1.0, fractions, np.exp2(grades) - 1.0)
+    return result
+
+
+def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> None:
+    """Warn if a metric takes the gain ``exp2`` of grades so large that a single item decides the score.
+
+    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
+    """
+    largest = grades.max(initial=0.0)
+    sums = [need for need in (getattr(metric, "need", None) for metric in metrics) if isinstance(need, Sum)]
+    if largest < STEEP_GRADE or Gain("exp2") not in [need.values for need in sums]:
+        return
+    warnings.warn(
+        f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider gain='linear'",
+        RetrievalReportWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def check_largest(metric: str, grades: Floats, largest: float) -> None:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
+from typing import Any
 
+from retrieval_report.arguments import check_whole, is_number, is_whole, listed
 from retrieval_report.errors import ParameterError
 from retrieval_report.schema import check_choice
 
-__all__ = ["NAIVE_ORDERS", "NO_RELEVANT", "POLICIES", "Options"]
+__all__ = ["NAIVE_ORDERS", "NO_RELEVANT", "POLICIES", "Options", "check_relevant_from"]
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 NO_RELEVANT = ("zero", "skip", "one", "error")
 NAIVE_ORDERS = ("row", "item", "item_descending")
+MOST_DECIMALS = 300  # 10**decimals must stay a finite number
+WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
 
 
 @dataclass(frozen=True)
 class Options:
-    """The keyword arguments of ``evaluate`` but the frames, metrics and cutoffs."""
+    """The keyword arguments of ``evaluate`` but the frames, metrics and cutoffs.
 
-    policies: tuple[str, ...] = ("expected", "naive", "shuffled")
+    Policies may come as one name or any iterable of names, and numbers as NumPy's; they are kept as Python's.
+
+    >>> Options(policies=["best", "worst", "best"]).policies
+    ('best', 'worst')
+    >>> Options(policies="mean")
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: policies: 'mean' is not one of 'expected', 'naive', 'shuffled', 'best', \
+'worst'
+    """
+
+    policies: Any = ("expected", "naive", "shuffled")  # any iterable of names; a tuple of them once checked
     shuffles: int = 100
     seed: int = 0
     no_relevant: str = "zero"
@@ -36,11 +49,12 @@ class Options:
     progress: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "policies", tuple(dict.fromkeys(self.policies)))
-        if not self.policies:
+        policies = listed(self.policies)
+        if not policies:
             raise ParameterError("policies: none given")
-        for policy in self.policies:
+        for policy in policies:
             check_choice("policies", policy, POLICIES)
+        self._keep("policies", tuple(dict.fromkeys(str(policy) for policy in policies)))
         check_choice("no_relevant", self.no_relevant, NO_RELEVANT)
         check_choice("naive_order", self.naive_order, NAIVE_ORDERS)
         check_choice("missing_query", self.missing_query, ("zero", "skip", "error"))
@@ -48,16 +62,25 @@ class Options:
             check_choice("unjudged", self.unjudged, ("non_relevant", "drop", "error"))
         check_choice("unjudged_query", self.unjudged_query, ("error", "skip"))
         check_choice("null_distance", self.null_distance, ("error", "not_retrieved"))
-        _whole("shuffles", self.shuffles, 1)
-        _whole("seed", self.seed, 0)
+        self._keep_numbers()
+
+    def _keep_numbers(self) -> None:
+        """Check the numbers, and keep them as Python's own."""
+        self._keep("shuffles", check_whole("shuffles", self.shuffles, 1))
+        self._keep("seed", check_whole("seed", self.seed, 0))
         if self.decimals is not None:
-            _whole("decimals", self.decimals, 0)
+            self._keep("decimals", check_whole("decimals", self.decimals, 0, MOST_DECIMALS))
         if self.threads is not None:
-            _whole("threads", self.threads, 1)
-        if self.relevant_from is not None and not (_is_number(self.relevant_from) and self.relevant_from > 0):
-            raise ParameterError(f"relevant_from: {self.relevant_from!r} is not a number above 0")
-        if self.distance_threshold is not None and not _is_number(self.distance_threshold):
-            raise ParameterError(f"distance_threshold: {self.distance_threshold!r} is not a finite number")
+            self._keep("threads", check_whole("threads", self.threads, 1))
+        if self.relevant_from is not None:
+            self._keep("relevant_from", check_relevant_from(self.relevant_from))
+        if self.distance_threshold is not None:
+            if not is_number(self.distance_threshold):
+                raise ParameterError(f"distance_threshold: {self.distance_threshold!r} is not a finite number")
+            self._keep("distance_threshold", _plain(self.distance_threshold))
+
+    def _keep(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)  # the record is frozen for everybody else
 
     @property
     def workers(self) -> int:
@@ -65,10 +88,18 @@ class Options:
         return self.threads or os.cpu_count() or 1
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def check_relevant_from(grade: object) -> int | float:
+    """The grade from which on items are relevant, as Python's number.
+
+    >>> check_relevant_from(0)
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: relevant_from: 0 is not a number above 0
+    """
+    if not is_number(grade) or grade <= 0:  # type: ignore[operator]
+        raise ParameterError(f"relevant_from: {grade!r} is not a number above 0")
+    return _plain(grade)
 
 
-def _whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
-        raise ParameterError(f"{name}: {value!r} is not a whole number from {least} on")
+def _plain(number: Any) -> int | float:
+    """A number as Python's, whole ones beyond every integer column as Float64."""
+    return int(number) if is_whole(number) and abs(int(number)) < WIDEST else float(number)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import operator
 import re
-from collections.abc import Iterable
 
 from retrieval_report import metrics as catalogue
+from retrieval_report.arguments import is_whole, listed
 from retrieval_report.errors import ParameterError
 from retrieval_report.metrics import Metric
 
@@ -40,32 +39,24 @@ def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
     Traceback (most recent call last):
     retrieval_report.errors.ParameterError: cutoffs: 0 is not a whole number from 1 on, None or 'all'
     """
-    given: Iterable[object] = [cutoffs]
-    if isinstance(cutoffs, Iterable) and not isinstance(cutoffs, str | bytes):
-        given = list(cutoffs)
-    result = tuple(dict.fromkeys(_parse_cutoff(cutoff) for cutoff in given))
+    result = tuple(dict.fromkeys(_parse_cutoff(cutoff) for cutoff in listed(cutoffs)))
     if not result:
         raise ParameterError("cutoffs: none given")
     return result
 
 
 def _parse_cutoff(cutoff: object) -> int | None:
-    if cutoff is None or cutoff == "all":
+    if cutoff is None or (isinstance(cutoff, str) and cutoff == "all"):
         return None
-    try:
-        if isinstance(cutoff, bool) or type(cutoff).__name__ == "bool":
-            raise TypeError
-        number = operator.index(cutoff)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
+    number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
     if number < 1:
         raise ParameterError(f"cutoffs: {cutoff!r} is not a whole number from 1 on, None or 'all'")
     if number > LARGEST:
         raise ParameterError(f"cutoffs: {cutoff!r} is above {LARGEST}, the largest 64-bit number")
-    return number
+    return int(number)
 
 
-def parse_metric(metric: str | Metric) -> tuple[Metric, tuple[int | None, ...] | None]:
+def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]:
     """A metric from its record or text form, and the cutoff it names itself, if any.
 
     >>> parse_metric("ap(denominator=retrieved)@10")
@@ -75,7 +66,7 @@ def parse_metric(metric: str | Metric) -> tuple[Metric, tuple[int | None, ...] |
     retrieval_report.errors.ParameterError: metrics: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg, ap, ap_at_r, \
 dcg, err, f1, hit_rate, ndcg, precision, r_precision, rbp, recall, rr, wap
     """
-    if isinstance(metric, Metric):
+    if isinstance(metric, Metric) and hasattr(metric, "name"):  # the bases have no name
         return metric, None
     found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*(?:@\s*(\w+))?\s*", metric) if isinstance(metric, str) else None
     if found is None:
@@ -100,6 +91,8 @@ def _parse_arguments(name: str, text: str) -> dict[str, object]:
         if key not in known or not equals:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise ParameterError(f"metrics: {name} has no parameter {key!r}; {takes}")
+        if key in result:
+            raise ParameterError(f"metrics: {name} is given the parameter {key!r} twice")
         result[key] = _parse_value(value)
     return result
 
@@ -107,9 +100,14 @@ def _parse_arguments(name: str, text: str) -> dict[str, object]:
 def _parse_value(text: str) -> object:
     if ":" in text:
         try:
-            return {float(pair.partition(":")[0]): float(pair.partition(":")[2]) for pair in text.split(";")}
+            pairs = [
+                (float(grade), float(gain)) for grade, _, gain in (part.partition(":") for part in text.split(";"))
+            ]
         except ValueError:
             raise ParameterError(f"metrics: {text!r} is not of the form grade:gain;grade:gain") from None
+        if len(dict(pairs)) < len(pairs):
+            raise ParameterError(f"metrics: {text!r} has two gains for one grade")
+        return dict(pairs)
     try:
         return float(text)
     except ValueError:
@@ -128,7 +126,7 @@ def split_metrics(text: str) -> list[str]:
 def parse_metrics(metrics: object, cutoffs: object) -> Requests:
     """Which metric is wanted at which cutoffs, in the order asked; repeats are merged."""
     default = parse_cutoffs(cutoffs)
-    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)  # type: ignore[call-overload]
+    given = listed(metrics, (str, bytes, Metric))
     if not given:
         raise ParameterError("metrics: none given")
     result: dict[Metric, tuple[int | None, ...]] = {}
