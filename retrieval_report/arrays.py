@@ -118,7 +118,7 @@ def grade_codes(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """The distinct relevances of the rows and of ``known``, ascending, and the code of each row."""
     most = relevance.max() if relevance.dtype.is_integer() else None
     if isinstance(most, int) and most <= FEW_GRADES:  # whole grades: a table instead of a hash
-        whole = relevance.to_numpy()
+        whole = relevance.cast(pl.Int64).to_numpy()
         seen = np.zeros(most + 1, np.bool_)
         seen[whole] = True
         grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
@@ -239,6 +239,14 @@ def keys_of(ids: pl.Series) -> Keys:
         lengths = ids.str.len_bytes().to_numpy().astype(np.int64)
         characters = np.frombuffer((ids.str.join("").item() or "").encode(), dtype=np.uint8)
         shuffling.text_keys(characters, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), keys)
+    elif ids.dtype in (pl.Int128, pl.UInt128):
+        narrow = ids.cast(pl.Int64, strict=False)
+        if narrow.null_count():  # numbers beyond 64 bits go by their digits
+            small = narrow.is_not_null()
+            keys[small.to_numpy()] = keys_of(narrow.filter(small))
+            keys[(~small).to_numpy()] = keys_of(ids.filter(~small).cast(pl.String))
+        else:
+            keys = keys_of(narrow)
     else:
         shuffling.integer_keys(id_keys(ids), keys)
     return keys

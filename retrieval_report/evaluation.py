@@ -20,7 +20,7 @@ from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.schema import SCORES
-from retrieval_report.scoring import WHOLE, Arrangement, Moments, Scorer, arrange
+from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
 
 __all__ = ["DEFAULT_CUTOFFS", "DEFAULT_METRICS", "evaluate", "shuffled_means"]
 
@@ -46,19 +46,18 @@ class _Run:
         self.deep_scorer = Scorer(self.prepared, (), workers)
         self.scorer.check(self.plain)
 
-    def score(self, arrangement: Arrangement) -> Moments:
-        """Values and variances of every metric and cutoff asked, (lists, columns)."""
+    def score(self, arrangement: Arrangement) -> Scores:
+        """Values and standard deviations of every metric and cutoff asked, (lists, columns)."""
         scores = {
             **self.scorer.score(self.plain, arrangement),
             **self.deep_scorer.score(self.deep, arrangement),
         }
-        place = {cutoff: column for column, cutoff in enumerate(np.array(self.scorer.asked[:1]).ravel().tolist())}
-        means, variances = [], []
+        values, spreads = [], []
         for metric, cutoffs in self.requests:
-            columns = [0] if metric.own_depth else [place.get(WHOLE if k is None else k, 0) for k in cutoffs]
-            means.append(scores[metric].mean[:, columns])
-            variances.append(scores[metric].variance[:, columns])
-        return Moments(np.concatenate(means, axis=1), np.concatenate(variances, axis=1))
+            columns = [0] if metric.own_depth else [self.scorer.column(k) for k in cutoffs]
+            values.append(scores[metric].value[:, columns])
+            spreads.append(scores[metric].std[:, columns])
+        return Scores(np.concatenate(values, axis=1), np.concatenate(spreads, axis=1))
 
     def undefined(self) -> NDArray[np.bool_]:
         """Where nothing is relevant and the metric has no meaning, (lists, columns)."""
@@ -77,7 +76,7 @@ class _Run:
         if self.options.no_relevant == "skip":
             nobody = nobody | (self.prepared.relevant == 0)
         if self.options.missing_query == "skip":
-            nobody = nobody | (self.prepared.length == 0)
+            nobody = nobody | self.prepared.missing
         return nobody
 
 
@@ -185,7 +184,7 @@ def evaluate(
     └──────────┴────────┴────────┘
     """
     options = Options(
-        policies=(policies,) if isinstance(policies, str) else tuple(policies),
+        policies=policies,
         shuffles=shuffles,
         seed=seed,
         no_relevant=no_relevant,
@@ -204,13 +203,13 @@ def evaluate(
     values, spreads = [], []
     for policy in run.options.policies:
         if policy == "shuffled":
-            moments = _shuffled_moments(run)
+            scores = _shuffled_scores(run)
         else:
-            moments = run.score(arrange(run.prepared, policy))
+            scores = run.score(arrange(run.prepared, policy))
             if policy != "expected":
-                moments = Moments(moments.mean, np.full_like(moments.mean, np.nan))
-        values.append(moments.mean)
-        spreads.append(np.sqrt(moments.variance))
+                scores = Scores(scores.value, np.full_like(scores.value, np.nan))
+        values.append(scores.value)
+        spreads.append(scores.std)
     return _scores_frame(run, np.stack(values, axis=2), np.stack(spreads, axis=2))
 
 
@@ -303,13 +302,13 @@ def _draws(run: _Run) -> Iterator[tuple[int, Floats]]:
     steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
     for draw in steps:
         shuffling.draw_orders(0, limit.size, prepared.ties, limit, keys, draw, drawn.start, drawn.grade)
-        yield draw, run.score(arrangement).mean
+        yield draw, run.score(arrangement).value
 
 
 def _list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
     keys = np.empty(prepared.names.height, np.uint64)
     names = prepared.names
-    shuffling.list_keys(np.uint64(seed % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys)
+    shuffling.list_keys(np.uint64(int(seed) % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys)
     return keys
 
 
@@ -322,8 +321,8 @@ def _drawn_lists(ties: Lists, limit: Integers) -> Lists:
     return Lists(start, np.arange(cells + 1), grade, count)
 
 
-def _shuffled_moments(run: _Run) -> Moments:
-    """Mean and sample variance of the drawn scores, summed as differences from the first draw."""
+def _shuffled_scores(run: _Run) -> Scores:
+    """Mean and sample standard deviation of the drawn scores, summed as differences from the first draw."""
     first = total = square = np.zeros((0, 0))
     for draw, values in _draws(run):
         if draw == 0:
@@ -332,9 +331,9 @@ def _shuffled_moments(run: _Run) -> Moments:
         square = square + (values - first) ** 2
     draws = run.options.shuffles
     if draws == 1:
-        return Moments(first, np.full_like(first, np.nan))
+        return Scores(first, np.full_like(first, np.nan))
     variance = np.maximum(square - total**2 / draws, 0.0) / (draws - 1)
-    return Moments(first + total / draws, variance)
+    return Scores(first + total / draws, np.sqrt(variance))
 
 
 def _scores_frame(run: _Run, values: Floats, spreads: Floats) -> pl.DataFrame:

@@ -15,6 +15,8 @@ from retrieval_report.kernels import grouping
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import (
+    MOST_ITEMS,
+    check_agreement,
     check_counts,
     check_judgements,
     check_queries,
@@ -29,6 +31,7 @@ from retrieval_report.schema import (
 __all__ = ["Prepared", "prepare"]
 
 KEYS = ["model", "query"]
+UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' decides what to do with them"
 NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
 
 
@@ -45,12 +48,13 @@ class Prepared:
     relevant_grade: NDArray[np.bool_]
     relevant: Integers  # R of each list; −1 where the query has no judgements
     length: Integers  # items of each list
+    missing: NDArray[np.bool_]  # the model has no rows for the query
 
 
 @dataclass(frozen=True)
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
-    present: pl.DataFrame | None  # model, query of rows received, where some of them then leave their list
+    present: pl.DataFrame | None  # model, query of all rows received, where some of them then leave their list
     unretrieved: pl.DataFrame  # items known but not retrieved: model, query, relevance
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
@@ -67,7 +71,10 @@ def prepare(rankings: object, judgements: object, queries: object, options: Opti
     grades, grade = arrays.grade_codes(parts.rows["relevance"], known)
     if "item" in parts.rows.columns:
         _check_items(parts, found, rows, grade, options)
-    names = _all_lists(parts, found, options)
+    if options.distance_threshold is not None:
+        beyond = parts.rows["distance"] > options.distance_threshold
+        grade[beyond.to_numpy()] = 0  # grade 0 is always the first
+    names, missing = _all_lists(parts, found, options)
     rows = _spread(rows, found, names)
     relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
     order = order_column(parts.rows)
@@ -86,7 +93,7 @@ def prepare(rankings: object, judgements: object, queries: object, options: Opti
         told = parts.judgements.select("query").unique().with_columns(told=pl.lit(True))
         is_told = names.join(told, on="query", how="left", maintain_order="left")["told"].fill_null(False)
         relevant[~is_told.to_numpy()] = -1
-    return Prepared(names, ties, singles, judged, listed, grades, relevant_grade, relevant, ties.length)
+    return Prepared(names, ties, singles, judged, listed, grades, relevant_grade, relevant, ties.length, missing)
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options) -> _Parts:
@@ -96,7 +103,13 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
         rows = _check_counted(frame, judgements, options)
     else:
         allowed = options.null_distance == "not_retrieved"
-        rows = _naive_order(check_rankings(frame, relevance=judgements is None, null_distance=allowed), options)
+        rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
+        if judgements is None and options.unjudged in (None, "error") and rows["relevance"].null_count():
+            kept = pl.col("mask") if "mask" in rows.columns else pl.lit(True)
+            refuse(rows, pl.col("relevance").is_null() & kept, "relevance", "null or NaN", UNJUDGED_HINT)
+        rows = _naive_order(rows, options)
+    if options.distance_threshold is not None and "score" in rows.columns:
+        raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
     order, everything = order_column(rows), rows
     if "mask" in rows.columns:
         rows = rows.filter("mask")
@@ -105,13 +118,19 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
     unretrieved = rows.clear()
     if rows[order].null_count():
         unretrieved, rows = rows.filter(pl.col(order).is_null()), rows.filter(pl.col(order).is_not_null())
-    return _Parts(
+    parts = _Parts(
         rows,
         None if rows.height == everything.height else with_model(everything).select(KEYS).unique(),
         with_model(unretrieved),
         None if judgements is None else check_judgements(to_polars(judgements, "judgements")),
         None if queries is None else check_queries(to_polars(queries, "queries")),
     )
+    if parts.queries is None:
+        return parts
+    wide, told = _one_width(rows, parts.queries, "query", "queries")
+    wider = pl.col("query").cast(wide.schema["query"])
+    present = None if parts.present is None else parts.present.with_columns(wider)
+    return replace(parts, rows=wide, queries=told, present=present, unretrieved=parts.unretrieved.with_columns(wider))
 
 
 def _naive_order(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
@@ -139,31 +158,28 @@ def _judge(parts: _Parts, options: Options) -> _Parts:
     """Relevance of every row: from the judgements when there are any, else the rankings' own."""
     if parts.judgements is not None:
         rows, judgements = _join_judgements(parts.rows, parts.judgements)
-        unretrieved = parts.unretrieved.with_columns(relevance=pl.lit(0.0))  # the judgements know better
-        parts = replace(parts, rows=rows, judgements=judgements, unretrieved=unretrieved)
-    rule = options.unjudged or ("error" if parts.judgements is None else "non_relevant")
+        wider = pl.col("query").cast(rows.schema["query"])
+        # the judgements know better than rows without distance
+        unretrieved = parts.unretrieved.with_columns(wider, relevance=pl.lit(0.0))
+        present = None if parts.present is None else parts.present.with_columns(wider)
+        told = None if parts.queries is None else parts.queries.with_columns(wider)
+        parts = _Parts(rows, present, unretrieved, judgements, told)
+    rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
     rows, unretrieved = _settle_nulls(parts.rows, rule), _settle_nulls(parts.unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:
         present = with_model(parts.rows).select(KEYS).unique()
-    if options.distance_threshold is not None:
-        if "score" in rows.columns:
-            raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
-        beyond = pl.col("distance") > options.distance_threshold
-        rows = rows.with_columns(relevance=pl.when(beyond).then(0).otherwise(pl.col("relevance")))
     return replace(parts, rows=rows, present=present, unretrieved=unretrieved)
 
 
 def _join_judgements(rows: pl.DataFrame, judgements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     for key in ("query", "item"):
-        _same_kind(rows.schema[key], judgements.schema[key], key, "rankings", "judgements")
-    judgements = judgements.with_columns(
-        pl.col(key).cast(rows.schema[key]) for key in ("query", "item") if rows.schema[key] != judgements.schema[key]
-    )
+        rows, judgements = _one_width(rows, judgements, key, "judgements")
     told = judgements.rename({"relevance": "judged"})
     joined = rows.join(told, on=["query", "item"], how="left", maintain_order="left")
     if "relevance" in rows.columns:
-        differ = pl.col("relevance").cast(pl.Float64) != pl.col("judged").cast(pl.Float64)
+        narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], told.schema["judged"]) else pl.Float64
+        differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
         refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
     return joined.drop("relevance", strict=False).rename({"judged": "relevance"}), judgements
 
@@ -173,8 +189,7 @@ def _settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
     if rows["relevance"].null_count() == 0:
         return rows
     if rule == "error":
-        hint = "; unjudged='non_relevant' or 'drop' decides what to do with them"
-        refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", hint)
+        refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", UNJUDGED_HINT)
     if rule == "drop":
         return rows.filter(pl.col("relevance").is_not_null())
     return rows.with_columns(pl.col("relevance").fill_null(0))
@@ -187,6 +202,19 @@ def _same_kind(left: pl.DataType, right: pl.DataType, key: str, one: str, other:
             f"column {key!r} is {left} in the {one} and {right} in the {other}; ids are never cast "
             "(7 and '007' would merge): make both text or both whole numbers"
         )
+
+
+def _one_width(left: pl.DataFrame, right: pl.DataFrame, key: str, other: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both frames with the ids of one type: whole numbers of different widths meet in one that holds both."""
+    one, two = left.schema[key], right.schema[key]
+    _same_kind(one, two, key, "rankings", other)
+    if one == two:
+        return left, right
+    wide = {pl.UInt64, pl.Int128, pl.UInt128} & {one, two}
+    fits = left[key].cast(pl.Int128).max(), right[key].cast(pl.Int128).max()
+    small = not wide or all(value is None or value < 2**63 for value in fits)  # type: ignore[operator]
+    dtype = pl.Int64 if small else pl.Int128
+    return left.with_columns(pl.col(key).cast(dtype)), right.with_columns(pl.col(key).cast(dtype))
 
 
 def _relevances(parts: _Parts) -> NDArray[np.float64]:
@@ -203,9 +231,14 @@ def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes, o
         lambda first, last: grouping.repeating_list(first, last, *rows, keys), work, options.workers
     )
     if max(suspects) >= 0 or parts.unretrieved.height:
-        columns = [*KEYS, "item"]
-        both = [with_model(parts.rows).select(columns), parts.unretrieved.select(columns)]
-        check_unique(pl.concat(both), columns, "rankings")
+        columns = [*KEYS, "item", "relevance"]
+        one = [
+            frame.select(columns).cast({"relevance": pl.Float64})
+            for frame in (with_model(parts.rows), parts.unretrieved)
+        ]
+        check_unique(pl.concat(one), columns[:-1], "rankings")
+        if parts.judgements is None:
+            check_agreement(pl.concat(one))
     if parts.judgements is not None or found["model"].n_unique() < 2:
         return
     by_query = found.with_row_index("list").sort("query", maintain_order=True)
@@ -214,24 +247,15 @@ def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes, o
     row = grouping.disagreeing_row(
         group_start, arrays.frozen(by_query["list"].cast(pl.Int64).to_numpy()), *rows, keys, arrays.frozen(grade)
     )
-    if row < 0:
-        return
-    query, item = parts.rows["query"][row], parts.rows["item"][row]
-    same = parts.rows.filter(pl.col("query") == query, pl.col("item") == item).unique(
-        ["relevance"], maintain_order=True
-    )
-    if same.height > 1:
-        told = ", ".join(
-            f"{value:g} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
-        )
-        raise DataError(
-            f"column 'relevance': models disagree about item {item!r} of query {query!r}: {told}; "
-            "give one set of judgements"
-        )
+    if row >= 0:
+        check_agreement(with_model(parts.rows))
 
 
-def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Every (model, query): those present, and the queries of others, of the judgements, of the queries frame."""
+def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
+    """Every (model, query): those present, and the queries of others, of the judgements, of the queries frame.
+
+    Also which of them are missing, that is have no rows at all.
+    """
     present = found if parts.present is None else pl.concat([found, parts.present]).unique()
     universe = present.select("query").unique()
     if parts.judgements is not None:
@@ -239,8 +263,7 @@ def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> pl.DataF
         _check_unjudged(universe, judged, options)
         universe = pl.concat([universe, judged]).unique()
     if parts.queries is not None:
-        _same_kind(universe.schema["query"], parts.queries.schema["query"], "query", "rankings", "queries")
-        told = parts.queries.select(pl.col("query").cast(universe.schema["query"]))
+        told = parts.queries.select("query")
         absent = universe.join(told, on="query", how="anti").sort("query")
         if absent.height:
             raise KeyMismatchError(
@@ -250,16 +273,18 @@ def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> pl.DataF
         universe = told
     models = present.select("model").unique()
     if found.height == models.height * universe.height:
-        return found
+        return found, np.zeros(found.height, np.bool_)
     everything = models.join(universe, how="cross").sort(KEYS)
-    if options.missing_query == "error":
-        missing = everything.join(present, on=KEYS, how="anti").sort(KEYS)
+    there = present.select(*KEYS, there=pl.lit(True))
+    is_missing = everything.join(there, on=KEYS, how="left", maintain_order="left")["there"].is_null()
+    missing = everything.filter(is_missing)
+    if missing.height and options.missing_query == "error":
         model, query = missing.row(0)
         raise KeyMismatchError(
             f"{missing.height} (model, query) pairs have no rows, first query {query!r} of model {model!r}; "
             "missing_query='zero' counts them as 0, 'skip' leaves them out"
         )
-    return everything
+    return everything, is_missing.to_numpy()
 
 
 def _check_unjudged(universe: pl.DataFrame, judged: pl.DataFrame, options: Options) -> None:
@@ -311,6 +336,6 @@ def _told_relevant(
         )
     if relevant_grade.size == 2 and relevant_grade.sum() == 1:
         lists = names.height
-        extra = (np.arange(lists + 1), np.full(lists, 1, np.int32), told - relevant)
+        extra = (np.arange(lists + 1), np.full(lists, 1, np.int32), np.minimum(told - relevant, MOST_ITEMS))
         judged = arrays.ideal_lists(judged, *extra, relevant_grade.size)
     return judged, told

@@ -18,11 +18,13 @@ from retrieval_report.errors import ColumnError, DataError, ParameterError, Retr
 __all__ = [
     "COUNTS",
     "JUDGEMENTS",
+    "MOST_ITEMS",
     "QUERIES",
     "RANKINGS",
     "SCORES",
     "SUMMARY",
     "Column",
+    "check_agreement",
     "check_choice",
     "check_counts",
     "check_judgements",
@@ -34,6 +36,9 @@ __all__ = [
     "warn_merging",
     "with_model",
 ]
+
+
+MOST_ITEMS = 2**62  # running totals of items stay well inside 64 bits
 
 
 class Column(NamedTuple):
@@ -135,10 +140,14 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
     retrieved). Null relevances and repeated items are left for the caller: the first may come from judgements, the
     second are found faster once the lists are known.
     """
+    given = frame.columns
     frame = _contract(frame, RANKINGS, "rankings")
-    order = _one_order(frame, "rankings")
+    order = _one_order(frame, given, "rankings")
     if relevance and "relevance" not in frame.columns:
-        raise ColumnError("rankings: no column 'relevance', and no judgements were given")
+        raise ColumnError(
+            f"rankings: no column 'relevance', and no judgements were given; found {_names(given)}"
+            f"{_close(given, ('relevance',))}"
+        )
     frame = _check_ids(frame, ("model", "query", "item"))
     warn_merging(frame, "item", "rankings")
     _check_order(frame, order, null_distance)
@@ -150,21 +159,28 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
 
 def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     """Hold a counts frame to its contract."""
+    given = frame.columns
     frame = _contract(frame, COUNTS, "counts")
-    order = _one_order(frame, "counts")
-    frame = _check_ids(frame, ("model", "query"))
+    order = _one_order(frame, given, "counts")
+    frame = _check_ids(frame, ("model", "query"), "counts")
     _check_order(frame, order, False)
-    frame = _check_relevance(frame, allow_null=False)
-    refuse(frame, pl.col("count").is_null() | (pl.col("count") < 1), "count", "not a whole number above 0")
-    return frame.with_columns(pl.col("count").cast(pl.Int64))
+    frame = _check_relevance(frame, allow_null=False, what="counts")
+    count = pl.col("count")
+    refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what="counts")
+    total = int(frame["count"].cast(pl.Int128).sum() or 0)
+    if total >= MOST_ITEMS:
+        raise DataError(
+            f"counts: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number taken"
+        )
+    return frame.with_columns(count.cast(pl.Int64))
 
 
 def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
     """Hold a judgements frame (qrels) to its contract."""
     frame = _contract(frame, JUDGEMENTS, "judgements")
-    frame = _check_ids(frame, ("query", "item"))
+    frame = _check_ids(frame, ("query", "item"), "judgements")
     warn_merging(frame, "item", "judgements")
-    frame = _check_relevance(frame, allow_null=False)
+    frame = _check_relevance(frame, allow_null=False, what="judgements")
     check_unique(frame, ("query", "item"), "judgements")
     return frame
 
@@ -172,19 +188,16 @@ def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
 def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
     """Hold a queries frame to its contract."""
     frame = _contract(frame, QUERIES, "queries")
-    frame = _check_ids(frame, ("query",))
+    frame = _check_ids(frame, ("query",), "queries")
     check_unique(frame, ("query",), "queries")
     if "label" in frame.columns:
-        refuse(frame, pl.col("label").is_null(), "label", "null")
+        refuse(frame, pl.col("label").is_null(), "label", "null", what="queries")
     if "weight" in frame.columns:
-        _check_weight(frame)
+        _check_weight(frame, "queries")
     if "n_relevant" in frame.columns:
-        refuse(
-            frame,
-            pl.col("n_relevant").is_null() | (pl.col("n_relevant") < 0),
-            "n_relevant",
-            "null or negative",
-        )
+        number = pl.col("n_relevant")
+        refuse(frame, number.is_null() | (number < 0), "n_relevant", "null or negative", what="queries")
+        refuse(frame, number.cast(pl.Int128) > 2**63 - 1, "n_relevant", "above 64 bits", what="queries")
     return frame
 
 
@@ -193,11 +206,9 @@ def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.D
     columns = list(columns)
     missing = [c.name for c in columns if not c.optional and c.name not in frame.columns]
     if missing:
-        blank = [name for name in frame.columns if name.strip().lower() in missing and name not in missing]
-        hint = f"; {blank[0]!r} is close: rename it" if blank else ""
         raise ColumnError(
-            f"{what}: no column {', '.join(map(repr, missing))}; found {', '.join(map(repr, frame.columns))}; "
-            f"expected {', '.join(c.name for c in columns)}{hint}"
+            f"{what}: no column {_names(missing)}; found {_names(frame.columns)}; "
+            f"expected {', '.join(c.name for c in columns)}{_close(frame.columns, missing)}"
         )
     frame = frame.select([c.name for c in columns if c.name in frame.columns])
     for column in columns:
@@ -235,12 +246,24 @@ def _check_type(series: pl.Series, column: Column, what: str) -> None:
     raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hint}")
 
 
-def _one_order(frame: pl.DataFrame, what: str) -> str:
-    both = [name for name in ("distance", "score") if name in frame.columns]
-    if len(both) != 1:
-        rule = "has both 'distance' and 'score'; keep one" if both else "has neither 'distance' nor 'score'"
-        raise ColumnError(f"{what}: {rule}")
+def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:
+    orders = ("distance", "score")
+    both = [name for name in orders if name in frame.columns]
+    if len(both) == 2:
+        raise ColumnError(f"{what}: has both 'distance' and 'score'; keep one")
+    if not both:
+        raise ColumnError(f"{what}: neither 'distance' nor 'score'; found {_names(given)}{_close(given, orders)}")
     return both[0]
+
+
+def _names(columns: Iterable[str]) -> str:
+    return ", ".join(map(repr, columns))
+
+
+def _close(given: Iterable[str], wanted: Sequence[str]) -> str:
+    """A hint at a column whose name differs by case or blanks only."""
+    near = [name for name in given if name.strip().lower() in wanted and name not in wanted]
+    return f"; {near[0]!r} is close: rename it" if near else ""
 
 
 def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
@@ -256,21 +279,24 @@ def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
     return rows.height, f"first in {where} (row {first['__row']})"
 
 
-def refuse(frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str = "") -> None:
+def refuse(
+    frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str = "", *, what: str = "rankings"
+) -> None:
     """Raise a DataError if any row is bad."""
     if not frame.select(bad.any()).item():
         return
     rows, place = _place(frame, bad)
-    raise DataError(f"column {column!r}: {rows} {rule}, {place}{hint}")
+    source = "" if what == "rankings" else f"{what}: "
+    raise DataError(f"{source}column {column!r}: {rows} {rule}, {place}{hint}")
 
 
-def _check_ids(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings") -> pl.DataFrame:
     names = [name for name in names if name in frame.columns]
     texts = [name for name in names if name == "model" or not frame.schema[name].is_integer()]
     frame = frame.with_columns(pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String)
     for name in names:
         if frame[name].null_count():
-            refuse(frame, pl.col(name).is_null(), name, "null ids")
+            refuse(frame, pl.col(name).is_null(), name, "null ids", what=what)
     if "model" in names:
         refuse(frame, pl.col("model") == "", "model", "empty model names")
     return frame
@@ -320,7 +346,7 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
         )
 
 
-def _check_relevance(frame: pl.DataFrame, *, allow_null: bool) -> pl.DataFrame:
+def _check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:
     if frame.schema["relevance"] == pl.Boolean or frame.schema["relevance"].is_decimal():
         frame = frame.with_columns(pl.col("relevance").cast(pl.Float64))
     column = pl.col("relevance")
@@ -328,35 +354,49 @@ def _check_relevance(frame: pl.DataFrame, *, allow_null: bool) -> pl.DataFrame:
         if allow_null:
             frame = frame.with_columns(column.fill_nan(None))
         else:
-            refuse(frame, column.is_nan(), "relevance", "NaN")
-        refuse(frame, column.is_infinite(), "relevance", "infinite")
+            refuse(frame, column.is_nan(), "relevance", "NaN", what=what)
+        refuse(frame, column.is_infinite(), "relevance", "infinite", what=what)
     if not allow_null:
-        refuse(frame, column.is_null(), "relevance", "null")
-    refuse(
-        frame,
-        column < 0,
-        "relevance",
-        "negative",
-        "; read_judgements(negative='unjudged') drops such judgements",
-    )
+        refuse(frame, column.is_null(), "relevance", "null", what=what)
+    hint = "; read_judgements(negative='unjudged') drops such judgements"
+    refuse(frame, column < 0, "relevance", "negative", hint, what=what)
     return frame
 
 
-def _check_weight(frame: pl.DataFrame) -> None:
+def _check_weight(frame: pl.DataFrame, what: str = "rankings") -> None:
     column = pl.col("weight").cast(pl.Float64)
     refuse(
         frame,
         column.is_null() | ~column.is_finite() | (column < 0),
         "weight",
         "not a finite number of at least 0",
+        what=what,
     )
 
 
 def _check_flags(frame: pl.DataFrame) -> None:
+    if "row" in frame.columns:
+        refuse(frame, pl.col("row").is_null(), "row", "null")
     if "mask" in frame.columns:
         refuse(frame, pl.col("mask").is_null(), "mask", "null")
     if "weight" in frame.columns:
         _check_weight(frame)
+
+
+def check_agreement(frame: pl.DataFrame) -> None:
+    """Raise a DataError if two models have different relevances of the same item of a query."""
+    told = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
+    twice = told.filter(pl.struct("query", "item").is_duplicated()).sort("query", "item", "relevance")
+    if twice.height:
+        query, item, _ = twice.row(0)
+        same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(["relevance"], maintain_order=True)
+        words = ", ".join(
+            f"{value:g} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
+        )
+        raise DataError(
+            f"column 'relevance': models disagree about {told.height - told.select('query', 'item').n_unique()} items, "
+            f"first item {item!r} of query {query!r}: {words}; give one set of judgements"
+        )
 
 
 def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from retrieval_report import needs
 from retrieval_report.arrays import Integers, Lists, ordered, over_ranges
+from retrieval_report.errors import DataError
 from retrieval_report.joining import Prepared
 from retrieval_report.kernels import additive, cascade, pairwise, ratios, tables
 from retrieval_report.metrics import NDCG, Metric
 
-__all__ = ["Arrangement", "Moments", "Scorer", "arrange"]
+__all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "arrange"]
 
 Floats = NDArray[np.float64]
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
+LONGEST = 2**32  # positions for which a table of weights is made
 
 
 class Moments(NamedTuple):
@@ -26,6 +28,13 @@ class Moments(NamedTuple):
 
     mean: Floats
     variance: Floats
+
+
+class Scores(NamedTuple):
+    """Value and standard deviation, (lists, cutoffs) each."""
+
+    value: Floats
+    std: Floats
 
 
 class Arrangement(NamedTuple):
@@ -57,23 +66,25 @@ class Scorer:
     _ideals: dict[needs.Ideal, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._units: dict[needs.Need, float] = {}
         self.length = self.prepared.length.astype(np.float64)[:, None]
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)[:, None]
         if self.cutoffs:
-            asked = np.array([WHOLE if k is None else k for k in self.cutoffs], dtype=np.int64)
+            asked = np.array([WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs], dtype=np.int64)
             self.order = np.argsort(asked, kind="stable")
-            self.asked = np.broadcast_to(asked[self.order], (self.prepared.length.size, asked.size))
+            asked = asked[self.order]
+            self.asked = np.broadcast_to(asked, (self.prepared.length.size, asked.size))
+            told = np.array([0.0 if k is None else float(k) for k in self.cutoffs])[self.order]
+            self.cutoff = np.where(asked == WHOLE, self.length, told)
         else:
             self.order = np.zeros(1, np.int64)
             self.asked = np.maximum(self.prepared.relevant, 0)[:, None]
+            self.cutoff = self.asked.astype(np.float64)
         self.depths = np.minimum(self.asked, self.prepared.length[:, None])
-        self.cutoff = np.where(self.asked == WHOLE, self.length, self.asked.astype(np.float64))
 
-    @property
-    def longest(self) -> int:
-        """The deepest position that any sum looks at, rounded up so that tables are shared between calls."""
-        most = max(int(self.prepared.length.max(initial=1)), int(self.prepared.judged.length.max(initial=1)))
-        return 1 << (most - 1).bit_length() if most > 1 else 1
+    def column(self, cutoff: int | None) -> int:
+        """Where a cutoff stands among the columns, which ascend."""
+        return int(np.flatnonzero(self.order == self.cutoffs.index(cutoff))[0])
 
     def ideal(self, need: needs.Ideal) -> Floats:
         """Ideal DCG at every cutoff."""
@@ -82,20 +93,36 @@ class Scorer:
             length = lists.length[:, None]
             depths = np.minimum(self.asked, length) if need.over == "judged" else self.depths
             wanted = needs.Sum(need.gain, need.discount)
-            self._ideals[need] = self._run(_sum_task(self, wanted), lists, depths).mean
+            self._ideals[need] = self._run(_sum_task(self, wanted, depths), lists, depths).mean
         return self._ideals[need]
 
-    def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Moments]:
-        """Value and variance of every metric at every cutoff, columns in ascending order of cutoff."""
+    def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
+        """Value and standard deviation of every metric at every cutoff, columns in ascending order of cutoff."""
         sums: dict[needs.Need, Moments] = {}
         result = {}
         for metric in metrics:
-            if metric.need not in sums:
-                sums[metric.need] = self._moments(metric.need, arrangement)
+            need = metric.need
+            if need not in sums:
+                sums[need] = self._moments(need, arrangement)
             divisor = metric.divisor(self)
-            mean, variance = sums[metric.need]
-            result[metric] = Moments(_ratio(mean, divisor), _ratio(variance, divisor**2))
+            unit = 1.0 if isinstance(metric, NDCG) else self.unit(need)  # its ideal is in the same unit
+            with np.errstate(over="ignore"):
+                mean = _ratio(sums[need].mean, divisor) * unit
+                std = _ratio(np.sqrt(sums[need].variance), divisor) * unit
+            if not np.isfinite(mean).all():
+                raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
+            result[metric] = Scores(mean, std)
         return result
+
+    def unit(self, need: needs.Need) -> float:
+        """A power of two near the largest value, by which values are divided so that no square leaves float64."""
+        if not isinstance(need, needs.Sum) or isinstance(need.values, needs.Relevant):
+            return 1.0
+        if need not in self._units:
+            values = need.values.of(self.prepared.grades, self.prepared.relevant_grade)
+            largest = float(values.max(initial=0.0))
+            self._units[need] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
+        return self._units[need]
 
     def check(self, metrics: Iterable[Metric]) -> None:
         """Raise for grades that a metric cannot take, before anything is computed."""
@@ -108,7 +135,7 @@ class Scorer:
     def _moments(self, need: needs.Need, arrangement: Arrangement) -> Moments:
         lists = arrangement.lists
         if isinstance(need, needs.Sum):
-            return self._run(_sum_task(self, need), lists, self.depths)
+            return self._run(_sum_task(self, need, self.depths), lists, self.depths)
         if isinstance(need, needs.Pairs):
             if need.retrieved and arrangement.extreme:
                 return self._run(_pairs_extreme_task(self, need, arrangement.extreme), arrangement.ties, self.depths)
@@ -138,10 +165,18 @@ def _ratio(values: Floats, divisor: Floats) -> Floats:
     return np.divide(values, divisor, out=np.zeros_like(values), where=divisor != 0)
 
 
-def _sum_task(scorer: Scorer, need: needs.Sum) -> Task:
-    values = need.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade)
-    weights = need.weights.table(scorer.longest)
+def _longest(depths: Integers) -> int:
+    """The deepest position that a sum looks at, rounded up so that tables are shared between calls."""
+    most = int(depths.max(initial=1))
+    if most > LONGEST:
+        raise DataError(f"a list is to be scored {most} positions deep; at most {LONGEST} are possible")
+    return 1 << max(most - 1, 1).bit_length()
+
+
+def _sum_task(scorer: Scorer, need: needs.Sum, depths: Integers) -> Task:
+    values = need.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade) / scorer.unit(need)
     unit = isinstance(need.weights, needs.Unit)
+    weights = need.weights.table(1 if unit else _longest(depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         additive.additive_moments(first, last, lists, depths, values, unit, weights, *out)
@@ -155,7 +190,7 @@ def _pair_values(scorer: Scorer, need: needs.Pairs) -> Floats:
 
 
 def _pairs_task(scorer: Scorer, need: needs.Pairs) -> Task:
-    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(scorer.longest)
+    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         pairwise.pairwise_moments(first, last, lists, depths, values, harmonic, need.retrieved, *out)
@@ -164,7 +199,7 @@ def _pairs_task(scorer: Scorer, need: needs.Pairs) -> Task:
 
 
 def _pairs_extreme_task(scorer: Scorer, need: needs.Pairs, extreme: str) -> Task:
-    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(scorer.longest)
+    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         ratios.retrieved_extremes(first, last, lists, depths, values, harmonic, extreme == "best", out.mean)
@@ -193,7 +228,7 @@ def _stops_task(scorer: Scorer, need: needs.Stops, want_variance: bool) -> Task:
 
 
 def _own_ideal_task(scorer: Scorer, need: needs.OwnIdeal) -> Task:
-    relevant, weights = scorer.prepared.grades > 0, need.discount.table(scorer.longest)
+    relevant, weights = scorer.prepared.grades > 0, need.discount.table(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         ratios.own_ideal_moments(first, last, lists, depths, relevant, weights, *out)
@@ -202,7 +237,7 @@ def _own_ideal_task(scorer: Scorer, need: needs.OwnIdeal) -> Task:
 
 
 def _own_ideal_extreme_task(scorer: Scorer, need: needs.OwnIdeal, extreme: str) -> Task:
-    relevant, weights = scorer.prepared.grades > 0, need.discount.table(scorer.longest)
+    relevant, weights = scorer.prepared.grades > 0, need.discount.table(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         ratios.own_ideal_extremes(first, last, lists, depths, relevant, weights, extreme == "best", out.mean)

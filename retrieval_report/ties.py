@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
+from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_counts, check_rankings, check_unique, order_column, refuse, with_model
+from retrieval_report.schema import (
+    check_agreement,
+    check_counts,
+    check_rankings,
+    check_unique,
+    order_column,
+    refuse,
+    with_model,
+)
 
 __all__ = ["count_ties", "tie_groups"]
 
@@ -53,7 +62,8 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
     falling = order == "score"
-    relevant = pl.col("relevance") > 0 if relevant_from is None else pl.col("relevance") >= relevant_from
+    least = Options(relevant_from=relevant_from).relevant_from
+    relevant = pl.col("relevance") > 0 if least is None else pl.col("relevance") >= least
     in_list = ["model", "query"]
     in_tie = [*in_list, order]
     return frame.with_columns(
@@ -97,9 +107,9 @@ def count_ties(rankings: object) -> pl.DataFrame:
     """
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
+        frame = with_model(check_counts(frame))
         keys = [name for name in frame.columns if name != "count"]
-        frame = with_model(check_counts(frame.group_by(keys).agg(pl.col("count").cast(pl.Int64).sum())))
-        return frame.sort(frame.columns[:4])
+        return frame.group_by(keys).agg(pl.col("count").sum()).sort(keys)
     frame = _checked(frame)
     keys = ["model", "query", order_column(frame), "relevance"]
     return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("count")).sort(keys)
@@ -108,6 +118,14 @@ def count_ties(rankings: object) -> pl.DataFrame:
 def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     """Rankings that hold to their contract, with a relevance in every row and no item twice; masked rows gone."""
     frame = with_model(check_rankings(frame))
-    refuse(frame, pl.col("relevance").is_null(), "relevance", "null or NaN")
+    kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
+    refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
+    frame = frame.filter(kept).drop("mask", strict=False)
     check_unique(frame, ("model", "query", "item"), "rankings")
-    return frame.filter("mask").drop("mask") if "mask" in frame.columns else frame
+    check_agreement(frame)
+    order = order_column(frame)
+    if frame.schema[order].is_float():  # which of −0.0 and 0.0 comes first must not show
+        frame = frame.with_columns(
+            pl.when(pl.col(order) == 0).then(0.0).otherwise(pl.col(order)).cast(frame.schema[order]).alias(order)
+        )
+    return frame

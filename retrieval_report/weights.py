@@ -13,7 +13,7 @@ from retrieval_report.metrics import DCG, Metric
 from retrieval_report.needs import Gain, gain_rule
 from retrieval_report.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_rankings, refuse, with_model
+from retrieval_report.schema import check_rankings, check_unique, refuse, with_model
 
 __all__ = ["list_weights"]
 
@@ -53,7 +53,9 @@ def list_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Met
     frame = with_model(check_rankings(to_polars(rankings, "rankings")))
     if "weight" not in frame.columns:
         raise ColumnError("rankings: no column 'weight'")
-    refuse(frame, pl.col("relevance").is_null(), "relevance", "null or NaN")
+    kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
+    refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
+    check_unique(frame, (*KEYS, "item"), "rankings")
     everything = frame.select(KEYS).unique().sort(KEYS)
     if "mask" in frame.columns:
         frame = frame.filter("mask")

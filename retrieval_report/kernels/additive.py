@@ -61,8 +61,9 @@ def tie_moments(
     """Mean and variance of what the slots t + 1 … e of a tie add to the sum."""
     if e == t or total == 0.0:
         return 0.0, 0.0
-    slots = (weights.total[e] - weights.total[t]) + (weights.total_low[e] - weights.total_low[t])
-    between = 0.0
+    slots, between = float(e - t), 0.0
+    if not unit:
+        slots = (weights.total[e] - weights.total[t]) + (weights.total_low[e] - weights.total_low[t])
     if value_spread > 0.0:
         between = float(e - t) * (t + size - e) / size if unit else slot_spread(weights, slots, t, e, size)
         between *= value_spread / (size - 1)

@@ -82,6 +82,8 @@ def own_ideal_moments(
                     t, depths[q, j] - t, size, relevant, found, value_sum, spread, weights
                 )
                 j += 1
+            if j == cutoffs:
+                break  # the tables reach no farther than the deepest cutoff
             slots = (total[end] - total[t]) + (total_low[end] - total_low[t])
             value_sum += slots * relevant / size
             if 0 < relevant < size:
@@ -141,6 +143,8 @@ def own_ideal_extremes(
                         chosen = value
                 extreme[q, j] = max(chosen, 0.0)
                 j += 1
+            if j == cutoffs:
+                break  # the tables reach no farther than the deepest cutoff
             value_sum += total[t + relevant] - total[t] if best else total[end] - total[end - relevant]
             found += relevant
             t = end
@@ -218,6 +222,8 @@ def retrieved_extremes(
                         chosen = value
                 extreme[q, j] = max(chosen, 0.0)
                 j += 1
+            if j == cutoffs:
+                break  # the tables reach no farther than the deepest cutoff
             place = t if best else t + size - relevant
             part, before = _runs_sum(runs, levels, relevant, before, place, harmonics)
             value_sum += part
