@@ -17,6 +17,7 @@ from retrieval_report.errors import DataError, RetrievalReportWarning
 from retrieval_report.joining import Prepared, prepare
 from retrieval_report.kernels import shuffling
 from retrieval_report.metrics import Metric
+from retrieval_report.needs import warn_steep
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.schema import SCORES
@@ -289,6 +290,7 @@ def _start(
         )
     if without.size and without.size == (prepared.relevant >= 0).sum():
         warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=3)
+    warn_steep([metric for metric, _ in requests], prepared.grades, stacklevel=4)
     return _Run(prepared, requests, options)
 
 

@@ -10,21 +10,18 @@ from numpy.typing import NDArray
 
 from retrieval_report import arrays
 from retrieval_report.arrays import Codes, Integers, Lists, Rows
+from retrieval_report.checking import check_agreement, check_unique, refuse, warn_merging
 from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import grouping
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import (
     MOST_ITEMS,
-    check_agreement,
     check_counts,
     check_judgements,
     check_queries,
     check_rankings,
-    check_unique,
     order_column,
-    refuse,
-    warn_merging,
     with_model,
 )
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from retrieval_report import needs
 from retrieval_report.arguments import is_number
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
-from retrieval_report.schema import check_choice
 
 __all__ = [
     "ACG",

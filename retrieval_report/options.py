@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval_report.arguments import check_whole, is_number, is_whole, listed
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
-from retrieval_report.schema import check_choice
 
 __all__ = ["NAIVE_ORDERS", "NO_RELEVANT", "POLICIES", "Options", "check_relevant_from"]
 

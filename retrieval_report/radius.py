@@ -9,16 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import (
-    SCORES,
-    check_choice,
-    check_counts,
-    check_queries,
-    order_column,
-    with_model,
-)
+from retrieval_report.schema import SCORES, check_counts, check_queries, order_column, with_model
 
 __all__ = ["evaluate_radius", "radius_scores"]
 

@@ -6,14 +6,14 @@ the column, the rule, the number of bad rows and the first of them.
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.errors import ColumnError, DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.checking import check_unique, refuse, warn_merging
+from retrieval_report.errors import ColumnError, DataError, RetrievalReportWarning
 
 __all__ = [
     "COUNTS",
@@ -24,16 +24,11 @@ __all__ = [
     "SCORES",
     "SUMMARY",
     "Column",
-    "check_agreement",
-    "check_choice",
     "check_counts",
     "check_judgements",
     "check_queries",
     "check_rankings",
-    "check_unique",
     "order_column",
-    "refuse",
-    "warn_merging",
     "with_model",
 ]
 
@@ -117,20 +112,6 @@ def order_column(frame: pl.DataFrame) -> str:
     'score'
     """
     return "distance" if "distance" in frame.columns else "score"
-
-
-def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Raise a ParameterError unless ``value`` is one of ``choices``.
-
-    >>> check_choice("average", "mikro", ("micro", "macro"))
-    Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: average: 'mikro' is not one of 'micro', 'macro'; did you mean 'micro'?
-    """
-    if isinstance(value, str) and value in choices:
-        return
-    close = difflib.get_close_matches(str(value), choices, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ParameterError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}{hint}")
 
 
 def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance: bool = False) -> pl.DataFrame:
@@ -266,30 +247,6 @@ def _close(given: Iterable[str], wanted: Sequence[str]) -> str:
     return f"; {near[0]!r} is close: rename it" if near else ""
 
 
-def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
-    """How many rows are bad, and where the first one is, in words."""
-    rows = frame.with_row_index("__row").filter(bad)
-    if rows.height == 0:
-        return 0, ""
-    first = rows.row(0, named=True)
-    parts = [f"{name} {first[name]!r}" for name in ("query", "item") if name in first]
-    where = ", ".join(parts) if parts else f"row {first['__row']}"
-    if "model" in first:
-        where += f" of model {first['model']!r}"
-    return rows.height, f"first in {where} (row {first['__row']})"
-
-
-def refuse(
-    frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str = "", *, what: str = "rankings"
-) -> None:
-    """Raise a DataError if any row is bad."""
-    if not frame.select(bad.any()).item():
-        return
-    rows, place = _place(frame, bad)
-    source = "" if what == "rankings" else f"{what}: "
-    raise DataError(f"{source}column {column!r}: {rows} {rule}, {place}{hint}")
-
-
 def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings") -> pl.DataFrame:
     names = [name for name in names if name in frame.columns]
     texts = [name for name in names if name == "model" or not frame.schema[name].is_integer()]
@@ -300,27 +257,6 @@ def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings"
     if "model" in names:
         refuse(frame, pl.col("model") == "", "model", "empty model names")
     return frame
-
-
-def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
-    """Warn where ids differ only by blanks around them or by Unicode form: joins elsewhere may merge them."""
-    ids = frame[name]
-    if ids.dtype != pl.String:
-        return
-    text = ids.str
-    blanks = text.starts_with(" ") | text.ends_with(" ") | text.starts_with("\t") | text.ends_with("\t")
-    if not blanks.any() and text.len_bytes().sum() == text.len_chars().sum():  # no blanks around, all ASCII
-        return
-    unique = ids.unique()
-    forms = {"strip()": unique.str.strip_chars(), "Unicode NFC": unique.str.normalize("NFC")}
-    for form, changed in forms.items():
-        merged = unique.len() - changed.n_unique()
-        if merged:
-            warnings.warn(
-                f"{what}: column {name!r}: {merged} ids are told apart only by what {form} would remove",
-                RetrievalReportWarning,
-                stacklevel=2,
-            )
 
 
 def with_model(frame: pl.DataFrame) -> pl.DataFrame:
@@ -381,32 +317,3 @@ def _check_flags(frame: pl.DataFrame) -> None:
         refuse(frame, pl.col("mask").is_null(), "mask", "null")
     if "weight" in frame.columns:
         _check_weight(frame)
-
-
-def check_agreement(frame: pl.DataFrame) -> None:
-    """Raise a DataError if two models have different relevances of the same item of a query."""
-    told = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
-    twice = told.filter(pl.struct("query", "item").is_duplicated()).sort("query", "item", "relevance")
-    if twice.height:
-        query, item, _ = twice.row(0)
-        same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(["relevance"], maintain_order=True)
-        words = ", ".join(
-            f"{value:g} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
-        )
-        raise DataError(
-            f"column 'relevance': models disagree about {told.height - told.select('query', 'item').n_unique()} items, "
-            f"first item {item!r} of query {query!r}: {words}; give one set of judgements"
-        )
-
-
-def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
-    """Raise a DataError if two rows have the same keys."""
-    if frame.select(keys).n_unique() == frame.height:
-        return
-    rows, place = _place(frame, pl.struct(keys).is_duplicated())
-    first = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0, named=True)
-    named = ", ".join(f"{key} {value!r}" for key, value in first.items())
-    raise DataError(
-        f"{what}: {rows} rows repeat another's {', '.join(keys)}; {place}: {named}. "
-        f"Repeated items push scores above 1; keep one row of each, e.g. with .unique({list(keys)!r})"
-    )

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from retrieval_report.checking import check_agreement, check_unique, refuse
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import (
-    check_agreement,
-    check_counts,
-    check_rankings,
-    check_unique,
-    order_column,
-    refuse,
-    with_model,
-)
+from retrieval_report.schema import check_counts, check_rankings, order_column, with_model
 
 __all__ = ["count_ties", "tie_groups"]
 

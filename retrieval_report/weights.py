@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.checking import check_unique, refuse
 from retrieval_report.errors import ColumnError
 from retrieval_report.metrics import DCG, Metric
 from retrieval_report.needs import Gain, gain_rule
 from retrieval_report.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_rankings, check_unique, refuse, with_model
+from retrieval_report.schema import check_rankings, with_model
 
 __all__ = ["list_weights"]
 

@@ -16,7 +16,7 @@ PACKAGE = "retrieval_report"
 
 # From the ground up; a module imports from its own layer or from those before it.
 LAYERS = (
-    {"errors", "schema"},
+    {"arguments", "checking", "errors", "schema"},
     {"arrays", "codes", "joining", "kernels", "needs", "options", "radius", "reading", "ties"},
     {"metrics", "parsing", "weights"},
     {"evaluation", "scoring", "spark", "stream"},
@@ -33,6 +33,7 @@ HOMES = {
     "altair": {"charts"},
     "click": {"cli"},
     "jinja2": {"report"},
+    "markupsafe": {"report"},
     "narwhals": {"reading"},
     "numba": {"kernels"},
     "numpy": {layer for layers in LAYERS for layer in layers},

@@ -20,8 +20,8 @@ from retrieval_report.analysis.inputs import (
     check_whole,
     differences,
 )
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
-from retrieval_report.schema import check_choice
 
 __all__ = ["COMPARISON", "compare"]
 

@@ -13,9 +13,9 @@ from functools import partial
 
 import polars as pl
 
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.parsing import parse_metric
-from retrieval_report.schema import check_choice
 
 __all__ = ["CONVENTIONS", "ORDERS", "Convention", "choose", "conventions"]
 

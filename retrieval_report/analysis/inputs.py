@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,9 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.arguments import check_whole, is_number
+from retrieval_report.checking import refuse
 from retrieval_report.errors import ColumnError, ParameterError
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SCORES, refuse
+from retrieval_report.schema import SCORES
 
 __all__ = [
     "DIGITS",
@@ -49,6 +50,7 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
     for name in ("model", "query", "metric", "policy"):
         refuse(frame, pl.col(name).is_null(), name, f"null in the {what}")
     refuse(frame, pl.col("value").is_infinite(), "value", "infinite")
+    refuse(frame, pl.col("std").is_infinite() | (pl.col("std") < 0), "std", "negative or infinite")
     if frame.select(keys).n_unique() < frame.height:
         repeated = pl.struct(keys).is_duplicated()
         refuse(frame, repeated, "value", "scores of the same model, query, metric, cutoff and policy")
@@ -56,44 +58,63 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
 
 
 def hold(frame: pl.DataFrame, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str) -> pl.DataFrame:
-    """Keep the columns of a contract, in its types; numbers of another type are cast, NaN is null."""
+    """Keep the columns of a contract, in its types; numbers of another type are cast, NaN is null.
+
+    A type None stands for ids, which keep theirs.
+
+    >>> hold(pl.DataFrame({"cutoff": [1.0, 2.5]}), {"cutoff": pl.Int64}, "scores", "evaluate")
+    Traceback (most recent call last):
+    retrieval_report.errors.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1 (row 1)
+    """
     missing = [name for name in contract if name not in frame.columns]
     if missing:
         raise ColumnError(f"{what}: no column {', '.join(map(repr, missing))}; expected what {maker} returns")
     frame = frame.select(list(contract))
     for name, dtype in contract.items():
         found = frame.schema[name]
-        if dtype is None or (found == dtype and not found.is_float()):
-            continue
         nothing = frame[name].null_count() == frame.height  # such a column comes out of a CSV file as text
-        if not nothing and (dtype() == pl.String) != (found == pl.String):
-            raise ColumnError(f"{what}: column {name!r} is {found}; {maker} gives {dtype()}")
-        column = pl.col(name).fill_nan(None) if found.is_float() else pl.col(name)
-        frame = frame.with_columns(column.cast(dtype))
+        if dtype is None:
+            if not (nothing or found == pl.String or found.is_integer()):
+                raise ColumnError(f"{what}: column {name!r} is {found}; an id must be text or a whole number")
+        elif nothing:
+            frame = frame.with_columns(pl.lit(None, dtype).alias(name))
+        else:
+            _check_kind(name, found, dtype(), what, maker)
+            frame = _cast(frame, name, dtype())
     return frame
 
 
-def check_fraction(name: str, value: object) -> None:
-    """Raise a ParameterError unless ``value`` lies between 0 and 1.
+def _check_kind(name: str, found: pl.DataType, wanted: pl.DataType, what: str, maker: str) -> None:
+    fits = found.is_numeric() if wanted.is_numeric() else (found == pl.String) == (wanted == pl.String)
+    if not fits:
+        raise ColumnError(f"{what}: column {name!r} is {found}; {maker} gives {wanted}")
+
+
+def _cast(frame: pl.DataFrame, name: str, wanted: pl.DataType) -> pl.DataFrame:
+    """The column in the type wanted; NaN is null, and a number that the type cannot hold an error."""
+    column = pl.col(name)
+    if frame.schema[name].is_float():
+        frame = frame.with_columns(column.fill_nan(None))
+    if frame.schema[name] == wanted:
+        return frame
+    if wanted.is_integer():
+        whole = column.cast(wanted, strict=False)
+        refuse(
+            frame, column.is_not_null() & (whole.is_null() | (whole != column)), name, "not a whole number of 64 bits"
+        )
+    return frame.with_columns(column.cast(wanted))
+
+
+def check_fraction(name: str, value: object) -> float:
+    """The value as a Python float; a ParameterError unless it lies between 0 and 1.
 
     >>> check_fraction("confidence", 95)
     Traceback (most recent call last):
     retrieval_report.errors.ParameterError: confidence: 95 is not a number between 0 and 1
     """
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not (number and 0 < float(value) < 1):  # type: ignore[arg-type]
+    if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         raise ParameterError(f"{name}: {value!r} is not a number between 0 and 1")
-
-
-def check_whole(name: str, value: object, least: int) -> None:
-    """Raise a ParameterError unless ``value`` is a whole number from ``least`` on.
-
-    >>> check_whole("seed", -1, 0)
-    Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: seed: -1 is not a whole number from 0 on
-    """
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
-        raise ParameterError(f"{name}: {value!r} is not a whole number from {least} on")
+    return float(value)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -146,5 +167,6 @@ def largest(values: Floats, first: Indices, second: Indices) -> Floats:
     """Power of two from the largest score of each pair on, so that dividing by it rounds nothing."""
     known = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
     most = np.maximum(known[first], known[second])
-    unit: Floats = np.exp2(np.ceil(np.log2(np.where(most > 0, most, 1.0))))
+    digits, exponent = np.frexp(np.where(most > 0, most, 1.0))
+    unit: Floats = np.ldexp(1.0, np.minimum(exponent - (digits == 0.5), 1023))
     return unit

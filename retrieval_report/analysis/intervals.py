@@ -10,7 +10,7 @@ import numpy as np
 
 from retrieval_report.analysis.inputs import Floats
 
-__all__ = ["Interval", "Mean", "bca_interval", "stratified_mean", "t_interval", "weighted_mean"]
+__all__ = ["Interval", "Mean", "bca_interval", "power_above", "stratified_mean", "t_interval", "weighted_mean"]
 
 BATCH = 2_000_000  # resampled values held at a time
 
@@ -32,6 +32,15 @@ class Interval(NamedTuple):
 
 
 NOWHERE = Interval(math.nan, math.nan)
+
+
+def power_above(*numbers: Floats) -> int:
+    """Exponent of a power of two above all numbers; in its units sums and squares stay finite, digit for digit.
+
+    >>> power_above(np.array([0.25, np.nan]), np.array([3.0]))
+    2
+    """
+    return math.frexp(max(float(np.nan_to_num(part).max(initial=0.0)) for part in numbers))[1]
 
 
 def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:

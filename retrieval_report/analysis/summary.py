@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import PLACE, check_fraction, check_scores, check_whole
+from retrieval_report.analysis.inputs import PLACE, check_fraction, check_scores, check_whole, hold
 from retrieval_report.analysis.intervals import (
-    Interval,
-    Mean,
     bca_interval,
+    power_above,
     stratified_mean,
     t_interval,
     weighted_mean,
 )
+from retrieval_report.checking import check_choice, check_unique, refuse
 from retrieval_report.errors import ColumnError, KeyMismatchError
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SUMMARY, check_choice, check_queries, refuse
+from retrieval_report.schema import SUMMARY, check_queries
 
 __all__ = ["summarise"]
 
 GROUP = ["model", *PLACE]
+WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of list_weights
 LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
 
 
@@ -82,9 +84,9 @@ def summarise(
     """
     check_choice("average", average, ("micro", "macro", "weighted"))
     check_choice("interval", interval, ("t", "bca"))
-    check_fraction("confidence", confidence)
-    check_whole("resamples", resamples, LEAST_RESAMPLES)
-    check_whole("seed", seed, 0)
+    confidence = check_fraction("confidence", confidence)
+    resamples = check_whole("resamples", resamples, LEAST_RESAMPLES)
+    seed = check_whole("seed", seed, 0)
     frame = _with_weights(check_scores(scores), queries, average)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
     frame = frame.join(order, on=GROUP, how="left", nulls_equal=True).sort("group", "query")
@@ -98,8 +100,8 @@ def summarise(
         name: [None] * order.height for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")
     }
     for (group,), rows in frame.filter(pl.col("value").is_not_null()).group_by("group", maintain_order=True):
-        mean, bounds = _mean(rows, average, interval, confidence, resamples, seed)
-        for name, number in zip(columns, (*mean[:3], *bounds), strict=True):
+        numbers = _mean(rows, average, interval, confidence, resamples, seed)
+        for name, number in zip(columns, numbers, strict=True):
             columns[name][int(str(group))] = None if math.isnan(number) else number
     means = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
     result = _with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
@@ -113,41 +115,60 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     column = "label" if average == "macro" else "weight"
     if queries is None:
         raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
-    given = to_polars(queries, "queries")
-    keys = ["query"]
-    if average == "weighted" and {"model", "metric"} <= set(given.columns):
-        keys = ["model", "query", "metric"]
-    else:
-        given = check_queries(given)
-    if column not in given.columns:
-        raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
-    if given.schema["query"].is_integer() != frame.schema["query"].is_integer():
-        raise KeyMismatchError(
-            f"column 'query' is {frame.schema['query']} in the scores and {given.schema['query']} in the queries"
-        )
-    given = given.select(*keys, column).with_columns(pl.col("query").cast(frame.schema["query"]))
-    frame = frame.join(given, on=keys, how="left", maintain_order="left")
+    given, keys = _check_given(to_polars(queries, "queries"), column, average)
+    ids = frame.schema["query"]
+    kinds = [dtype.is_integer() for dtype in (ids, given.schema["query"]) if dtype != pl.Null]
+    if len(set(kinds)) > 1:
+        raise KeyMismatchError(f"column 'query' is {ids} in the scores and {given.schema['query']} in the queries")
+    check_unique(given, keys, "queries")
+    given = given.select(*keys, column).with_columns(pl.col("query").cast(ids, strict=False))  # no score has the others
+    frame = frame.join(given.drop_nulls("query"), on=keys, how="left", maintain_order="left")
     refuse(frame, pl.col(column).is_null(), column, f"scores without {column}", "; the queries frame lacks them")
     return frame
 
 
+def _check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
+    """The queries, or the weights by list, held to their contract, and the columns that tell their rows apart."""
+    keys = ["model", "query", "metric"]
+    if average != "weighted" or not {"model", "metric"} <= set(given.columns):
+        keys = ["query"]
+        given = check_queries(given)
+    if column not in given.columns:
+        raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
+    if len(keys) > 1:
+        given = hold(given, WEIGHTS, "queries", "list_weights")
+        bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
+        refuse(given, bad, "weight", "not a finite number of at least 0")
+    return given, keys
+
+
 def _mean(
     rows: pl.DataFrame, average: str, interval: str, confidence: float, resamples: int, seed: int
-) -> tuple[Mean, Interval]:
-    """Mean and interval of one model, metric, cutoff and policy; rows are sorted by query."""
+) -> tuple[float, ...]:
+    """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are sorted by query."""
     values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
+    unit = power_above(np.abs(values), spread)  # gains reach 1e308, whose sum and square no float holds
+    values, spread = np.ldexp(values, -unit), np.ldexp(spread, -unit)
     strata, weight = [(values, spread)], None
     if average == "macro":
-        labels = rows["label"].to_numpy()
+        labels = rows["label"].rank("dense").to_numpy()
         strata = [(values[labels == label], spread[labels == label]) for label in np.unique(labels)]
         mean = stratified_mean(strata)
     else:
         if average == "weighted":
             weight = rows["weight"].cast(pl.Float64).to_numpy()
+            weight = np.ldexp(weight, -power_above(weight))
         mean = weighted_mean(values, spread, np.ones(values.size) if weight is None else weight)
     if interval == "t":
-        return mean, t_interval(mean, confidence)
-    return mean, bca_interval([stratum for stratum, _ in strata], weight, confidence, resamples, seed)
+        bounds = t_interval(mean, confidence)
+    else:
+        bounds = bca_interval([stratum for stratum, _ in strata], weight, confidence, resamples, seed)
+    return (*_raised(mean[:3], unit), *_raised(bounds, unit))
+
+
+def _raised(numbers: Sequence[float], unit: int) -> list[float]:
+    with np.errstate(over="ignore"):  # a bound beyond the largest float is infinite
+        return [float(number) for number in np.ldexp(np.array(numbers), unit)]
 
 
 def _with_bounds(result: pl.DataFrame) -> pl.DataFrame:

@@ -12,8 +12,8 @@ from retrieval_report.analysis.comparison import COMPARISON
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
 from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import BLUE, GREEN, VERMILLION, empty_chart, finish, layered
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
-from retrieval_report.schema import check_choice
 
 __all__ = ["comparison_matrix", "intervals"]
 

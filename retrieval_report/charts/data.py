@@ -10,9 +10,10 @@ import polars as pl
 
 from retrieval_report.analysis.inputs import hold
 from retrieval_report.charts.names import clean, unique_labels
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SUMMARY, check_choice
+from retrieval_report.schema import SUMMARY
 
 __all__ = [
     "SHOWN",

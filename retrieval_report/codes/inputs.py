@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import DataError, ParameterError
-from retrieval_report.schema import check_choice
 
 __all__ = ["DISTANCES", "CodeSpace", "as_matrix", "check_whole"]
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import hamming
-from retrieval_report.schema import check_choice
 
 __all__ = ["RELEVANCES", "LabelSpace", "check_ids"]
 

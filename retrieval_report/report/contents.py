@@ -17,6 +17,7 @@ from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.summary import summarise
+from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate, shuffled_means
 from retrieval_report.metrics import Metric
@@ -25,7 +26,6 @@ from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.report.fingerprint import fingerprint
 from retrieval_report.report.verdict import verdict
-from retrieval_report.schema import check_choice
 
 __all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
 

@@ -1,0 +1,101 @@
+"""What every check is made of: refuse rows, repeated keys, words that are no choice, in one form of message."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Sequence
+
+import polars as pl
+
+from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
+
+__all__ = ["check_agreement", "check_choice", "check_unique", "refuse", "warn_merging"]
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise a ParameterError unless ``value`` is one of ``choices``.
+
+    >>> check_choice("average", "mikro", ("micro", "macro"))
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: average: 'mikro' is not one of 'micro', 'macro'; did you mean 'micro'?
+    """
+    if isinstance(value, str) and value in choices:
+        return
+    close = difflib.get_close_matches(str(value), choices, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ParameterError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}{hint}")
+
+
+def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
+    """How many rows are bad, and where the first one is, in words."""
+    rows = frame.with_row_index("__row").filter(bad)
+    if rows.height == 0:
+        return 0, ""
+    first = rows.row(0, named=True)
+    parts = [f"{name} {first[name]!r}" for name in ("query", "item") if name in first]
+    where = ", ".join(parts) if parts else f"row {first['__row']}"
+    if "model" in first:
+        where += f" of model {first['model']!r}"
+    return rows.height, f"first in {where} (row {first['__row']})"
+
+
+def refuse(
+    frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str = "", *, what: str = "rankings"
+) -> None:
+    """Raise a DataError if any row is bad."""
+    if not frame.select(bad.any()).item():
+        return
+    rows, place = _place(frame, bad)
+    source = "" if what == "rankings" else f"{what}: "
+    raise DataError(f"{source}column {column!r}: {rows} {rule}, {place}{hint}")
+
+
+def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
+    """Raise a DataError if two rows have the same keys."""
+    if frame.select(keys).n_unique() == frame.height:
+        return
+    rows, place = _place(frame, pl.struct(keys).is_duplicated())
+    first = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0, named=True)
+    named = ", ".join(f"{key} {value!r}" for key, value in first.items())
+    raise DataError(
+        f"{what}: {rows} rows repeat another's {', '.join(keys)}; {place}: {named}. "
+        f"Repeated items push scores above 1; keep one row of each, e.g. with .unique({list(keys)!r})"
+    )
+
+
+def check_agreement(frame: pl.DataFrame) -> None:
+    """Raise a DataError if two models have different relevances of the same item of a query."""
+    told = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
+    twice = told.filter(pl.struct("query", "item").is_duplicated()).sort("query", "item", "relevance")
+    if twice.height:
+        query, item, _ = twice.row(0)
+        same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(["relevance"], maintain_order=True)
+        words = ", ".join(
+            f"{value:g} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
+        )
+        raise DataError(
+            f"column 'relevance': models disagree about {told.height - told.select('query', 'item').n_unique()} items, "
+            f"first item {item!r} of query {query!r}: {words}; give one set of judgements"
+        )
+
+
+def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
+    """Warn where ids differ only by blanks around them or by Unicode form: joins elsewhere may merge them."""
+    ids = frame[name]
+    if ids.dtype != pl.String:
+        return
+    text = ids.str
+    blanks = text.starts_with(" ") | text.ends_with(" ") | text.starts_with("\t") | text.ends_with("\t")
+    if not blanks.any() and text.len_bytes().sum() == text.len_chars().sum():  # no blanks around, all ASCII
+        return
+    unique = ids.unique()
+    forms = {"strip()": unique.str.strip_chars(), "Unicode NFC": unique.str.normalize("NFC")}
+    for form, changed in forms.items():
+        merged = unique.len() - changed.n_unique()
+        if merged:
+            warnings.warn(
+                f"{what}: column {name!r}: {merged} ids are told apart only by what {form} would remove",
+                RetrievalReportWarning,
+                stacklevel=2,
+            )
