@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from retrieval_report.radius import evaluate_radius, radius_scores
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
+    from retrieval_report.stream import count_ties_to, evaluate_to
     from retrieval_report.ties import count_ties, tie_groups
     from retrieval_report.weights import list_weights
 
@@ -104,8 +105,10 @@ __all__ = [
     "count_codes",
     "count_relevant",
     "count_ties",
+    "count_ties_to",
     "evaluate",
     "evaluate_radius",
+    "evaluate_to",
     "flips",
     "list_weights",
     "query_table",
@@ -125,6 +128,8 @@ __all__ = [
 
 # Public names are loaded on first use: importing the package alone must not pay for Numba or SciPy.
 _HOMES = {
+    "count_ties_to": "stream",
+    "evaluate_to": "stream",
     "count_codes": "codes",
     "count_relevant": "codes",
     "evaluate_radius": "radius",

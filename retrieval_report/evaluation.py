@@ -290,8 +290,9 @@ def _start(
         )
     if without.size and without.size == (prepared.relevant >= 0).sum():
         warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=3)
+    run = _Run(prepared, requests, options)
     warn_steep([metric for metric, _ in requests], prepared.grades, stacklevel=4)
-    return _Run(prepared, requests, options)
+    return run
 
 
 def _draws(run: _Run) -> Iterator[tuple[int, Floats]]:

@@ -14,7 +14,7 @@ from retrieval_report.arrays import Integers, Lists, ordered, over_ranges
 from retrieval_report.errors import DataError
 from retrieval_report.joining import Prepared
 from retrieval_report.kernels import additive, cascade, pairwise, ratios, tables
-from retrieval_report.metrics import NDCG, Metric
+from retrieval_report.metrics import DCG, NDCG, Metric
 
 __all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "arrange"]
 
@@ -127,7 +127,7 @@ class Scorer:
     def check(self, metrics: Iterable[Metric]) -> None:
         """Raise for grades that a metric cannot take, before anything is computed."""
         for metric in metrics:
-            if isinstance(metric, NDCG):
+            if isinstance(metric, DCG):
                 needs.Gain(needs.gain_rule(metric.gain)).of(self.prepared.grades, self.prepared.relevant_grade)
             if isinstance(metric.need, needs.OwnIdeal):
                 metric.need.check(self.prepared.grades)
