@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
+from retrieval_report.arguments import is_number
 from retrieval_report.errors import ColumnError, DataError
 
 __all__ = ["to_polars"]
@@ -81,18 +83,26 @@ def _convert(frame: object, what: str) -> pl.DataFrame:
             understood = understood.collect(backend="polars")
         return understood.to_polars()  # type: ignore[no-any-return]
     except TypeError:
-        if hasattr(native, "__arrow_c_stream__"):
-            return pl.DataFrame(native)
-        raise ColumnError(_no_frame(native, what)) from None
+        return _from_arrow(native, what)
     except (pl.exceptions.DuplicateError, nw.exceptions.DuplicateError) as error:
         raise ColumnError(f"{what}: a column name stands there twice: {_one_line(error)}") from error
     except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError, OSError) as error:
         raise DataError(f"{what}: the frame cannot be computed: {_one_line(error)}") from error
 
 
+def _from_arrow(native: Any, what: str) -> pl.DataFrame:
+    """A table of a library that narwhals does not know; a lone column is no table."""
+    if hasattr(native, "__arrow_c_stream__"):
+        try:
+            return pl.DataFrame(native)
+        except pl.exceptions.PolarsError:
+            pass
+    raise ColumnError(_no_frame(native, what)) from None
+
+
 def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
     for values in columns.values():
-        if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__"):
+        if not _is_column(values):
             raise ColumnError(
                 f"{what}: a dict is read as columns, each a list of equal length; a run "
                 "{query: {item: score}} becomes a frame with pl.DataFrame([(query, item, score) for …], "
@@ -101,7 +111,12 @@ def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
     lengths = {str(name): len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ColumnError(f"{what}: the columns differ in length: {lengths}")
-    return _convert_columns([(str(name), values) for name, values in columns.items()], pl.Series, what)
+    return _convert_columns([(str(name), values) for name, values in columns.items()], _series, what)
+
+
+def _is_column(values: object) -> bool:
+    alone = isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__")
+    return not alone and getattr(values, "shape", None) != ()  # an array without dimensions has no length
 
 
 def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
@@ -115,6 +130,8 @@ def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
 
 def _pandas_series(name: str, column: Any) -> pl.Series:
     dtype = column.dtype
+    if not len(column) and str(dtype) in ("object", "float64"):  # what pandas makes of [], whatever it is to hold
+        return pl.Series(name, [], dtype=pl.Null)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return pl.Series(name, column.to_numpy())  # pl.from_pandas would turn NaN into null
     if str(dtype) != "object":
@@ -124,7 +141,26 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
             pass  # no PyArrow, or a text it cannot take: value by value, which names the culprit
     missing = column.isna().tolist()
     values = zip(column.tolist(), missing, strict=True)
-    return pl.Series(name, [None if absent else value for value, absent in values])
+    return _series(name, [None if absent else value for value, absent in values])
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    """A column; whole and broken numbers in one list are Float64, where that holds each of them."""
+    if not isinstance(values, (list, tuple)):
+        return pl.Series(name, values)
+    if any(isinstance(value, Decimal) and not value.is_finite() for value in values):
+        raise ValueError("it holds a decimal that is no number")  # Polars panics
+    try:
+        return pl.Series(name, values)
+    except TypeError:
+        if not all(map(_is_float, values)):
+            raise
+        return pl.Series(name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
+
+
+def _is_float(value: Any) -> bool:
+    exact = is_number(value) and float(value) == value  # not so from 2^53 on, where floats would merge neighbours
+    return value is None or isinstance(value, (float, np.floating)) or exact
 
 
 def _convert_columns(
