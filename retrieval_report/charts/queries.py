@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -35,6 +36,7 @@ MOST, GRID = 5000, 60
 SIDE, LISTED = 360, 16
 HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
 SAME = 1e-12
+DIGITS = 12
 
 
 def query_scatter(
@@ -106,7 +108,9 @@ def _points(rows: pl.DataFrame) -> pl.DataFrame:
     group = rows.group_by(*places, maintain_order=True)
     numbers = [name for name in NUMBERS if name not in places]
     points = group.agg(
-        pl.col(numbers).mean(), pl.col("model", "query", "off", *({"side"} - {*places})).first(), lists=pl.len()
+        *(_mean(name) for name in numbers),
+        pl.col("model", "query", "off", *({"side"} - {*places})).first(),
+        lists=pl.len(),
     )
     points = with_labels(points)
     names = [clean(query) for query in points["query"]]
@@ -114,6 +118,11 @@ def _points(rows: pl.DataFrame) -> pl.DataFrame:
     return points.with_columns(query=pl.Series(names), query_label=pl.Series(short_names)).select(
         "model", "label", "query", "query_label", *NUMBERS, "off", "side", "lists"
     )
+
+
+def _mean(name: str) -> pl.Expr:
+    """Of one number the number itself; a mean may differ in its last digits from one run to the next."""
+    return pl.when(pl.len() == 1).then(pl.col(name).first()).otherwise(pl.col(name).mean().round(DIGITS)).alias(name)
 
 
 def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.LayerChart:
@@ -216,6 +225,6 @@ def _title(rows: pl.DataFrame, where: str) -> str:
 
 def _spoken(rows: pl.DataFrame) -> str:
     low, high = bounds(rows["naive_error"])
-    mean = sum(rows["naive_error"]) / rows.height
+    mean = math.fsum(rows["naive_error"]) / rows.height
     error = f"{low:+.4f} to {high:+.4f}, mean {mean:+.4f}"
     return f"Scatter plot of {rows.height} lists; naive score less expected score runs from {error}."

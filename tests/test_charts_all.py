@@ -1,0 +1,172 @@
+"""What every chart must do: hold to the Vega-Lite schema, tell itself in words, take any name and any size."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report import charts
+from retrieval_report.charts.names import unique_labels
+from retrieval_report.radius import evaluate_radius
+
+Frames = dict[str, pl.DataFrame]
+Names = tuple[str, ...]
+PLAIN = ("coarse", "fine", "finer")
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }} ${x} {0} %s",
+    "it's \"quoted\" \\ `back` datum['model'] ]]> &amp;",
+    "x" * 10_000,
+    "x" * 5_000 + "y" + "x" * 4_999,
+    "נמלה-אלף \u202e drow",
+    "line\nbreak\u2028\u0000tab\t",
+    "\u202d",
+)
+POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+PLACE: dict[str, Any] = {"metric": "precision", "cutoff": 2}
+CHARTS: dict[str, Callable[[Frames], Any]] = {
+    "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
+    "scores_by_cutoff, linear": lambda of: charts.scores_by_cutoff(
+        of["summary"], metric="precision", bands=of["summary"]["model"].unique().sort().to_list()[:1], log=False
+    ),
+    "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
+    "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
+    "shuffled_distribution": lambda of: charts.shuffled_distribution(of["means"], of["summary"], **PLACE),
+    "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
+    "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
+    "profile": lambda of: charts.profile(of["profile"]),
+    "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
+    "ranked_list": lambda of: charts.ranked_list(of["list"]),
+    "radius": lambda of: charts.radius(of["radius"]),
+    "precision_recall": lambda of: charts.precision_recall(of["summary"]),
+}
+every_chart = pytest.mark.parametrize("draw", CHARTS.values(), ids=CHARTS)
+
+
+@cache
+def frames(names: Names) -> Frames:
+    """Real frames of a few queries; model after model ties a little less."""
+    parts = [
+        pl.DataFrame(
+            {
+                "model": [name] * 24,
+                "query": [f"q{query}" for query in range(4) for _ in range(6)],
+                "item": [f"i{item}" for _ in range(4) for item in range(6)],
+                "distance": [
+                    (item * (place % 5 + 1) + place // 5) % 6 // (1 + place % 3) for _ in range(4) for item in range(6)
+                ],
+                "relevance": [(query + item) % 3 == 0 for query in range(4) for item in range(6)],
+            }
+        )
+        for place, name in enumerate(names)
+    ]
+    rankings = pl.concat(parts).with_columns(pl.col("relevance").cast(pl.Int64))
+    kinds: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 2, None)}
+    scores = rr.evaluate(rankings, **kinds, policies=POLICIES, shuffles=20)
+    return {
+        "summary": rr.summarise(scores),
+        "means": rr.shuffled_means(rankings, **kinds, shuffles=20),
+        "comparison": rr.compare(scores, policies="expected"),
+        "profile": rr.tie_profile(rankings, cutoffs=(1, 2, None)),
+        "queries": rr.query_table(scores),
+        "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
+        "list": rr.tie_groups(rankings.filter(model=names[0], query="q0")),
+        "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
+    }
+
+
+def drawn(chart: Any) -> dict[str, Any]:
+    """The specification, which `to_dict` holds against the schema; strict JSON, nothing of it NaN."""
+    spec: dict[str, Any] = chart.to_dict()
+    json.dumps(spec, allow_nan=False)
+    return spec
+
+
+@every_chart
+@pytest.mark.parametrize("number", [1, 3, 50])
+def test_any_number_of_models(draw: Callable[[Frames], Any], number: int) -> None:
+    names = PLAIN[:number] if number <= 3 else tuple(f"model-{place:02}" for place in range(number))
+    spec = drawn(draw(frames(names)))
+    assert spec["description"].endswith(".")
+    assert spec["config"]["background"] == "transparent"
+    assert all(len(rows) <= 5000 for rows in spec["datasets"].values())
+
+
+@every_chart
+def test_names_are_data(draw: Callable[[Frames], Any]) -> None:
+    spec = drawn(draw(frames(HOSTILE)))
+    expressions = [value for key, value in walk(spec) if key in ("labelExpr", "calculate", "expr", "test", "filter")]
+    assert not [text for text in expressions if any(part in str(text) for part in ("script", "{{", "quoted", "xxx"))]
+    texts = [value for _, value in walk(spec) if isinstance(value, str)]
+    assert max(map(len, texts)) <= 1600
+    assert not [text for text in texts if set(text) & set("\u2028\u0000\u202e")]
+
+
+@every_chart
+def test_names_are_drawn_as_text(draw: Callable[[Frames], Any]) -> None:
+    converter = pytest.importorskip("vl_convert")
+    svg = converter.vegalite_to_svg(draw(frames(HOSTILE)).to_dict())
+    tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(svg).iter()}
+    assert not tags & {"script", "img", "image", "a"}
+
+
+@every_chart
+def test_nothing_is_told_as_such(draw: Callable[[Frames], Any]) -> None:
+    spec = drawn(
+        draw(
+            {name: frame.clear() for name, frame in frames(PLAIN).items()}
+            | {"summary": pl.DataFrame(schema=dict.fromkeys(frames(PLAIN)["summary"].columns, pl.String))}
+        )
+    )
+    assert spec["description"].startswith("Nothing to show: ")
+
+
+@every_chart
+def test_pandas_frames_are_taken(draw: Callable[[Frames], Any]) -> None:
+    pytest.importorskip("pandas")
+    own = frames(PLAIN)
+    pandas: Any = {name: frame.to_pandas() for name, frame in own.items() if name != "summary"}
+    assert drawn(draw({**pandas, "summary": own["summary"]})) == drawn(draw(own))
+
+
+@every_chart
+def test_the_text_takes_another_colour(draw: Callable[[Frames], Any]) -> None:
+    spec = drawn(charts.styled(draw(frames(PLAIN)), text="#fafafa"))
+    config = spec["config"]
+    colours = [config["axis"]["labelColor"], config["title"]["color"], config["text"]["color"]]
+    assert colours == ["#fafafa"] * 3
+    assert "white" not in [value for _, value in walk(spec["config"])]
+
+
+def test_nothing_changes_in_altair_itself() -> None:
+    before = (alt.data_transformers.active, alt.theme.active, alt.renderers.active)
+    for draw in CHARTS.values():
+        draw(frames(PLAIN))
+    assert (alt.data_transformers.active, alt.theme.active, alt.renderers.active) == before
+
+
+def test_all_charts_are_listed() -> None:
+    assert {name.split(",")[0] for name in CHARTS} == set(charts.__all__) - {"styled"}
+
+
+def test_labels_differ_where_names_do() -> None:
+    labels = unique_labels(HOSTILE)
+    assert len(set(labels.values())) == len(HOSTILE)
+    assert max(map(len, labels.values())) <= 32
+
+
+def walk(node: Any) -> list[tuple[str, Any]]:
+    """Every leaf with its key."""
+    found: list[tuple[str, Any]] = []
+    pairs = node.items() if isinstance(node, dict) else [("", value) for value in node]
+    for key, value in pairs:
+        found += walk(value) if isinstance(value, dict | list) else [(key, value)]
+    return found
