@@ -50,15 +50,10 @@ def load_images() -> Images:
     pixels, digits = load_digits(return_X_y=True)
     pixels, digits = pixels.astype(np.int64), digits.astype(np.int64)
     random = random_numbers()
-    drawn = [
-        random.choice(np.flatnonzero(digits == digit), QUERIES_PER_DIGIT, replace=False)
-        for digit in range(10)
-    ]
+    drawn = [random.choice(np.flatnonzero(digits == digit), QUERIES_PER_DIGIT, replace=False) for digit in range(10)]
     query_ids = np.sort(np.concatenate(drawn))
     item_ids = np.setdiff1d(np.arange(len(digits)), query_ids)
-    return Images(
-        query_ids, pixels[query_ids], digits[query_ids], item_ids, pixels[item_ids], digits[item_ids]
-    )
+    return Images(query_ids, pixels[query_ids], digits[query_ids], item_ids, pixels[item_ids], digits[item_ids])
 
 
 def lengths(vectors: Integers) -> Floats:

@@ -90,10 +90,7 @@ def walk(node: ast.AST, module: str, name: str, owner: str) -> Iterator[Docstrin
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.If, ast.Try)):
             yield from walk(child, module, name, owner)
-        if (
-            not isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-            or child.name[0] == "_"
-        ):
+        if not isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or child.name[0] == "_":
             continue
         inner, is_class = f"{name}.{child.name}", isinstance(child, ast.ClassDef)
         if text := ast.get_docstring(child, clean=False):
@@ -257,9 +254,7 @@ MODELS: dict[str, Callable[[Words], Floats]] = {
 }
 
 
-def run_lines(
-    model: str, scores: Floats, queries: list[Docstring], documents: list[Document]
-) -> Iterator[str]:
+def run_lines(model: str, scores: Floats, queries: list[Docstring], documents: list[Document]) -> Iterator[str]:
     """Yield a TREC run: the best documents of every query with a score above 0, the last tie whole."""
     for query, row in zip(queries, scores, strict=True):
         for rank, position in enumerate(nearest_with_whole_ties(-row, DEPTH), start=1):
@@ -295,9 +290,7 @@ def make_docs(folder: Path) -> None:
             lines = run_lines(model, score(words), queries, documents)
             write_text(new / "runs" / f"{model}.run.gz", lines)
         write_text(new / "qrels.txt", qrels_lines(queries, documents))
-        write_text(
-            new / "queries.csv", ["query,label\n", *(f"{query.name},{query.module}\n" for query in queries)]
-        )
+        write_text(new / "queries.csv", ["query,label\n", *(f"{query.name},{query.module}\n" for query in queries)])
 
 
 if __name__ == "__main__":

@@ -58,4 +58,4 @@ def bounded_scores(models: Mapping[str, tuple[Values, Values, Values, Values]]) 
 
 def within(share: float, nominal: float, trials: int) -> bool:
     """Whether a share of independent trials is within four standard deviations of its nominal value."""
-    return abs(share - nominal) <= 4 * (nominal * (1 - nominal) / trials) ** 0.5
+    return bool(abs(share - nominal) <= 4 * (nominal * (1 - nominal) / trials) ** 0.5)

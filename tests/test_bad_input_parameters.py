@@ -34,7 +34,7 @@ NO_CUTOFFS = [
 ]
 
 
-@pytest.mark.parametrize("cutoffs", NO_CUTOFFS, ids=repr)
+@pytest.mark.parametrize("cutoffs", NO_CUTOFFS)
 def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
     with pytest.raises(ParameterError, match=r"cutoffs: .* is not a whole number from 1 on, None or 'all'"):
         evaluate(rankings(), cutoffs=cutoffs)

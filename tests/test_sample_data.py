@@ -100,9 +100,7 @@ def test_digits_have_no_nulls_no_duplicates_and_finite_distances(digits: pl.Data
     assert set(digits["relevance"]) == {0, 1}
 
 
-def test_digits_count_relevant_items_beyond_the_list(
-    digits: pl.DataFrame, digit_queries: pl.DataFrame
-) -> None:
+def test_digits_count_relevant_items_beyond_the_list(digits: pl.DataFrame, digit_queries: pl.DataFrame) -> None:
     listed = digits.group_by("model", "query").agg(pl.col("relevance").sum().cast(pl.Int64).alias("listed"))
     joined = listed.join(digit_queries, on="query")
     assert joined.height == listed.height
@@ -119,9 +117,7 @@ def test_digits_rows_stand_in_stable_argsort_order(digits: pl.DataFrame) -> None
 
 def test_digits_lists_end_with_the_tie_that_holds_the_hundredth_item(digits: pl.DataFrame) -> None:
     farthest = pl.col("distance").max()
-    lists = digits.group_by("model", "query").agg(
-        items=pl.len(), before_last_tie=(pl.col("distance") < farthest).sum()
-    )
+    lists = digits.group_by("model", "query").agg(items=pl.len(), before_last_tie=(pl.col("distance") < farthest).sum())
     assert (lists["items"] >= DIGITS_DEPTH).all()
     assert (lists["before_last_tie"] < DIGITS_DEPTH).all()
 
