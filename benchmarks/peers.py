@@ -218,7 +218,7 @@ def main() -> None:
         "full validation included, from a frame in memory."
     )
     how = (
-        f"Medians of {arguments.runs} runs (peers {min(arguments.runs, 3)}) that took turns. {os.cpu_count()} processors, "
+        f"Medians of {arguments.runs} runs (peers {min(arguments.runs, 3)}), taking turns. {os.cpu_count()} cores, "
         f"load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}, {versions}. "
         f"Command: `python benchmarks/peers.py {' '.join(sys.argv[1:])}`"
     )
