@@ -339,6 +339,7 @@ class RBP(Metric):
             raise ParameterError(f"rbp p: {self.p!r} is not between 0 and 1")
         if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):
             raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0 and finite")
+        object.__setattr__(self, "p", float(self.p))  # NumPy's Float32 0.8 equals 0.8 and is another number
 
     @property
     def need(self) -> needs.Need:
