@@ -66,12 +66,16 @@ class Visit:
         self.problems: list[str] = []
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
+        self.page.on("console", self.listen)
         self.page.goto(path.as_uri())
         charts = self.page.locator(".chart").count()
         self.page.wait_for_function(
             "count => document.querySelectorAll('.chart[data-drawn], .chart.failed').length === count", arg=charts
         )
+
+    def listen(self, message: Any) -> None:
+        if message.type == "error":
+            self.problems.append(message.text)
 
     def __enter__(self) -> Visit:
         return self
@@ -158,7 +162,8 @@ def test_the_printed_page_leaves_the_controls_out(browser: Any, three: Path) -> 
 
 def test_a_tooltip_shows_on_a_mark(browser: Any, three: Path) -> None:
     with Visit(browser, three) as visit:
-        marks = visit.page.locator("#policies-chart .mark-symbol path, #policies-chart .mark-rule line")
+        marks = visit.page.locator("#policies-chart .mark-symbol.role-mark > *")
+        marks.first.scroll_into_view_if_needed()
         marks.first.hover(force=True)
         visit.page.wait_for_selector("#vg-tooltip-element.visible", state="attached")
         assert visit.problems == []

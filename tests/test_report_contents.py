@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -49,7 +50,7 @@ def test_the_headline_is_the_first_metric_at_its_largest_number_unless_chosen() 
 ])  # fmt: skip
 def test_bad_parameters_are_refused(arguments: dict[str, str], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        report_contents(made_rankings(("a",)), **arguments)  # type: ignore[arg-type]
+        report_contents(made_rankings(("a",)), **arguments)
 
 
 def test_counts_have_no_naive_policy_and_no_audit() -> None:
@@ -115,7 +116,7 @@ def test_shuffled_rows_change_naive_scores_and_hash_alone() -> None:
     assert not report.fingerprint.equals(usual.fingerprint)
 
 
-def summary_of(rows: list[tuple[str, str, float, float | None]]) -> pl.DataFrame:
+def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataFrame:
     """A summary of one measure from (model, policy, value, tie_std)."""
     return pl.DataFrame(
         [

@@ -240,10 +240,8 @@ def _parameters(requests: Requests, average: str, options: Options) -> dict[str,
 
 
 def _versions() -> dict[str, str]:
-    from retrieval_report import __version__
-
     libraries = {name: metadata.version(name) for name in LIBRARIES}
-    return {"retrieval_report": __version__, "python": platform.python_version(), **libraries}
+    return {"retrieval_report": metadata.version("retrieval-report"), "python": platform.python_version(), **libraries}
 
 
 def _python_call(frames: Sequence[str], parameters: Mapping[str, Any]) -> str:

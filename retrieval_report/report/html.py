@@ -12,7 +12,6 @@ from typing import Any
 
 import jinja2
 import polars as pl
-from markupsafe import Markup
 
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.contents import Report
@@ -49,17 +48,19 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
     timestamp
         Shown as it is, if given.
     """
-    # All that is marked as safe here is our own, Vega's, or escaped JSON; Jinja escapes everything else.
+    # What the template marks as safe is our own, Vega's, or escaped JSON; Jinja escapes everything else.
     scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
     style = _asset("report.css")
     # What is rare comes before "ties", which nearly every model has.
-    hints = list(report.hints.sort(pl.col("hint") == "ties", maintain_order=True).iter_rows(named=True))
+    common = pl.col("hint") == "ties"
+    ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)
+    hints = list(ordered.iter_rows(named=True))
     return (
         _environment()
         .get_template("report.html")
         .render(
             report=report,
-            pictures=[(picture, Markup(json_for_script(picture.specification))) for picture in pictures],
+            pictures=[(picture, json_for_script(picture.specification)) for picture in pictures],
             tables=report_tables(report),
             hints=hints[:HINTS],
             more_hints=hints[HINTS:],
@@ -67,8 +68,8 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             parameters=[(name, _plain(value)) for name, value in report.parameters.items()],
             timestamp=timestamp,
             policy=_security_policy(scripts.values(), style),
-            style=Markup(style),
-            scripts={name: Markup(text) for name, text in scripts.items()},
+            style=style,
+            scripts=scripts,
         )
     )
 

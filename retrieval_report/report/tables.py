@@ -13,11 +13,11 @@ from retrieval_report.terminal import visible
 
 __all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
 
-NAME_WIDTH = 48
+NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 ROWS = 1000  # more would make the page slow; the files have all
 NOTHING = "–"
-KINDS = {"Measure": "measure-name", "Order inside ties": "prose", "Call": "prose"}  # columns by heading
+KINDS = {"Measure": "measure-name", "Order inside ties": "long-prose", "Call": "prose"}  # columns by heading
 Row = Mapping[str, Any]
 
 
@@ -158,7 +158,7 @@ def _audit(report: Report) -> Table:
     if report.audit.is_empty():
         return _table("audit", "", [], [])
     columns = [
-        _text("System", "system"),
+        _text("System", "name"),
         _text("Call", "call"),
         _text("Model", "model"),
         _number("Prints", "prints"),
@@ -174,7 +174,9 @@ def _audit(report: Report) -> Table:
     largest = report.audit.filter(place).sort(
         pl.col("off").abs(), descending=True, nulls_last=True, maintain_order=True
     )
-    rows = largest.iter_rows(named=True)
+    rows = largest.with_columns(name=pl.format("{} {}", "system", pl.col("version").fill_null(""))).iter_rows(
+        named=True
+    )
     caption = f"What other systems would print for {report.measure}"
     return _table("audit", caption, columns, rows, by_measure=False)
 
