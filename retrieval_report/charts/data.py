@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-import altair as alt
 import polars as pl
 
 from retrieval_report.analysis.inputs import hold
@@ -104,11 +104,14 @@ def best_of(frame: pl.DataFrame, column: str) -> list[str]:
     return frame.filter(pl.col(column) >= best - margin).sort("model")["model"].to_list()
 
 
-def inline(frame: pl.DataFrame) -> alt.InlineData:
-    """Rows inside the chart, which needs no data transformer; what is no number is null."""
+def inline(frame: pl.DataFrame) -> dict[str, tuple[dict[str, Any], ...]]:
+    """Rows inside the chart, which needs no data transformer; what is no number is null.
+
+    A tuple, for altair copies lists row by row each time it puts charts together.
+    """
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
-    return alt.InlineData(values=frame.with_columns(finite).to_dicts())
+    return {"values": tuple(frame.with_columns(finite).to_dicts())}
 
 
 def bounds(numbers: pl.Series) -> tuple[float, float]:

@@ -105,7 +105,7 @@ def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=[MIXED, PURE, ALONE], range=[VERMILLION, SKY, GREY]),
-        legend=alt.Legend(orient="bottom", symbolType="stroke", symbolStrokeWidth=9, symbolSize=160, title="places"),
+        legend=alt.Legend(orient="bottom", symbolType="square", symbolStrokeWidth=6, symbolSize=30, title="places"),
     )
     tooltip = [
         alt.Tooltip(f"{order}:Q"),

@@ -16,6 +16,7 @@ from retrieval_report.charts.data import (
     held,
     inline,
     joined,
+    nice_domain,
     side_by_side,
     summary_frame,
     with_labels,
@@ -79,7 +80,9 @@ def policies(summary: object, *, metric: object, cutoff: int | None, audit: obje
     wide = side_by_side(at_place(frame, metric, cutoff))
     where = place_name(str(metric), cutoff)
     labels = unique_labels(wide["model"])
-    rows = with_labels(wide, labels)
+    rows = with_labels(wide, labels).with_columns(
+        two_low=pl.col("expected") - 2 * pl.col("tie_std"), two_high=pl.col("expected") + 2 * pl.col("tie_std")
+    )
     points = _points(rows)
     printed = _printed(audit, str(metric), cutoff, labels)
     if points.height + printed.height + rows["lowest"].count() == 0:
@@ -92,7 +95,8 @@ def policies(summary: object, *, metric: object, cutoff: int | None, audit: obje
         axis=alt.Axis(grid=True, ticks=False, domain=False, labelPadding=8),
     )
     names = [name for name in MARKS if name in {*points["mark"], *printed["mark"]}]
-    layers = [*_ranges(rows, y, where), *_dots(points, y, where, names), *_diamonds(printed, y, where, names)]
+    x = alt.X(title=where, scale=_across(rows, printed))
+    layers = [*_ranges(rows, x, y), *_dots(points, x, y, names), *_diamonds(printed, x, y, names)]
     chart = layered(*layers).properties(width=WIDTH, height=max(STEP * len(labels), 40))
     return finish(chart, lead_title(wide, where), _legend(rows), _spoken(rows))
 
@@ -147,20 +151,26 @@ def _printed(audit: object, metric: str, cutoff: int | None, labels: Mapping[str
     return with_labels(frame.select("model", *columns, "mark"), labels)
 
 
-def _ranges(rows: pl.DataFrame, y: alt.Y, where: str) -> list[alt.Chart]:
-    rows = rows.select("label", "model", *NUMBERS).with_columns(
-        two_low=pl.col("expected") - 2 * pl.col("tie_std"), two_high=pl.col("expected") + 2 * pl.col("tie_std")
-    )
+def _across(rows: pl.DataFrame, printed: pl.DataFrame) -> alt.Scale:
+    """An axis around all that is drawn; where everything is one value, Vega would call it 0."""
+    numbers = ("expected", "naive", "shuffled", "lowest", "highest", "two_low", "two_high")
+    shown = [rows.select(at=name) for name in numbers] + [printed.select(at="prints")]
+    return alt.Scale(domain=list(nice_domain(pl.concat(shown), ["at"])), nice=False, zero=False)
+
+
+def _axis(x: alt.X, column: str) -> alt.X:
+    return alt.X(f"{column}:Q", scale=x["scale"], title=x["title"])
+
+
+def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    rows = rows.select("label", "model", *NUMBERS, "two_low", "two_high")
     layers = []
     tooltip = _tooltip()
-    scale = alt.Scale(zero=False)
     for low, high, look in RANGES:
         part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
         if part.height:
             bar = alt.Chart(inline(part)).mark_bar(**look)
-            layers.append(
-                bar.encode(y=y, x=alt.X(f"{low}:Q", scale=scale, title=where), x2=f"{high}:Q", tooltip=tooltip)
-            )
+            layers.append(bar.encode(y=y, x=_axis(x, low), x2=f"{high}:Q", tooltip=tooltip))
     return layers
 
 
@@ -183,19 +193,18 @@ def _looks(names: Sequence[str]) -> dict[str, alt.Shape | alt.Stroke | alt.Fill]
     }
 
 
-def _dots(points: pl.DataFrame, y: alt.Y, where: str, names: Sequence[str]) -> list[alt.Chart]:
-    x = alt.X("at:Q", scale=alt.Scale(zero=False), title=where)
+def _dots(points: pl.DataFrame, x: alt.X, y: alt.Y, names: Sequence[str]) -> list[alt.Chart]:
     tooltip = [*_tooltip(), alt.Tooltip("queries:Q")]
     layers = []
     for name in (NAIVE, EXPECTED, SHUFFLED):
         part = points.filter(mark=name)
         if part.height:
             point = alt.Chart(inline(part)).mark_point(strokeWidth=1.8, opacity=1, size=MARKS[name][3])
-            layers.append(point.encode(x=x, y=y, tooltip=tooltip, **_looks(names)))
+            layers.append(point.encode(x=_axis(x, "at"), y=y, tooltip=tooltip, **_looks(names)))
     return layers
 
 
-def _diamonds(printed: pl.DataFrame, y: alt.Y, where: str, names: Sequence[str]) -> list[alt.Chart]:
+def _diamonds(printed: pl.DataFrame, x: alt.X, y: alt.Y, names: Sequence[str]) -> list[alt.Chart]:
     """Below the bar, so that they hide nothing."""
     if not printed.height:
         return []
@@ -203,11 +212,10 @@ def _diamonds(printed: pl.DataFrame, y: alt.Y, where: str, names: Sequence[str])
     numbers = ["prints", "expected", "off", "z", "definition_shift"]
     tooltip = [alt.Tooltip(f"{name}:N") for name in texts]
     tooltip += [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in numbers]
-    x = alt.X("prints:Q", scale=alt.Scale(zero=False), title=where)
     point = alt.Chart(inline(printed)).mark_point(
         strokeWidth=1.2, opacity=0.8, yOffset=9, size=MARKS[SAME_DEFINITION][3]
     )
-    return [point.encode(x=x, y=y, tooltip=tooltip, **_looks(names))]
+    return [point.encode(x=_axis(x, "prints"), y=y, tooltip=tooltip, **_looks(names))]
 
 
 def _legend(rows: pl.DataFrame) -> list[str]:

@@ -178,7 +178,9 @@ def _size(points: pl.DataFrame) -> alt.Size:
     scale = alt.Scale(
         domain=[1, max(most, 2)], range=[8 if crowded else 26, min(60 if crowded else 500, 20 * most + 26)]
     )
-    legend = alt.Legend(orient="bottom", values=sorted({1, most}), symbolFillColor=GREY, symbolStrokeColor=GREY)
+    legend = alt.Legend(
+        orient="bottom", values=sorted({1, most}), format="d", symbolFillColor=GREY, symbolStrokeColor=GREY
+    )
     return alt.Size("lists:Q", title="lists at one point", scale=scale, legend=legend if most > 1 else None)
 
 

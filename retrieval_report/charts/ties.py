@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import altair as alt
@@ -83,10 +84,16 @@ def _tooltip() -> list[alt.Tooltip]:
     ]
 
 
+def _decades(rows: pl.DataFrame, column: str) -> alt.Scale:
+    """Whole powers of ten from 1 to beyond the largest; a single value would have no axis of its own."""
+    most = max([10, *rows[column].drop_nulls().to_list()])
+    return alt.Scale(type="log", domain=[1, 10 ** math.ceil(math.log10(most))], nice=False)
+
+
 def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.LayerChart:
     """Median, nine tenths and largest tie on one line."""
     data = inline(rows.filter(pl.col("tie_median") > 0))
-    scale, y = alt.Scale(type="log"), _rows(labels, named=True)
+    scale, y = _decades(rows, "tie_max"), _rows(labels, named=True)
     title = f"items in a tie ({depth})"
     axis = alt.Axis(values=DECADES, format="~s")
 
@@ -154,7 +161,7 @@ def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
         alt.Chart(inline(long.filter(pl.col("number") > 0)))
         .mark_point(size=55, strokeWidth=1.8, opacity=1)
         .encode(
-            x=alt.X("number:Q", title=title, scale=alt.Scale(type="log"), axis=alt.Axis(values=DECADES, format="~s")),
+            x=alt.X("number:Q", title=title, scale=_decades(rows, "items"), axis=alt.Axis(values=DECADES, format="~s")),
             y=y,
             stroke=alt.Stroke("what:N", scale=alt.Scale(domain=domain, range=[BLUE, GREY]), legend=legend),
             fill=alt.Fill("what:N", scale=alt.Scale(domain=domain, range=[BLUE, "transparent"]), legend=legend),
