@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shlex
 import statistics
 import sys
 import time
@@ -171,12 +172,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=RUNS, help="timed runs of each work (default: %(default)s)")
     parser.add_argument("--items", type=int, default=ITEMS, help="items to search (default: %(default)s)")
+    parser.add_argument("--only", default="", help="measure the work whose name holds this text")
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
     arguments = parser.parse_args()
     check()
-    work = all_work(arguments.items)
+    work = [item for item in all_work(arguments.items) if arguments.only in item.name]
     text = table(work, measure(work, arguments.runs))
-    command = " ".join(["python", *sys.argv])
+    command = shlex.join(["python", *sys.argv])
     page = (
         f"# Codes to counts\n\n{text}\n\nWith validation, packing and the frame that comes out; medians of "
         f"{arguments.runs} runs that took turns. {machine()}. Command: `{command}`\n"
