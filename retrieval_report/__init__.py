@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     )
     from retrieval_report.radius import evaluate_radius, radius_scores
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
+    from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
     from retrieval_report.stream import count_ties_to, evaluate_to
     from retrieval_report.ties import count_ties, tie_groups
     from retrieval_report.weights import list_weights
@@ -95,12 +96,14 @@ __all__ = [
     "Precision",
     "RPrecision",
     "Recall",
+    "Report",
     "RetrievalReportError",
     "RetrievalReportWarning",
     "__version__",
     "audit",
     "chance_level",
     "compare",
+    "compare_reports",
     "conventions",
     "count_codes",
     "count_relevant",
@@ -117,6 +120,8 @@ __all__ = [
     "read_judgements",
     "read_queries",
     "read_rankings",
+    "read_report",
+    "report_contents",
     "resolution",
     "resolve_ties",
     "shuffled_means",
@@ -124,10 +129,16 @@ __all__ = [
     "tie_groups",
     "tie_hints",
     "tie_profile",
+    "write_report",
 ]
 
 # Public names are loaded on first use: importing the package alone must not pay for Numba or SciPy.
 _HOMES = {
+    "Report": "report",
+    "compare_reports": "report",
+    "read_report": "report",
+    "report_contents": "report",
+    "write_report": "report",
     "count_ties_to": "stream",
     "evaluate_to": "stream",
     "count_codes": "codes",

@@ -14,7 +14,7 @@ import click
 from retrieval_report.cli.group import EXAMPLES, cli
 from retrieval_report.cli.settings import POLICIES, check, data_options, options, output_options, read_data
 from retrieval_report.output import check_writable_folder, csv_bytes, write_files
-from retrieval_report.samples import SAMPLES, sample_folder
+from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.terminal import summary_table, visible
 
 if TYPE_CHECKING:
@@ -59,25 +59,34 @@ def evaluate(
 
 
 @cli.command()
-@click.option("--out", metavar="FOLDER", help="Write scores.csv and summary.csv of each sample here.")
+@click.option("--out", metavar="FOLDER", help="Write a report on each sample here: a page, and its numbers as CSV.")
 def demo(out: str | None) -> None:
     """Score the two samples that come with the package: digit images and Python's docstrings."""
     folder = None if out is None else check_writable_folder(out)
     data = sample_folder()
-    files: dict[Path, bytes] = {}
-    tables = []
-    for sample in SAMPLES:
+    written: list[Path] = []
+    for number, sample in enumerate(SAMPLES):
         judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
-        scores, summary = score(
-            [str(data / sample.rankings)], judgements, queries, metrics=sample.metrics, policies=POLICIES
-        )
-        tables.append(f"{sample.title}\n\n{summary_table(summary)}")
-        if folder is not None:
-            files |= _csv_files(folder / sample.name, scores, summary)
-    write_files(files)
-    click.echo("\n\n\n".join(tables))
-    tell_written(files)
+        files = [str(data / sample.rankings)], judgements, queries
+        if folder is None:
+            _, summary = score(*files, metrics=sample.metrics, policies=POLICIES)
+        else:
+            summary, paths = _sample_report(sample, read_data(*files), folder)
+            written += paths
+        click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_table(summary)}")
+    tell_written(dict.fromkeys(written, b""))
     click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(data)}")
+
+
+def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tuple[pl.DataFrame, list[Path]]:
+    """Write the report on a sample; return its summary and the files."""
+    import retrieval_report as rr
+
+    contents = rr.report_contents(
+        **data, metrics=sample.metrics, title=sample.title, command=f"retrieval-report demo --out {folder}"
+    )
+    folder.mkdir(exist_ok=True)
+    return contents.summary, rr.write_report(folder / sample.name, contents)
 
 
 def score(

@@ -1,0 +1,67 @@
+"""`report`: everything about the rankings as one page and its numbers."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from retrieval_report.cli.group import cli
+from retrieval_report.cli.scoring import tell_written
+from retrieval_report.cli.settings import SETTINGS, check, data_options, options, read_data
+from retrieval_report.output import check_writable_folder
+from retrieval_report.terminal import summary_table, visible
+
+__all__ = ["report"]
+
+
+@cli.command()
+@data_options
+@options(*(name for name in SETTINGS if name != "policies"))
+@click.option(
+    "--average",
+    type=click.Choice(["micro", "macro", "weighted"]),
+    default="micro",
+    show_default=True,
+    help="Mean over queries, over labels, or by query weight.",
+)
+@click.option("--headline", metavar="METRIC@K", help="The measure of the verdict and the charts; default: the first.")
+@click.option("--title", default="Retrieval report", show_default=True, help="Heading of the page.")
+@click.option("--formats", default="html,csv", show_default=True, help="Of html, csv, parquet, json, markdown, latex.")
+@click.option("--timestamp", metavar="TEXT", help="Shown as it is; without it the same input gives the same bytes.")
+@click.option("--out", metavar="FOLDER", default="report", show_default=True, help="Write the report here.")
+@click.option("--raw", is_flag=True, help="Do not defuse CSV text that a spreadsheet would run as a formula.")
+def report(
+    rankings: tuple[str, ...],
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None,
+    formats: str,
+    timestamp: str | None,
+    out: str,
+    raw: bool,
+    **settings: Any,
+) -> None:
+    """Write a report on RANKINGS: one page that opens without network, and its numbers as files.
+
+    The page says who wins, whether that hangs on tie order, and how far off naive scores are.
+    """
+    import polars as pl
+
+    import retrieval_report as rr
+
+    folder = check_writable_folder(out)
+    rules = {name: value for name, value in settings.items() if name in SETTINGS}
+    check(**rules)
+    data = read_data(rankings, judgements, queries, columns)
+    contents = rr.report_contents(**data, command=shlex.join(["retrieval-report", *sys.argv[1:]]), **settings)
+    written = rr.write_report(
+        folder, contents, formats=[part.strip() for part in formats.split(",")], timestamp=timestamp, raw=raw
+    )
+    click.echo("\n".join(visible(sentence) for sentence in contents.verdict))
+    cutoff = pl.col("cutoff").eq_missing(contents.cutoff)
+    shown = contents.summary.filter(pl.col("metric") == contents.metric, cutoff)
+    click.echo("\n" + summary_table(shown))
+    tell_written(dict.fromkeys(written, b""))

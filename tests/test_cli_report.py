@@ -1,0 +1,51 @@
+"""`retrieval-report report`, through click and on files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from retrieval_report import read_report
+from retrieval_report.cli import cli
+
+ROWS = "model,query,item,distance,relevance\na,q,x,1,1\na,q,y,1,0\nb,q,x,2,1\nb,q,y,1,0\n"
+
+
+@pytest.fixture
+def rankings(tmp_path: Path) -> Path:
+    path = tmp_path / "rankings.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["report", *(str(argument) for argument in arguments)])
+
+
+def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path) -> None:
+    result = run(
+        rankings, "--metrics", "rr@1", "--formats", "csv,markdown", "--out", tmp_path / "out", "--title", "Mine"
+    )
+    assert result.exit_code == 0, result.output
+    assert "a has the highest expected rr@1: 0.5000" in result.output
+    assert f"Wrote {tmp_path / 'out/scores.csv'}" in result.output
+    report = read_report(tmp_path / "out")
+    assert report.title == "Mine"
+    assert report.summary.filter(pl.col("policy") == "expected")["value"].to_list() == [0.5, 0.0]
+    assert (tmp_path / "out/summary.md").is_file()
+
+
+def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
+    result = run(rankings, "--metrics", "rr@1", "--formats", "html", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("bad", [("--formats", "pdf"), ("--headline", "ap@7"), ("--metrics", "nope")])
+def test_bad_arguments_end_with_code_2_and_write_nothing(rankings: Path, tmp_path: Path, bad: tuple[str, str]) -> None:
+    result = run(rankings, *bad, "--out", tmp_path / "out")
+    assert result.exit_code == 2, result.output
+    assert not (tmp_path / "out").exists()
