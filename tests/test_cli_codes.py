@@ -1,0 +1,38 @@
+"""`retrieval-report codes`, on files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from click.testing import CliRunner
+
+from retrieval_report.cli import cli
+
+
+def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    queries, items = generator.choice([-1, 1], (5, 16)), generator.choice([-1, 1], (40, 16))
+    labels, own = generator.integers(0, 3, 40), generator.integers(0, 3, 5)
+    np.savez(tmp_path / "q.npz", codes=queries, labels=own)
+    np.savez(tmp_path / "whole.npz", codes=items, labels=labels)
+    np.savez(tmp_path / "a.npz", codes=items[:30], labels=labels[:30])
+    np.savez(tmp_path / "b.npz", codes=items[30:], labels=labels[30:])
+
+    def run(*files: str) -> pl.DataFrame:
+        paths = [str(tmp_path / name) for name in files]
+        result = CliRunner().invoke(cli, ["codes", *paths, "--metrics", "ap@10", "--out", str(tmp_path / "out")])
+        assert result.exit_code == 0, result.output
+        assert "ap@10" in result.output
+        assert "within a radius" in result.output
+        return pl.read_csv(tmp_path / "out/summary.csv")
+
+    assert run("q.npz", "a.npz", "b.npz").equals(run("q.npz", "whole.npz"))
+    assert pl.read_parquet(tmp_path / "out/counts.parquet")["count"].sum() == 200
+
+
+def test_a_missing_file_is_one_message(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, ["codes", str(tmp_path / "no.npz"), str(tmp_path / "no.npz")])
+    assert result.exit_code == 2
+    assert "no.npz" in result.output
