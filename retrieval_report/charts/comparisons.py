@@ -181,7 +181,7 @@ def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     lower = _turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     largest = pairs["difference"].abs().max()
     star = pl.when(pl.col("holm_p") < ALPHA).then(pl.lit("*")).otherwise(pl.lit(""))
-    number = pl.col("ahead").map_elements(lambda value: f"{value:.3f}" if value else "0", return_dtype=pl.String)
+    number = pl.col("ahead").map_elements(_rounded, return_dtype=pl.String)
     strong = pl.col("ahead") > 0.5 * float(str(largest))
     lower = lower.with_columns(half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong)
     chance = pl.col("p_tie").map_elements(_percent, return_dtype=pl.String)
@@ -195,6 +195,10 @@ def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     cells = with_labels(pl.concat([lower, upper], how="diagonal").rename({"model_a": "model"}), labels)
     column = with_labels(cells.select(model="model_b"), labels)
     return cells.with_columns(column=column["label"], model_b=column["model"])
+
+
+def _rounded(value: float) -> str:
+    return f"{round(value, 3) + 0.0:.3f}" if value else "0"  # adding 0.0 makes −0.0 plain 0
 
 
 def _percent(share: float) -> str:

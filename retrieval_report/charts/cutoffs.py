@@ -120,7 +120,8 @@ def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axi
     ticks = [places[cutoff] for cutoff in [*keep, *([None] if None in places else [])]]
     low, high = min(places.values()), max(places.values())
     margin = (low / 1.1, high * 1.005) if log else (low - 0.02 * (high - low) - 0.1, high + 0.002 * (high - low) + 0.01)
-    scale = alt.Scale(type="log" if log else "linear", domain=margin, nice=False, zero=False)
+    kind = {"type": "log"} if log else {"type": "linear", "zero": False}  # Vega warns of any zero on a log scale
+    scale = alt.Scale(domain=margin, nice=False, **kind)
     text = f"datum.value > {last if known else 0} ? 'all' : format(datum.value, 'd')"
     axis = alt.Axis(values=ticks, labelExpr=text, title="cutoff k", grid=False, labelOverlap="greedy")
     return (scale, axis), places
