@@ -162,7 +162,7 @@ def _overlap() -> pl.Expr:
 def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) -> pl.DataFrame:
     """Put the comparison's ``holm_p`` and ``p_tie`` in place, whichever model it names first."""
     found = hold(to_polars(comparison, "comparison"), COMPARISON, "comparison", "compare").filter(policy=reference)
-    if not found.height:
+    if pairs.height and not found.height:
         raise KeyMismatchError(f"comparison: no rows of policy {reference!r}, to which the summary's order is held")
     turned = pl.col("model_a") > pl.col("model_b")
     found = found.select(

@@ -151,8 +151,9 @@ def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, models: int) -
     """Rank, name and score at both ends, ranks alone between."""
     score = pl.col("score").map_elements(lambda value: f"{value:.4f}", return_dtype=pl.String)
     texts: dict[str, tuple[pl.Expr, Side, int, int]] = {
-        columns[0]: (pl.format("{} · {} · {}", "label", score, "place"), "right", -10, 0),
-        columns[-1]: (pl.format("{} · {} · {}", "place", score, "label"), "left", 10, 0),
+        # isolates: a name that runs from right to left leaves score and place where they are
+        columns[0]: (pl.format("\u2068{}\u2069 · {} · {}", "label", score, "place"), "right", -10, 0),
+        columns[-1]: (pl.format("{} · {} · \u2068{}\u2069", "place", score, "label"), "left", 10, 0),
     }
     between: tuple[pl.Expr, Side, int, int] = (pl.col("place"), "center", 0, -9)
     layers = []
