@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_arrays.py tests/test_codes.py
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
-.PHONY: help report test lint format wheel clean
+.PHONY: help report test lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +33,11 @@ format: .venv/installed-dev ## format, and mend what the linter can
 
 wheel: .venv/installed-dev ## build dist/*.whl
 	$(BIN)/python -m build --wheel
+
+benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes), into benchmarks/*.md
+	@$(PIP) install --editable '.[peers]'
+	$(BIN)/python benchmarks/peers.py --out benchmarks/peers.md
+	$(BIN)/python benchmarks/codes.py --out benchmarks/codes.md
 
 clean: ## remove what the other targets made
 	rm -rf .venv report build dist .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

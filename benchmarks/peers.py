@@ -146,17 +146,11 @@ def sklearn(frame: pl.DataFrame) -> Any:
 def trm(frame: pl.DataFrame) -> Any:
     import trm as peer
 
-    results = []
-    for (_,), rows in frame.group_by("query", maintain_order=True):
-        items, far = rows["item"].to_list(), (-rows["distance"]).to_list()
-        relevant = rows.filter(pl.col("relevance") > 0)["item"].to_list()
-        results.append(peer.evaluate(items, far, relevant) if hasattr(peer, "evaluate") else trm_metrics(peer, rows))
-    return results
-
-
-def trm_metrics(peer: Any, rows: pl.DataFrame) -> Any:
-    scores, labels = (-rows["distance"]).to_list(), (rows["relevance"] > 0).cast(pl.Int64).to_list()
-    return [getattr(peer, name)(labels, scores) for name in ("average_precision", "ndcg", "mrr") if hasattr(peer, name)]
+    lists = frame.group_by("query", maintain_order=True).agg(-pl.col("distance"), pl.col("relevance") > 0)
+    metrics = ["precision", "recall", "f1", "map", "mrr", "ndcg"]
+    return peer.evaluate(
+        lists["distance"].to_list(), lists["relevance"].to_list(), metrics=metrics, k_list=[1, 5, 10, 100]
+    )
 
 
 def check(frame: pl.DataFrame) -> str:
