@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -122,3 +125,19 @@ def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
 def test_csv_keeps_every_digit_and_leaves_null_empty() -> None:
     frame = pl.DataFrame({"value": [0.1 + 0.2, None, 1e-300, 5e-324], "cutoff": [1, None, 3, 2**62]})
     assert csv_bytes(frame) == b"value,cutoff\n0.30000000000000004,1\n,\n1e-300,3\n5e-324,4611686018427387904\n"
+
+
+def test_a_kill_in_the_middle_leaves_the_old_files(tmp_path: Path) -> None:
+    for name in ("report.html", "scores.csv"):
+        (tmp_path / name).write_text("old")
+    program = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from retrieval_report import output\n"
+        "output.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "folder = Path(sys.argv[1])\n"
+        "output.write_files({folder / 'report.html': b'new', folder / 'scores.csv': b'new'})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert {(tmp_path / name).read_text() for name in ("report.html", "scores.csv")} == {"old"}

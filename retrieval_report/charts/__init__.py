@@ -5,9 +5,9 @@ the chart, so it needs no file and no network; the frame is reduced first where 
 never met. Nothing global is changed in Altair. Titles state what the chart shows, and its ``description`` tells
 it to screen readers. :func:`styled` sets another colour of the text.
 
-In JupyterLab the charts display without a network after ``altair.renderers.enable("mimetype")``, as Lab carries Vega
-itself, or, with the package ``anywidget``, after ``altair.renderers.enable("jupyter", offline=True)``. A chart is
-written with ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``, which need ``vl-convert-python``.
+In a notebook the charts display without a network after ``altair.renderers.enable("html", template="inline")``, which
+puts Vega into the page from the installed ``vl-convert-python``; by default Altair loads it from a CDN. A chart
+is written with ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``.
 
 >>> import polars as pl
 >>> from retrieval_report import charts, evaluate, summarise
