@@ -38,6 +38,7 @@ benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes)
 	@$(PIP) install --editable '.[peers]'
 	$(BIN)/python benchmarks/peers.py --out benchmarks/peers.md
 	$(BIN)/python benchmarks/codes.py --out benchmarks/codes.md
+	$(BIN)/python benchmarks/growth.py --out benchmarks
 
 clean: ## remove what the other targets made
 	rm -rf .venv report build dist .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis

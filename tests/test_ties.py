@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 from strategies import FrameCase, frame_cases
 
-from retrieval_report import DataError, count_ties, evaluate, tie_groups
+from retrieval_report import DataError, ParameterError, count_ties, evaluate, tie_groups
 from retrieval_report.joining import prepare
 from retrieval_report.options import Options
 
@@ -121,3 +121,12 @@ def test_masked_rows_are_in_no_tie() -> None:
     )
     assert count_ties(frame)["count"].to_list() == [2]
     assert tie_groups(frame)["tie_size"].to_list() == [2, 2]
+
+
+def test_counts_have_no_naive_order_and_no_items_to_judge() -> None:
+    counts = pl.DataFrame({"query": ["q"], "distance": [1], "relevance": [1], "count": [3]})
+    with pytest.raises(ParameterError, match="'naive' needs the order of the items, and a counts frame has none"):
+        evaluate(counts)
+    judgements = pl.DataFrame({"query": ["q"], "item": ["a"], "relevance": [1]})
+    with pytest.raises(ParameterError, match="judgements: a counts frame has no items to join them on"):
+        evaluate(counts, judgements=judgements, policies="expected")
