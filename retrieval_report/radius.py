@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.arguments import is_number, is_whole
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, ParameterError
+from retrieval_report.options import check_relevant_from
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SCORES, check_counts, check_queries, order_column, with_model
 
@@ -129,8 +130,8 @@ def _inside(
 ) -> pl.DataFrame:
     """Items inside the radius, relevant ones among them, and R, for every model, query and radius in turn."""
     wanted = _check_radii(radii)
-    if relevant_from is not None and not (_is_number(relevant_from) and relevant_from > 0):
-        raise ParameterError(f"relevant_from: {relevant_from!r} is not a number above 0")
+    if relevant_from is not None:
+        relevant_from = check_relevant_from(relevant_from)
     frame = with_model(check_counts(to_polars(counts, "counts")))
     if order_column(frame) == "score":
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
@@ -204,12 +205,7 @@ def _check_radii(radii: float | Sequence[float]) -> list[float]:
     if not wanted:
         raise ParameterError("radii: none given")
     for radius in wanted:
-        if not _is_number(radius) or radius < 0:
+        if not is_number(radius) or radius < 0:
             raise ParameterError(f"radii: {radius!r} is not a finite number of at least 0")
-    if any(isinstance(radius, float) for radius in wanted):
-        wanted = [float(radius) for radius in wanted]
-    return list(dict.fromkeys(wanted))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    kind = int if all(is_whole(radius) for radius in wanted) else float
+    return list(dict.fromkeys(kind(radius) for radius in wanted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.checking import check_agreement, check_unique, refuse
-from retrieval_report.options import Options
+from retrieval_report.options import check_relevant_from
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import check_counts, check_rankings, order_column, with_model
 
@@ -55,7 +55,7 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
     falling = order == "score"
-    least = Options(relevant_from=relevant_from).relevant_from
+    least = None if relevant_from is None else check_relevant_from(relevant_from)
     relevant = pl.col("relevance") > 0 if least is None else pl.col("relevance") >= least
     in_list = ["model", "query"]
     in_tie = [*in_list, order]

@@ -10,7 +10,7 @@ import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import SETTINGS, check, data_options, options, read_data
+from retrieval_report.cli.settings import SETTINGS, average_option, check, data_options, options, read_data
 from retrieval_report.output import check_writable_folder
 from retrieval_report.terminal import summary_table, visible
 
@@ -20,13 +20,7 @@ __all__ = ["report"]
 @cli.command()
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
-@click.option(
-    "--average",
-    type=click.Choice(["micro", "macro", "weighted"]),
-    default="micro",
-    show_default=True,
-    help="Mean over queries, over labels, or by query weight.",
-)
+@average_option
 @click.option("--headline", metavar="METRIC@K", help="The measure of the verdict and the charts; default: the first.")
 @click.option("--title", default="Retrieval report", show_default=True, help="Heading of the page.")
 @click.option("--formats", default="html,csv", show_default=True, help="Of html, csv, parquet, json, markdown, latex.")

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from retrieval_report.cli.group import EXAMPLES, cli
-from retrieval_report.cli.settings import POLICIES, check, data_options, options, output_options, read_data
+from retrieval_report.cli.settings import (
+    POLICIES,
+    average_option,
+    check,
+    data_options,
+    options,
+    output_options,
+    read_data,
+)
 from retrieval_report.output import check_writable_folder, csv_bytes, write_files
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.terminal import summary_table, visible
@@ -26,13 +34,7 @@ __all__ = ["demo", "evaluate", "score", "tell_written"]
 @cli.command(epilog=EXAMPLES)
 @data_options
 @options()
-@click.option(
-    "--average",
-    type=click.Choice(["micro", "macro", "weighted"]),
-    default="micro",
-    show_default=True,
-    help="Mean over queries, over labels, or by query weight.",
-)
+@average_option
 @output_options("scores.csv and summary.csv")
 def evaluate(
     rankings: tuple[str, ...],

@@ -9,6 +9,7 @@ import click
 
 __all__ = [
     "POLICIES",
+    "average_option",
     "check",
     "data_options",
     "options",
@@ -108,6 +109,15 @@ def options(*names: str) -> Callable[[Command], Command]:
         return command
 
     return add
+
+
+average_option = click.option(
+    "--average",
+    type=click.Choice(["micro", "macro", "weighted"]),
+    default="micro",
+    show_default=True,
+    help="Mean over queries, over labels, or by query weight.",
+)
 
 
 def data_options(command: Command) -> Command:

@@ -9,28 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.arguments import check_whole
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import DataError, ParameterError
 
-__all__ = ["DISTANCES", "CodeSpace", "as_matrix", "check_whole"]
+__all__ = ["DISTANCES", "CodeSpace", "as_matrix"]
 
 DISTANCES = ("hamming", "l1", "dot")
 CHUNK = 1 << 24  # values looked at in one go, so that checks of a memory-mapped array stay small
 WORD = 64
 
 Matrix = NDArray[Any]
-
-
-def check_whole(name: str, value: object, least: int) -> int:
-    """Return a whole number of at least ``least``, or raise.
-
-    >>> check_whole("depth", 0, 1)
-    Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: depth: 0 is not a whole number from 1 on
-    """
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
-        raise ParameterError(f"{name}: {value!r} is not a whole number from {least} on")
-    return int(value.__index__())
 
 
 def as_matrix(values: object, what: str) -> Matrix:

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 from tqdm import tqdm
 
-from retrieval_report.errors import KeyMismatchError, OutputError, ParameterError, RetrievalReportError
+from retrieval_report.arguments import check_whole
+from retrieval_report.errors import KeyMismatchError, OutputError, RetrievalReportError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
@@ -108,7 +109,9 @@ def evaluate_to(
         facts = find_facts(table, told["judgements"], told["queries"], options)
         _try(table, facts, told, options)
         numbered = "naive" in options.get("policies", Options.policies) and "count" not in table.empty.columns
-        parts = find_parts(table, folder, _whole(rows_per_part), numbered=numbered, progress=progress)
+        parts = find_parts(
+            table, folder, check_whole("rows_per_part", rows_per_part, 1), numbered=numbered, progress=progress
+        )
         beside = {name: _by_part(frame, parts) for name, frame in told.items() if frame is not None}
 
         def work(number: int) -> pl.DataFrame:
@@ -144,7 +147,9 @@ def count_ties_to(
         table = open_table(rankings, folder, columns, model)
         _refuse_own_input(Path(out), table)
         count_ties(table.empty)
-        parts = find_parts(table, folder, _whole(rows_per_part), numbered=False, progress=progress)
+        parts = find_parts(
+            table, folder, check_whole("rows_per_part", rows_per_part, 1), numbered=False, progress=progress
+        )
         counts = _run(lambda number: count_ties(parts.read(number)), parts, "counting", progress)
         return _write(counts, folder, Path(out))
 
@@ -230,12 +235,6 @@ def _run(work: Work, parts: Parts, title: str, progress: bool) -> Iterator[pl.Da
                     warnings.warn(warning.message, stacklevel=4)
             yield result
             bar.update(rows)
-
-
-def _whole(rows_per_part: int) -> int:
-    if isinstance(rows_per_part, bool) or not isinstance(rows_per_part, int) or rows_per_part < 1:
-        raise ParameterError(f"rows_per_part: {rows_per_part!r} is not a whole number from 1 on")
-    return rows_per_part
 
 
 @contextmanager
