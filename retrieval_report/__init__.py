@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.codes import count_codes, count_relevant
+    from retrieval_report.counting import count_ties
     from retrieval_report.errors import (
         ColumnError,
         DataError,
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
     from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
     from retrieval_report.stream import count_ties_to, evaluate_to
-    from retrieval_report.ties import count_ties, tie_groups
+    from retrieval_report.ties import tie_groups
     from retrieval_report.weights import list_weights
 
 __version__ = "0.1.0"
@@ -166,6 +167,7 @@ _HOMES = {
     "ParameterError": "errors",
     "RetrievalReportError": "errors",
     "RetrievalReportWarning": "errors",
+    "count_ties": "counting",
     "evaluate": "evaluation",
     "shuffled_means": "evaluation",
     "ACG": "metrics",
@@ -186,7 +188,6 @@ _HOMES = {
     "read_judgements": "reading",
     "read_queries": "reading",
     "read_rankings": "reading",
-    "count_ties": "ties",
     "tie_groups": "ties",
     "list_weights": "weights",
 }

@@ -9,7 +9,7 @@ from retrieval_report.options import check_relevant_from
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import check_counts, check_rankings, order_column, with_model
 
-__all__ = ["count_ties", "tie_groups"]
+__all__ = ["count_rows", "tie_groups"]
 
 
 def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.DataFrame:
@@ -67,37 +67,8 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     ).sort("model", "query", "tie", "row", maintain_order=True)
 
 
-def count_ties(rankings: object) -> pl.DataFrame:
-    """Count the items of every model, query, distance and relevance: all that the policies but naive need.
-
-    Counts of parts of the items add up to the counts of the whole, so lists may be scored from shards.
-
-    Parameters
-    ----------
-    rankings
-        A rankings frame, or a counts frame whose equal rows are to be added up.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, sorted by the first four.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> count_ties(pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1]}))
-    shape: (3, 5)
-    ┌───────┬───────┬──────────┬───────────┬───────┐
-    │ model ┆ query ┆ distance ┆ relevance ┆ count │
-    │ ---   ┆ ---   ┆ ---      ┆ ---       ┆ ---   │
-    │ str   ┆ str   ┆ i64      ┆ i64       ┆ i64   │
-    ╞═══════╪═══════╪══════════╪═══════════╪═══════╡
-    │ model ┆ q     ┆ 0        ┆ 0         ┆ 1     │
-    │ model ┆ q     ┆ 2        ┆ 0         ┆ 1     │
-    │ model ┆ q     ┆ 2        ┆ 1         ┆ 2     │
-    └───────┴───────┴──────────┴───────────┴───────┘
-    """
+def count_rows(rankings: object) -> pl.DataFrame:
+    """Count the rows of every model, query, distance and relevance; see ``count_ties``."""
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         frame = with_model(check_counts(frame))

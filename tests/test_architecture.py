@@ -19,7 +19,7 @@ LAYERS = (
     {"arguments", "checking", "errors", "schema"},
     {"arrays", "codes", "joining", "kernels", "needs", "options", "radius", "reading", "ties"},
     {"metrics", "parsing", "weights"},
-    {"evaluation", "scoring", "spark", "stream"},
+    {"counting", "evaluation", "in_memory", "scoring", "spark", "stream"},
     {"analysis"},
     {"charts"},
     {"codes_files", "output", "report", "samples", "terminal"},
@@ -43,7 +43,7 @@ HOMES = {
     "pyspark": {"spark"},
     "scipy": {"analysis"},
     "streamlit": set(),
-    "tqdm": {"cli", "codes", "evaluation", "stream"},
+    "tqdm": {"cli", "codes", "in_memory", "stream"},
     "vl_convert": {"charts", "report"},
 }
 

@@ -14,10 +14,10 @@ from codes_by_hand import by_hand, classes, hamming, judged_by_hand, pairs, rand
 
 from retrieval_report import evaluate
 from retrieval_report.codes import count_codes, count_relevant, shards
+from retrieval_report.counting import count_ties
 from retrieval_report.errors import (
     RetrievalReportWarning,
 )
-from retrieval_report.ties import count_ties
 
 POLICIES = ("expected", "best", "worst", "shuffled")
 

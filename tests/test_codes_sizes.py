@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval_report.codes import count_codes, counting, shards
-from retrieval_report.ties import count_ties
+from retrieval_report.counting import count_ties
 
 
 def forms(bits: Array) -> dict[str, tuple[Array, int | None]]:

@@ -11,9 +11,9 @@ from codes_by_hand import classes, hamming, pairs, random_bits
 
 from retrieval_report import summarise
 from retrieval_report.codes import count_codes, count_relevant
+from retrieval_report.counting import count_ties
 from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, ParameterError, RetrievalReportError
 from retrieval_report.radius import evaluate_radius, radius_scores
-from retrieval_report.ties import count_ties
 
 METRICS = ["precision", "recall", "f1", "hit_rate"]
 COUNTS = pl.DataFrame(

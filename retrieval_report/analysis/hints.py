@@ -10,13 +10,13 @@ import polars as pl
 
 from retrieval_report.analysis.profile import TieTable, tie_profile
 from retrieval_report.analysis.rows import tie_means, told_once
+from retrieval_report.counting import count_ties
 from retrieval_report.errors import ParameterError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import order_column
-from retrieval_report.ties import count_ties
 
 __all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
 

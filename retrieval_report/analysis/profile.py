@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.rows import judged_rows, told_once
+from retrieval_report.counting import count_ties
 from retrieval_report.options import Options
 from retrieval_report.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import order_column
-from retrieval_report.ties import count_ties
 
 __all__ = ["NEAR", "PROFILE", "TieTable", "tie_profile"]
 

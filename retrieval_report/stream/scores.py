@@ -22,7 +22,7 @@ from retrieval_report.schema import check_counts, check_judgements, check_querie
 from retrieval_report.stream.facts import Facts, find_facts, marker_judgements, marker_queries, marker_rows
 from retrieval_report.stream.parts import Parts, find_parts
 from retrieval_report.stream.sources import Paths, Table, open_table
-from retrieval_report.ties import count_ties
+from retrieval_report.ties import count_rows
 
 __all__ = ["ROWS_PER_PART", "count_ties_to", "evaluate_to"]
 
@@ -146,11 +146,11 @@ def count_ties_to(
     with _place_for(out) as folder:
         table = open_table(rankings, folder, columns, model)
         _refuse_own_input(Path(out), table)
-        count_ties(table.empty)
+        count_rows(table.empty)
         parts = find_parts(
             table, folder, check_whole("rows_per_part", rows_per_part, 1), numbered=False, progress=progress
         )
-        counts = _run(lambda number: count_ties(parts.read(number)), parts, "counting", progress)
+        counts = _run(lambda number: count_rows(parts.read(number)), parts, "counting", progress)
         return _write(counts, folder, Path(out))
 
 
