@@ -5,7 +5,8 @@ PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 pyth
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_arrays.py tests/test_codes.py
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+# --dist loadgroup: the Spark tests share one session, so one process runs them all.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 .PHONY: help report test lint format wheel benchmark clean
 

@@ -3,15 +3,51 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
+import spark_sessions
 from hypothesis import HealthCheck, settings
 
 # Deadlines and slow-generation checks would fail on a busy machine, not on a wrong program.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the Spark tests first, kind of session by kind, all in one process: a process holds one session."""
+    ours = [item for item in items if item.get_closest_marker("spark")]
+    for item in ours:
+        item.add_marker(pytest.mark.xdist_group("spark"))
+    others = [item for item in items if item not in set(ours)]
+    items[:] = sorted(ours, key=spark_kind) + others
+
+
+def spark_kind(item: pytest.Item) -> int:
+    names = getattr(item, "fixturenames", ())
+    kind = item.callspec.params.get("spark_kind", "local") if hasattr(item, "callspec") else "local"
+    return spark_sessions.KINDS.index(kind) if {"spark", "spark_kind"} & set(names) else len(spark_sessions.KINDS)
+
+
+@pytest.fixture(scope="session")
+def sessions() -> Iterator[spark_sessions.Sessions]:
+    """What starts Spark sessions here, and stops them."""
+    reason = spark_sessions.missing()
+    if reason:
+        pytest.skip(reason)
+    sessions = spark_sessions.Sessions()
+    yield sessions
+    sessions.close()
+
+
+@pytest.fixture
+def spark(sessions: spark_sessions.Sessions, request: pytest.FixtureRequest) -> Any:
+    """A session on this machine, or of the kind that the test's parameter ``spark_kind`` says."""
+    callspec = getattr(request.node, "callspec", None)
+    return sessions.ask(callspec.params.get("spark_kind", "local") if callspec else "local")
 
 
 @pytest.hookimpl(wrapper=True)

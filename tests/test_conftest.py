@@ -18,7 +18,8 @@ SKIPS = {
 
 
 def run_pytest(folder: Path, body: str, *, forbid: bool) -> subprocess.CompletedProcess[str]:
-    shutil.copy(Path(__file__).with_name("conftest.py"), folder)
+    for name in ("conftest.py", "spark_sessions.py"):
+        shutil.copy(Path(__file__).with_name(name), folder)
     (folder / "test_sample.py").write_text(f"import pytest\n{body}\n")
     (folder / "test_other.py").write_text("def test_other() -> None: pass\n")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))}
