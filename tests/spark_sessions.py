@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +44,7 @@ def missing() -> str | None:
     return None
 
 
-def settings(folder: Path) -> dict[str, str]:
+def settings(folder: Path) -> dict[str, Any]:
     """Settings that keep a session on this machine, small, and its files in a folder."""
     return {
         "spark.driver.bindAddress": "127.0.0.1",
