@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from retrieval_report.kernels.compile import kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists
 
-__all__ = ["draw_layout", "draw_orders", "integer_keys", "list_keys", "text_keys"]
+__all__ = ["draw_layout", "draw_orders", "draw_rows", "integer_keys", "list_keys", "text_keys"]
 
 Keys = NDArray[np.uint64]
 
@@ -126,3 +126,20 @@ def draw_orders(
                     pool[other] = pool[slot]
                 out += slots
             t += size
+
+
+@kernel
+def draw_rows(size: Integers, key: np.uint64, draw: int, row: Integers) -> None:
+    """The row at every slot of one list, whose ties have ``size`` rows each, by rising grade inside a tie.
+
+    The slots get the grades that ``draw_orders`` gives them: same key, same counters, same exchanges.
+    """
+    key = mix(key + np.uint64(draw) * np.uint64(0xD1342543DE82EF95))
+    start = 0
+    for tie in range(size.size):
+        for slot in range(size[tie]):
+            row[start + slot] = start + slot
+        for slot in range(size[tie]):
+            other = slot + uniform_below(key, start + slot, size[tie] - slot)
+            row[start + slot], row[start + other] = row[start + other], row[start + slot]
+        start += size[tie]

@@ -1,0 +1,132 @@
+"""One ranked list: its rows as ties, and the order that one draw gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.rows import judged_rows, told_once
+from retrieval_report.arguments import check_whole
+from retrieval_report.arrays import keys_of
+from retrieval_report.errors import DataError, ParameterError
+from retrieval_report.kernels import shuffling
+from retrieval_report.options import Options
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.ties import tie_groups
+
+__all__ = ["drawn_order", "list_ties", "one_list"]
+
+ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
+
+
+def list_ties(
+    rankings: object,
+    *,
+    model: str,
+    query: object,
+    judgements: object = None,
+    queries: object = None,
+    relevant_from: float | None = None,
+    **options: Any,
+) -> pl.DataFrame:
+    """Take one list out of the rankings, with the relevances that it is scored by, as its ties.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame; a counts frame has no items to list and is refused.
+    model, query
+        Whose list; rankings without a column ``model`` are those of "model".
+    judgements, queries, relevant_from, **options
+        As for :func:`evaluate`; options that do not decide which rows count have no effect.
+
+    Returns
+    -------
+    polars.DataFrame
+        What :func:`tie_groups` returns; no rows where the model has none for this query.
+
+    Examples
+    --------
+    >>> rankings = {"query": ["p", "q", "q"], "item": ["a", "a", "b"], "distance": [1, 2, 2]}
+    >>> judgements = {"query": ["p", "q"], "item": ["a", "b"], "relevance": [1, 1]}
+    >>> rows = list_ties(rankings, model="model", query="q", judgements=judgements)
+    >>> rows.select("item", "relevance", "tie", "tie_size", "tie_relevant").rows()
+    [('a', 0, 1, 2, 1), ('b', 1, 1, 2, 1)]
+    """
+    frame, given = one_list(rankings, model, query, judgements, queries)
+    kept = {name: value for name, value in options.items() if name in ROW_OPTIONS}
+    with told_once():
+        checked = Options(**kept, policies=("expected",))
+        rows = judged_rows(frame, **given, options=checked) if frame.height else frame
+        return tie_groups(rows.drop("mask", strict=False), relevant_from=relevant_from)
+
+
+def one_list(
+    rankings: object, model: str, query: object, judgements: object, queries: object
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Rankings of one list, and ``judgements`` and ``queries`` of its query; counts frames are refused.
+
+    >>> rankings = {"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 2]}
+    >>> frame, given = one_list(rankings, "model", "q", None, {"query": ["p", "q"]})
+    >>> frame["distance"].to_list(), given["queries"]["query"].to_list()
+    ([2], ['q'])
+    """
+    frame = to_polars(rankings, "rankings")
+    if "count" in frame.columns:
+        raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
+    if "model" not in frame.columns:
+        frame = frame.with_columns(model=pl.lit("model"))
+    frame = frame.filter((pl.col("model") == model) & (pl.col("query") == query))
+    told = {"judgements": judgements, "queries": queries}
+    return frame, {
+        name: None if part is None else to_polars(part, name).filter(pl.col("query") == query)
+        for name, part in told.items()
+    }
+
+
+def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame:
+    """Put a list into the order that one draw gives it.
+
+    Parameters
+    ----------
+    rows
+        What :func:`list_ties` returns.
+    draw, seed
+        Number of the draw, from 0, and the seed, as in :func:`shuffled_means`: an evaluator that ranked the list so
+        would print what it says.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows, first place first, with ``row`` the place, from 0.
+
+    Examples
+    --------
+    >>> from retrieval_report import shuffled_means
+    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [0, 1, 0]}
+    >>> rows = list_ties(rankings, model="model", query="q")
+    >>> [drawn_order(rows, draw=draw)["item"].to_list() for draw in range(3)]
+    [['b', 'a', 'c'], ['a', 'b', 'c'], ['b', 'a', 'c']]
+    >>> shuffled_means(rankings, metrics="precision@1", shuffles=3)["value"].to_list()
+    [1.0, 0.0, 1.0]
+    """
+    check_whole("draw", draw, 0)
+    check_whole("seed", seed, 0)
+    if not rows.height:
+        return rows
+    _check_one(rows)
+    rows = rows.sort("tie", "relevance", maintain_order=True)
+    size = rows.group_by("tie", maintain_order=True).len()["len"].cast(pl.Int64).to_numpy()
+    key, at = np.empty(1, np.uint64), np.empty(rows.height, np.int64)
+    names = rows.head(1)
+    shuffling.list_keys(np.uint64(seed % 2**64), keys_of(names["model"]), keys_of(names["query"]), key)
+    shuffling.draw_rows(size, key[0], draw, at)
+    return rows[at].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
+
+
+def _check_one(rows: pl.DataFrame) -> None:
+    lists = rows.select("model", "query").n_unique()
+    if lists != 1:
+        raise DataError(f"rows: {lists} lists; pass the rows of one model and query")
