@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from retrieval_report.cli.engines import score
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.scoring import score, tell_written
+from retrieval_report.cli.scoring import tell_written
 from retrieval_report.cli.settings import check, data_options, options, output_options, read_data
 from retrieval_report.output import check_writable_folder, csv_bytes, write_files
 from retrieval_report.terminal import frame_table, visible
@@ -153,4 +154,4 @@ def _write(folder: Any, frames: Mapping[str, pl.DataFrame], *, raw: bool) -> Non
 
 def _tell(folder: Any, frames: Mapping[str, pl.DataFrame]) -> None:
     if folder is not None:
-        tell_written({folder / name: b"" for name in frames})
+        tell_written(folder / name for name in frames)

@@ -67,4 +67,4 @@ def codes(
     if result.radius is not None:
         shown = ["model", "radius", "precision", "recall", "f1", "hit_rate", "empty", "queries"]
         click.echo("\nwithin a radius\n" + frame_table(result.radius, shown))
-    tell_written(dict.fromkeys(result.files, b""))
+    tell_written(result.files)

@@ -49,7 +49,9 @@ class _Commands(click.Group):
             try:
                 return super().invoke(ctx)
             except RetrievalReportError as error:
-                raise _BadInput(_visible_lines(str(error))) from error
+                # A note says, for example, in which part of a large input an error was found.
+                lines = [str(error), *getattr(error, "__notes__", ())]
+                raise _BadInput(_visible_lines("\n".join(lines))) from error
             except KeyboardInterrupt:
                 click.echo("Interrupted; nothing was written by half.", err=True)
                 ctx.exit(128 + signal.SIGINT)

@@ -58,4 +58,4 @@ def report(
     cutoff = pl.col("cutoff").eq_missing(contents.cutoff)
     shown = contents.summary.filter(pl.col("metric") == contents.metric, cutoff)
     click.echo("\n" + summary_table(shown))
-    tell_written(dict.fromkeys(written, b""))
+    tell_written(written)

@@ -5,36 +5,43 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from retrieval_report.cli.engines import ENGINES, Task, score
 from retrieval_report.cli.group import EXAMPLES, cli
 from retrieval_report.cli.settings import (
     POLICIES,
     average_option,
-    check,
     data_options,
     options,
     output_options,
     read_data,
 )
-from retrieval_report.output import check_writable_folder, csv_bytes, write_files
+from retrieval_report.output import check_writable_folder
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.terminal import summary_table, visible
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["demo", "evaluate", "score", "tell_written"]
+__all__ = ["demo", "evaluate", "tell_written"]
 
 
 @cli.command(epilog=EXAMPLES)
 @data_options
 @options()
 @average_option
+@click.option(
+    "--engine",
+    type=click.Choice(list(ENGINES)),
+    default="memory",
+    show_default=True,
+    help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet.",
+)
 @output_options("scores.csv and summary.csv")
 def evaluate(
     rankings: tuple[str, ...],
@@ -42,6 +49,7 @@ def evaluate(
     queries: str | None,
     columns: dict[str, str] | None,
     average: str,
+    engine: str,
     out: str | None,
     raw: bool,
     **settings: Any,
@@ -52,10 +60,9 @@ def evaluate(
     orders of tied items with its standard deviation, and the lowest and highest that any order can give.
     """
     folder = None if out is None else check_writable_folder(out)
-    scores, summary = score(rankings, judgements, queries, columns=columns, average=average, **settings)
-    files = {} if folder is None else _csv_files(folder, scores, summary, raw=raw)
+    task = Task(rankings, judgements, queries, columns, average, folder, raw, settings)
     # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
-    write_files(files)
+    summary, files = ENGINES[engine](task)
     click.echo(summary_table(summary))
     tell_written(files)
 
@@ -76,7 +83,7 @@ def demo(out: str | None) -> None:
             summary, paths = _sample_report(sample, read_data(*files), folder)
             written += paths
         click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_table(summary)}")
-    tell_written(dict.fromkeys(written, b""))
+    tell_written(written)
     click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(data)}")
 
 
@@ -91,36 +98,11 @@ def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tup
     return contents.summary, rr.write_report(folder / sample.name, contents)
 
 
-def score(
-    rankings: Sequence[str],
-    judgements: str | None,
-    queries: str | None,
-    *,
-    columns: dict[str, str] | None = None,
-    average: str = "micro",
-    **settings: Any,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read, evaluate and summarise; progress is shown to a person only."""
-    import retrieval_report as rr
-
-    check(**settings)
-    data = read_data(rankings, judgements, queries, columns)
-    person = sys.stderr is not None and sys.stderr.isatty()
-    scores = rr.evaluate(**data, progress=person, **settings)
-    return scores, rr.summarise(scores, queries=data["queries"], average=average)
-
-
-def _csv_files(folder: Path, scores: pl.DataFrame, summary: pl.DataFrame, *, raw: bool = False) -> dict[Path, bytes]:
-    return {
-        folder / "scores.csv": csv_bytes(scores, raw=raw),
-        folder / "summary.csv": csv_bytes(summary, raw=raw),
-    }
-
-
-def tell_written(files: Mapping[Path, bytes]) -> None:
+def tell_written(files: Iterable[Path]) -> None:
     """Name the files that were written."""
-    if files:
-        click.echo("\n".join(["", *(f"Wrote {visible(str(path))}" for path in files)]))
+    lines = [f"Wrote {visible(str(path))}" for path in files]
+    if lines:
+        click.echo("\n".join(["", *lines]))
 
 
 def _next_command(data: Path) -> str:

@@ -42,7 +42,7 @@ def evaluate_to(
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
-    rows_per_part: int = ROWS_PER_PART,
+    rows_per_part: int | None = None,
     progress: bool = False,
     **options: Any,
 ) -> Path:
@@ -65,7 +65,7 @@ def evaluate_to(
     columns, model
         For files, as for :func:`read_rankings`.
     rows_per_part
-        Rows scored together. The scores do not depend on it.
+        Rows scored together, by default two million. The scores do not depend on it.
     progress
         Show progress bars.
     **options
@@ -109,9 +109,7 @@ def evaluate_to(
         facts = find_facts(table, told["judgements"], told["queries"], options)
         _try(table, facts, told, options)
         numbered = "naive" in options.get("policies", Options.policies) and "count" not in table.empty.columns
-        parts = find_parts(
-            table, folder, check_whole("rows_per_part", rows_per_part, 1), numbered=numbered, progress=progress
-        )
+        parts = find_parts(table, folder, _size(rows_per_part), numbered=numbered, progress=progress)
         beside = {name: _by_part(frame, parts) for name, frame in told.items() if frame is not None}
 
         def work(number: int) -> pl.DataFrame:
@@ -127,7 +125,7 @@ def count_ties_to(
     *,
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
-    rows_per_part: int = ROWS_PER_PART,
+    rows_per_part: int | None = None,
     progress: bool = False,
 ) -> Path:
     """Count the ties of rankings larger than memory: what :func:`count_ties` returns, written to a Parquet file.
@@ -147,11 +145,13 @@ def count_ties_to(
         table = open_table(rankings, folder, columns, model)
         _refuse_own_input(Path(out), table)
         count_rows(table.empty)
-        parts = find_parts(
-            table, folder, check_whole("rows_per_part", rows_per_part, 1), numbered=False, progress=progress
-        )
+        parts = find_parts(table, folder, _size(rows_per_part), numbered=False, progress=progress)
         counts = _run(lambda number: count_rows(parts.read(number)), parts, "counting", progress)
         return _write(counts, folder, Path(out))
+
+
+def _size(rows_per_part: int | None) -> int:
+    return ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
 
 
 def _refuse_own_input(out: Path, table: Table) -> None:

@@ -1,0 +1,138 @@
+"""What `evaluate --engine` chooses between: where the scores are computed, and which files hold them."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval_report.cli.settings import check, read_data
+from retrieval_report.output import csv_bytes, write_files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ENGINES", "Task", "score"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What `evaluate` was asked on the command line."""
+
+    rankings: tuple[str, ...]
+    judgements: str | None
+    queries: str | None
+    columns: dict[str, str] | None
+    average: str
+    folder: Path | None  # where results are written
+    raw: bool
+    settings: dict[str, Any]
+
+
+Engine = Callable[[Task], tuple["pl.DataFrame", list[Path]]]  # the summary, and the files written
+
+
+def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
+    """Read everything, and write CSV."""
+    scores, summary = score(
+        task.rankings, task.judgements, task.queries, columns=task.columns, average=task.average, **task.settings
+    )
+    if task.folder is None:
+        return summary, []
+    frames = {"scores.csv": scores, "summary.csv": summary}
+    files = {task.folder / name: csv_bytes(frame, raw=task.raw) for name, frame in frames.items()}
+    write_files(files)
+    return summary, list(files)
+
+
+def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
+    """Score Parquet or Arrow files part by part; the scores are Parquet, for they may be larger than memory too."""
+    import polars as pl
+
+    import retrieval_report as rr
+    from retrieval_report.schema import SCORES
+
+    check(**task.settings)
+    queries = None if task.queries is None else rr.read_queries(task.queries)
+    judgements = None if task.judgements is None else rr.read_judgements(task.judgements)
+    nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
+    rr.summarise(nothing, queries=queries, average=task.average)  # what is missing for the average comes out early
+    with _results(task.folder) as folder:
+        scores = rr.evaluate_to(
+            folder / "scores.parquet",
+            list(task.rankings),
+            judgements=judgements,
+            queries=queries,
+            columns=task.columns,
+            progress=_person(),
+            **task.settings,
+        )
+        summary = _summarised(scores, queries, task.average, task.settings)
+    if task.folder is None:
+        return summary, []
+    write_files({task.folder / "summary.csv": csv_bytes(summary, raw=task.raw)})
+    return summary, [scores, task.folder / "summary.csv"]
+
+
+ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk}
+
+
+def score(
+    rankings: Sequence[str],
+    judgements: str | None,
+    queries: str | None,
+    *,
+    columns: dict[str, str] | None = None,
+    average: str = "micro",
+    **settings: Any,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Read, evaluate and summarise; progress is shown to a person only."""
+    import retrieval_report as rr
+
+    check(**settings)
+    data = read_data(rankings, judgements, queries, columns)
+    scores = rr.evaluate(**data, progress=_person(), **settings)
+    return scores, rr.summarise(scores, queries=data["queries"], average=average)
+
+
+def _person() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def _results(folder: Path | None) -> Iterator[Path]:
+    """The folder for results, made if need be and gone again after an error; without one a temporary folder."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="retrieval-report-") as name:
+            yield Path(name)
+        return
+    new = not folder.exists()
+    folder.mkdir(exist_ok=True)
+    try:
+        yield folder
+    except BaseException:
+        if new:
+            with suppress(OSError):  # it holds scores already
+                folder.rmdir()
+        raise
+
+
+def _summarised(scores: Path, queries: object, average: str, settings: dict[str, Any]) -> pl.DataFrame:
+    """The summary of scores in a file, with those of one metric and cutoff at a time in memory."""
+    import polars as pl
+
+    import retrieval_report as rr
+    from retrieval_report.parsing import parse_metrics
+
+    rows = pl.scan_parquet(scores, glob=False)
+    summaries = []
+    for metric, cutoffs in parse_metrics(settings["metrics"], settings["cutoffs"]):
+        for cutoff in cutoffs:
+            wanted = (pl.col("metric") == str(metric)) & pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
+            own = rows.filter(wanted).collect(engine="streaming")
+            summaries.append(rr.summarise(own, queries=queries, average=average))
+    return pl.concat(summaries).sort("model", maintain_order=True)

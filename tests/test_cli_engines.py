@@ -1,0 +1,104 @@
+"""`evaluate --engine disk`: the numbers of the memory engine, from Parquet, part by part."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+from polars.testing import assert_frame_equal
+
+from retrieval_report.cli import cli
+from retrieval_report.stream import scores as stream_scores
+
+ASKED = ("--metrics", "precision,ap,r_precision,ap@2", "--cutoffs", "1,all", "--policies", "worst,best,expected")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def rankings(models: int = 2) -> pl.DataFrame:
+    rows = [
+        (f"m{models - model}", f"q{query}", f"i{item}", item * (model + query) % 4, (query + item) % 3)
+        for model in range(models)
+        for query in range(12)
+        for item in range(9)
+        if (query, model) != (3, 0)
+    ]
+    return pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(stream_scores, "ROWS_PER_PART", 40)
+    rankings().write_parquet(tmp_path / "rankings.parquet")
+    return tmp_path / "rankings.parquet"
+
+
+@pytest.mark.parametrize("average", ["micro", "weighted"])
+def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path, average: str) -> None:
+    queries = tmp_path / "queries.csv"
+    queries.write_text("query,weight\n" + "".join(f"q{query},{query + 1}\n" for query in range(12)))
+    asked = (*ASKED, "--queries", queries, "--average", average)
+    memory = run("evaluate", file, *asked, "--out", tmp_path / "memory")
+    disk = run("evaluate", file, *asked, "--out", tmp_path / "disk", "--engine", "disk")
+    assert disk.exit_code == 0, disk.output
+    table, _, written = memory.stdout.rpartition("\n\n")
+    assert disk.stdout.startswith(table + "\n\n")
+    assert written.count("Wrote") == 2
+    assert disk.stdout.endswith(f"Wrote {tmp_path}/disk/scores.parquet\nWrote {tmp_path}/disk/summary.csv\n")
+    assert (tmp_path / "disk/summary.csv").read_text() == (tmp_path / "memory/summary.csv").read_text()
+    scores = pl.read_parquet(tmp_path / "disk/scores.parquet").sort("model", "query", maintain_order=True)
+    assert_frame_equal(scores, pl.read_csv(tmp_path / "memory/scores.csv"), check_exact=True)
+    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == ["scores.parquet", "summary.csv"]
+
+
+def test_without_a_folder_nothing_is_written(tmp_path: Path, file: Path) -> None:
+    disk = run("evaluate", file, *ASKED, "--engine", "disk")
+    assert disk.stdout == run("evaluate", file, *ASKED).stdout
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_no_rows(tmp_path: Path) -> None:
+    rankings().clear().write_parquet(tmp_path / "rankings.parquet")
+    disk = run("evaluate", tmp_path / "rankings.parquet", "--engine", "disk", "--out", tmp_path / "out")
+    assert disk.exit_code == 0, disk.output
+    assert pl.read_csv(tmp_path / "out/summary.csv").is_empty()
+
+
+def test_an_error_names_the_part_and_leaves_nothing(tmp_path: Path, file: Path) -> None:
+    bad = rankings().with_columns(
+        distance=pl.when(pl.col("query") != "q7").then(pl.col("distance")),
+    )
+    bad.write_parquet(file)
+    result = run("evaluate", file, "--engine", "disk", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "column 'distance': 18 null, first in query 'q7'" in result.stderr
+    assert re.search(r"Counted within part \d of 6\.", result.stderr)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_the_average_lacks_is_told_before_the_work(tmp_path: Path, file: Path) -> None:
+    result = run("evaluate", file, "--engine", "disk", "--average", "macro", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "needs queries with a column 'label'" in result.stderr
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_text_files_are_for_the_memory_engine(tmp_path: Path) -> None:
+    rankings().write_csv(tmp_path / "rankings.csv")
+    result = run("evaluate", tmp_path / "rankings.csv", "--engine", "disk")
+    assert result.exit_code == 2
+    assert "only Parquet and Arrow files are read" in result.stderr
+
+
+def test_the_input_is_never_replaced(tmp_path: Path) -> None:
+    rankings().write_parquet(tmp_path / "scores.parquet")
+    before = (tmp_path / "scores.parquet").read_bytes()
+    result = run("evaluate", tmp_path / "scores.parquet", "--engine", "disk", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "one of the files to be read" in result.stderr
+    assert (tmp_path / "scores.parquet").read_bytes() == before
