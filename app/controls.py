@@ -1,0 +1,169 @@
+"""The sidebar: what is asked of the data, as one frozen record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from address import choose_many, choose_number, choose_one, given, refuse
+from loading import CUTOFFS, Data
+from retrieval_report.options import NO_RELEVANT
+from retrieval_report.parsing import CATALOGUE, parse_metric
+from text import measure_name, plain
+
+__all__ = ["Choice", "plain", "sidebar"]
+
+PARAMETERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "precision": {"denominator": ("k", "retrieved")},
+    "ap": {"denominator": ("total", "min", "retrieved", "k")},
+    "wap": {"denominator": ("total", "min", "retrieved", "k")},
+    "dcg": {"gain": ("exp2", "linear")},
+    "ndcg": {"ideal": ("judged", "list", "cutoff"), "gain": ("exp2", "linear")},
+}
+EXPLAINED = {
+    "denominator": "What the sum is divided by: *total* all relevant items, *min* the smaller of k and that, "
+    "*retrieved* the relevant ones among the top k (for precision: the smaller of k and the length of the list), *k*.",
+    "ideal": "What NDCG divides by: the best list of the *judged* items, of the *list* itself, or of its top k.",
+    "gain": "What an item of relevance g counts: *exp2* 2^g − 1, *linear* g.",
+}
+POLICIES = {
+    "expected": "expected (exact)",
+    "naive": "naive (order received)",
+    "shuffled": "shuffled",
+    "worst": "lowest",
+    "best": "highest",
+}
+AVERAGES = {"micro": "queries (micro)", "macro": "labels (macro)", "weighted": "query weights"}
+MOST_CUTOFF = 2**63 - 1
+MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked: all that decides the numbers on a page besides the data.
+
+    Attributes
+    ----------
+    metric
+        Text form with its parameters, such as ``ap(denominator=retrieved)``.
+    cutoff
+        None is the whole list.
+    cutoffs
+        Those of the curve over all cutoffs; ``cutoff`` is among them.
+    models, policies
+        Chosen ones, in the order of the data and of `POLICIES`.
+    average, no_relevant, relevant_from, shuffles, seed
+        As for `summarise` and `evaluate`.
+    """
+
+    metric: str
+    cutoff: int | None
+    cutoffs: tuple[int | None, ...]
+    models: tuple[str, ...]
+    policies: tuple[str, ...]
+    average: str = "micro"
+    no_relevant: str = "zero"
+    relevant_from: float | None = None
+    shuffles: int = 100
+    seed: int = 0
+
+    @property
+    def measure(self) -> str:
+        """Metric and cutoff as text, such as ``ndcg@10``."""
+        return measure_name(self.metric, self.cutoff)
+
+
+def sidebar(data: Data) -> Choice:
+    """Draw the controls and return what they say."""
+    with st.sidebar:
+        metric, own_depth = _metric(data)
+        cutoff = None if own_depth else _cutoff(data)
+        models = choose_many("Models", data.models, name="models", placeholder="all")
+        offered = [policy for policy in POLICIES if not (data.counted and policy == "naive")]
+        policies = choose_many(
+            "Scores shown",
+            offered,
+            name="policies",
+            default=[policy for policy in offered if policy != "shuffled" or not data.large],
+            show=POLICIES.__getitem__,
+            placeholder="all",
+            help="*Shuffled* is left out of large data at first, because drawing orders takes its time.",
+        )
+        with st.expander("Rules"):
+            average, no_relevant, relevant_from, shuffles, seed = _rules(data)
+    return Choice(
+        metric=metric,
+        cutoff=cutoff,
+        cutoffs=(None,) if own_depth else _with(CUTOFFS, cutoff),
+        models=models or data.models,
+        policies=policies or tuple(offered),
+        average=average,
+        no_relevant=no_relevant,
+        relevant_from=relevant_from,
+        shuffles=shuffles,
+        seed=seed,
+    )
+
+
+def _with(cutoffs: tuple[int | None, ...], cutoff: int | None) -> tuple[int | None, ...]:
+    """Cutoffs in their order, the whole list last."""
+    known = {number for number in (*cutoffs, cutoff) if number is not None}
+    return (*sorted(known), None)
+
+
+def _metric(data: Data) -> tuple[str, bool]:
+    """The text form of the metric chosen, and whether it has a depth of its own."""
+    name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=data.metric)
+    parameters = []
+    for parameter, options in PARAMETERS.get(name, {}).items():
+        value = choose_one(parameter.capitalize(), options, name=parameter, help=EXPLAINED[parameter])
+        parameters.append(f"{parameter}={value}")
+    metric, _ = parse_metric(f"{name}({','.join(parameters)})" if parameters else name)
+    return str(metric), metric.own_depth
+
+
+def _cutoff(data: Data) -> int | None:
+    """A cutoff from the menu or typed."""
+    usual = ["all" if number is None else str(number) for number in CUTOFFS]
+    default = "all" if data.cutoff is None else str(data.cutoff)
+    for value in given("cutoff"):
+        if not _is_cutoff(value):
+            refuse("cutoff", value, "a whole number from 1 on or all is needed")
+    if not _is_cutoff(str(st.session_state.get("cutoff", default))):
+        refuse("cutoff", str(st.session_state.pop("cutoff")), "a whole number from 1 on or all is needed")
+    chosen = st.selectbox(
+        "Cutoff k",
+        usual,
+        index=usual.index(default),
+        key="cutoff",
+        accept_new_options=True,
+        bind="query-params",
+        help="Choose one, or type any whole number. *all* is the whole list.",
+    )
+    return None if chosen == "all" or not _is_cutoff(str(chosen)) else int(str(chosen))
+
+
+def _is_cutoff(text: str) -> bool:
+    return text == "all" or (text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= MOST_CUTOFF)
+
+
+def _rules(data: Data) -> tuple[str, str, float | None, int, int]:
+    averages = [average for average in AVERAGES if average in data.averages]
+    average = choose_one("Average over", averages, name="average", show=AVERAGES.__getitem__)
+    no_relevant = choose_one(
+        "Queries without a relevant item",
+        NO_RELEVANT,
+        name="no_relevant",
+        help="They score 0, are left out, score 1, or are refused.",
+    )
+    relevant_from = choose_number(
+        "Relevant from grade",
+        name="relevant_from",
+        low=0.0,
+        step=1.0,
+        help="The smallest relevance that counts as relevant; empty: every one above 0.",
+    )
+    shuffles = choose_number("Random orders drawn", name="shuffles", low=1, high=10_000, default=100)
+    seed = choose_number("Seed", name="seed", low=0, high=MOST_SEED, default=0)
+    return average, no_relevant, relevant_from, shuffles, seed

@@ -1,0 +1,377 @@
+"""Data and numbers for the pages: the only code that is remembered from one run of the page to the next.
+
+Everything is remembered by the digest of the data and by the settings that decide it, never by Streamlit's hash of a
+frame, which looks at a few rows only. What is remembered is shared by all sessions, bounded, and never changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import polars as pl
+import streamlit as st
+
+import retrieval_report as rr
+from noticing import noticed
+from retrieval_report.reading.sources import find_files
+from retrieval_report.report.verdict import verdict as say
+
+if TYPE_CHECKING:
+    from controls import Choice
+
+__all__ = [
+    "CUTOFFS",
+    "METRICS",
+    "Data",
+    "Files",
+    "Verdict",
+    "agreement",
+    "audit",
+    "comparison",
+    "flips",
+    "hints",
+    "prefetch",
+    "profile",
+    "query_table",
+    "read_files",
+    "rows_of",
+    "scores",
+    "shuffled",
+    "summary",
+    "verdict",
+]
+
+LARGE = 2_000_000  # rows from which on random orders are drawn only where asked for
+# Computed at once, so that passing from one to the other costs nothing.
+METRICS = ("precision", "recall", "ap", "rr", "ndcg")
+CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What is looked at: frames, and where they come from.
+
+    Attributes
+    ----------
+    name
+        For the page; text, not Markdown.
+    digest
+        Stands for the content: equal digests mean equal frames.
+    rankings, judgements, queries
+        Contract frames; the last two may be None.
+    notes
+        What was read, and what was noticed while reading; text.
+    metric, cutoff
+        The measure to begin with.
+    """
+
+    name: str
+    digest: str
+    rankings: pl.DataFrame
+    judgements: pl.DataFrame | None = None
+    queries: pl.DataFrame | None = None
+    notes: tuple[str, ...] = field(default=())
+    metric: str = "ndcg"
+    cutoff: int | None = 10
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """All models, by name."""
+        if "model" not in self.rankings.columns:
+            return ("model",)
+        return tuple(sorted(self.rankings["model"].cast(pl.String).unique().drop_nulls()))
+
+    @property
+    def counted(self) -> bool:
+        """Whether rows are counts, which have no order: no naive scores, no audit."""
+        return "count" in self.rankings.columns
+
+    @property
+    def large(self) -> bool:
+        """Whether drawing random orders takes long."""
+        return self.rankings.height > LARGE
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """The averages that the queries allow."""
+        columns = () if self.queries is None else self.queries.columns
+        wanted = {"macro": "label", "weighted": "weight"}
+        return ("micro", *(average for average, column in wanted.items() if column in columns))
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """The frames by the names that `evaluate` gives them."""
+        return {"rankings": self.rankings, "judgements": self.judgements, "queries": self.queries}
+
+
+class Files(NamedTuple):
+    """Files to open: as `read_rankings`, `read_judgements` and `read_queries` take them."""
+
+    name: str
+    rankings: tuple[str, ...]
+    judgements: str | None = None
+    queries: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    measure: tuple[str, int | None] = ("ndcg", 10)
+
+
+class Verdict(NamedTuple):
+    """What `retrieval_report.report.verdict` says, and who only seems to have won."""
+
+    status: str
+    sentences: tuple[str, ...]
+    printed: tuple[str, ...]  # first in the order received, though not in expectation
+    best: tuple[str, ...]  # first in expectation
+
+
+def remember(entries: int) -> Callable[[Function], Function]:
+    """Keep the last results of a function; arguments that begin with an underscore do not tell them apart."""
+    return st.cache_resource(max_entries=entries, show_spinner=False)  # type: ignore[return-value]
+
+
+def read_files(files: Files) -> Data:
+    """Read files, or remember them where none has changed since."""
+    kinds = (files.rankings, files.judgements, files.queries)
+    found = [path for given in kinds if given is not None for path in find_files(_listed(given))]
+    states = [(str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size) for path in found]
+    digest = hashlib.sha256(repr((files, states)).encode()).hexdigest()
+    return _read(digest, files)
+
+
+def _listed(given: str | tuple[str, ...]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+@remember(4)
+def _read(digest: str, _files: Files) -> Data:
+    with noticed() as notes:
+        rankings = rr.read_rankings(list(_files.rankings), columns=dict(_files.columns) or None)
+        judgements = None if _files.judgements is None else rr.read_judgements(_files.judgements)
+        queries = None if _files.queries is None else rr.read_queries(_files.queries)
+    metric, cutoff = _files.measure
+    return Data(_files.name, digest, rankings, judgements, queries, tuple(notes), metric, cutoff)
+
+
+class Rules(NamedTuple):
+    """The settings that decide the scores of all policies."""
+
+    no_relevant: str
+    relevant_from: float | None
+
+
+class Draws(NamedTuple):
+    """The settings that decide random orders."""
+
+    shuffles: int
+    seed: int
+
+
+def _rules(choice: Choice) -> Rules:
+    return Rules(choice.no_relevant, choice.relevant_from)
+
+
+def _draws(choice: Choice) -> Draws:
+    return Draws(choice.shuffles, choice.seed)
+
+
+@remember(8)
+def _exact(
+    digest: str, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Rules, _data: Data
+) -> pl.DataFrame:
+    """Scores of all policies but the drawn one."""
+    policies = ("expected", *(() if _data.counted else ("naive",)), "worst", "best")
+    return rr.evaluate(**_data.frames, metrics=metrics, cutoffs=cutoffs, policies=policies, **rules._asdict())
+
+
+@remember(24)
+def _drawn(
+    digest: str, metric: str, cutoffs: tuple[int | None, ...], rules: Rules, draws: Draws, _data: Data
+) -> pl.DataFrame:
+    """Scores under random orders."""
+    settings = {**rules._asdict(), **draws._asdict()}
+    return rr.evaluate(**_data.frames, metrics=metric, cutoffs=cutoffs, policies="shuffled", **settings)
+
+
+@remember(24)
+def _means(digest: str, metric: str, cutoff: int | None, rules: Rules, draws: Draws, _data: Data) -> pl.DataFrame:
+    settings = {**rules._asdict(), **draws._asdict()}
+    return rr.shuffled_means(**_data.frames, metrics=metric, cutoffs=[cutoff], **settings)
+
+
+def _all_scores(data: Data, choice: Choice) -> pl.DataFrame:
+    """The chosen metric at all cutoffs, all models; random orders only if chosen."""
+    usual = choice.metric in METRICS and set(choice.cutoffs) <= set(CUTOFFS)
+    metrics, cutoffs = (METRICS, CUTOFFS) if usual else ((choice.metric,), choice.cutoffs)
+    exact = _exact(data.digest, metrics, cutoffs, _rules(choice), data)
+    parts = [exact.filter(pl.col("metric") == choice.metric)]
+    if "shuffled" in choice.policies:
+        parts.append(_drawn(data.digest, choice.metric, choice.cutoffs, _rules(choice), _draws(choice), data))
+    return pl.concat(parts)
+
+
+def _of_models(frame: pl.DataFrame, choice: Choice, *columns: str) -> pl.DataFrame:
+    return frame.filter(*(pl.col(column).is_in(choice.models) for column in columns or ("model",)))
+
+
+def _at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
+    return frame.filter(pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64)))
+
+
+def scores(data: Data, choice: Choice) -> pl.DataFrame:
+    """Per-query scores of the chosen metric at all cutoffs, for the chosen models and policies."""
+    return _of_models(_all_scores(data, choice), choice).filter(pl.col("policy").is_in(choice.policies))
+
+
+@remember(32)
+def _summary(digest: str, key: tuple[Any, ...], average: str, _data: Data, _choice: Choice) -> pl.DataFrame:
+    return rr.summarise(_all_scores(_data, _choice), queries=_data.queries, average=average)
+
+
+def _scored_by(choice: Choice) -> tuple[Any, ...]:
+    """All that decides `_all_scores` besides the data."""
+    drawn = _draws(choice) if "shuffled" in choice.policies else None
+    return choice.metric, choice.cutoffs, _rules(choice), drawn
+
+
+def _whole_summary(data: Data, choice: Choice) -> pl.DataFrame:
+    """All policies that were computed, whether chosen or not: verdicts need them."""
+    return _of_models(_summary(data.digest, _scored_by(choice), choice.average, data, choice), choice)
+
+
+def summary(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `summarise` returns for the chosen metric at all cutoffs, models and policies."""
+    return _whole_summary(data, choice).filter(pl.col("policy").is_in(choice.policies))
+
+
+def shuffled(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `shuffled_means` returns for the chosen metric at the chosen cutoff; no rows where not chosen."""
+    frame = _means(data.digest, choice.metric, choice.cutoff, _rules(choice), _draws(choice), data)
+    return _of_models(frame, choice)
+
+
+@remember(64)
+def _comparison(
+    digest: str,
+    key: tuple[Any, ...],
+    cutoff: int | None,
+    models: tuple[str, ...],
+    seed: int,
+    _data: Data,
+    _choice: Choice,
+) -> pl.DataFrame:
+    found = _at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice)
+    draws = shuffled(_data, _choice) if "shuffled" in _choice.policies else None
+    return rr.compare(found, draws=draws, seed=seed)
+
+
+def comparison(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `compare` returns for all pairs of the chosen models, at the chosen metric and cutoff."""
+    return _comparison(data.digest, _scored_by(choice), choice.cutoff, choice.models, choice.seed, data, choice)
+
+
+def flips(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `flips` returns for the chosen models, at the chosen metric and cutoff."""
+    paired = comparison(data, choice) if choice.average == "micro" else None
+    found = _at_cutoff(_whole_summary(data, choice), choice)
+    return rr.flips(found, comparison=paired if paired is not None and paired.height else None)
+
+
+def agreement(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `rank_agreement` returns for the chosen models, metric and policies, at all cutoffs."""
+    return rr.rank_agreement(summary(data, choice))
+
+
+@remember(16)
+def _profile(digest: str, cutoffs: tuple[int | None, ...], decimals: int | None, _data: Data) -> pl.DataFrame:
+    return rr.tie_profile(**_data.frames, cutoffs=cutoffs, decimals=decimals)
+
+
+def profile(data: Data, choice: Choice, *, decimals: int | None = None) -> pl.DataFrame:
+    """What `tie_profile` returns for the chosen models at all cutoffs, distances rounded if asked."""
+    return _of_models(_profile(data.digest, choice.cutoffs, decimals, data), choice)
+
+
+@remember(8)
+def _hints(digest: str, _data: Data) -> pl.DataFrame:
+    return rr.tie_hints(**_data.frames)
+
+
+def hints(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `tie_hints` returns for the chosen models, and for all together."""
+    return _hints(data.digest, data).filter(pl.col("model").is_in(choice.models) | pl.col("model").is_null())
+
+
+@remember(16)
+def _audit(digest: str, metric: str, cutoff: int | None, rules: Rules, seed: int, _data: Data) -> pl.DataFrame:
+    return rr.audit(**_data.frames, metrics=metric, cutoffs=[cutoff], seed=seed, **rules._asdict())
+
+
+def audit(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `audit` returns at the chosen metric and cutoff; no columns for counts, which have no order.
+
+    Winners are those among all models of the data.
+    """
+    if data.counted:
+        return pl.DataFrame()
+    found = _audit(data.digest, choice.metric, choice.cutoff, _rules(choice), choice.seed, data)
+    return _of_models(found, choice)
+
+
+@remember(16)
+def _query_table(
+    digest: str, key: tuple[Any, ...], cutoff: int | None, models: tuple[str, ...], _data: Data, _choice: Choice
+) -> pl.DataFrame:
+    return rr.query_table(_at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice))
+
+
+def query_table(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `query_table` returns for the chosen models, at the chosen metric and cutoff."""
+    return _query_table(data.digest, _scored_by(choice), choice.cutoff, choice.models, data, choice)
+
+
+def rows_of(data: Data, model: str, query: object) -> pl.DataFrame:
+    """The rankings of one model and query, in the order received."""
+    rows = data.rankings.filter(pl.col("query") == pl.lit(query))
+    return rows.filter(pl.col("model") == model) if "model" in rows.columns else rows
+
+
+@remember(16)
+def _others(digest: str, rules: Rules, average: str, _data: Data) -> pl.DataFrame:
+    """The expected means of all metrics that are computed at once."""
+    exact = _exact(digest, METRICS, CUTOFFS, rules, _data)
+    return rr.summarise(exact.filter(pl.col("policy") == "expected"), queries=_data.queries, average=average)
+
+
+def verdict(data: Data, choice: Choice) -> Verdict:
+    """What the chosen metric at the chosen cutoff tells about the chosen models."""
+    here = _at_cutoff(_whole_summary(data, choice), choice)
+    others = _of_models(_others(data.digest, _rules(choice), choice.average, data), choice)
+    place = (pl.col("metric") == choice.metric) & pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
+    joined = pl.concat([here, others.filter(~place)], how="vertical_relaxed")
+    status, sentences = say(joined, flips(data, choice), metric=choice.metric, cutoff=choice.cutoff)
+    best, printed = _first(here, "expected"), _first(here, "naive")
+    return Verdict(status, sentences, () if set(printed) <= set(best) else printed, best)
+
+
+def _first(found: pl.DataFrame, policy: str) -> tuple[str, ...]:
+    """Models that share the highest mean, to 12 digits."""
+    values = found.filter(pl.col("policy") == policy).drop_nulls("value")
+    if values.is_empty():
+        return ()
+    return tuple(values.filter(pl.col("value").round(12) == pl.col("value").round(12).max())["model"])
+
+
+@st.cache_resource(show_spinner=False)
+def _helper() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="ahead")
+
+
+def prefetch(data: Data, choice: Choice) -> None:
+    """Compute, after the page is drawn, what the next click may ask for."""

@@ -1,0 +1,60 @@
+"""The dashboard: `retrieval-report dashboard`, or `streamlit run app/main.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module, util
+from pathlib import Path
+
+import streamlit as st
+
+from address import refusals
+from controls import Choice, sidebar
+from loading import Data, prefetch
+from opening import choose_data
+from retrieval_report.errors import RetrievalReportError
+from text import plain
+
+ICON = Path(__file__).with_name("icon.png")
+PAGES = {
+    "overview": "Overview",
+    "cutoffs": "Cutoffs",
+    "compare": "Compare",
+    "ties": "Ties",
+    "queries": "Queries",
+    "audit": "Audit",
+    "data": "Data & export",
+}
+
+
+def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
+    """The function that draws a page; what is wrong with the data is said in its place."""
+
+    def draw() -> None:
+        try:
+            import_module(f"views.{name}").show(data, choice)
+        except RetrievalReportError as error:
+            st.error(plain(error))
+
+    draw.__name__ = name
+    return draw
+
+
+def main() -> None:
+    """Draw the page that the address names."""
+    st.set_page_config(page_title="Retrieval report", page_icon=str(ICON), layout="wide")
+    data = choose_data()
+    choice = sidebar(data)
+    there = [name for name in PAGES if util.find_spec(f"views.{name}")]
+    pages = [
+        st.Page(page(name, data, choice), title=PAGES[name], url_path=name, default=place == 0)
+        for place, name in enumerate(there)
+    ]
+    chosen = st.navigation(pages)
+    for sentence in refusals():
+        st.warning(sentence)
+    chosen.run()
+    prefetch(data, choice)
+
+
+main()

@@ -1,0 +1,65 @@
+"""What the dashboard shows: a sample, the files it was started with, or what was uploaded in this session."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from address import choose_one
+from loading import Data, Files, read_files
+from retrieval_report.samples import SAMPLES, sample_folder
+from text import short
+
+__all__ = ["START", "UPLOADED", "choose_data"]
+
+START = "RETRIEVAL_REPORT_DASHBOARD"
+"""Environment variable in which `retrieval-report dashboard` leaves the files to open, as JSON."""
+UPLOADED = "uploaded data"
+SAMPLE_MEASURE = ("ndcg", 5)  # where, in both samples, the winner in the order received is an accident
+
+
+def choose_data() -> Data:
+    """Offer what there is to look at, and return what is chosen."""
+    choices = {sample.name: sample.title for sample in SAMPLES[::-1]}
+    started = _started_with()
+    if started is not None:
+        choices = {"files": f"files: {short(started.name)}", **choices}
+    uploaded: Data | None = st.session_state.get(UPLOADED)
+    if uploaded is not None:
+        choices = {"upload": f"upload: {short(uploaded.name)}", **choices}
+    with st.sidebar:
+        chosen = choose_one("Data", list(choices), name="open", show=choices.__getitem__)
+    if chosen == "upload" and uploaded is not None:
+        return uploaded
+    return read_files(started) if chosen == "files" and started is not None else read_files(_sample(chosen))
+
+
+def _started_with() -> Files | None:
+    """The files named on the command line."""
+    given = os.environ.get(START)
+    if not given:
+        return None
+    told: dict[str, Any] = json.loads(given)
+    columns = tuple((told.get("columns") or {}).items())
+    return Files(
+        _names_of(told["rankings"]), tuple(told["rankings"]), told.get("judgements"), told.get("queries"), columns
+    )
+
+
+def _names_of(paths: Sequence[str]) -> str:
+    names = [Path(path).name for path in paths]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+@cache
+def _sample(name: str) -> Files:
+    sample = next(sample for sample in SAMPLES if sample.name == name)
+    folder = sample_folder()
+    judgements, queries = (part and str(folder / part) for part in (sample.judgements, sample.queries))
+    return Files(sample.title, (str(folder / sample.rankings),), judgements, queries, measure=SAMPLE_MEASURE)

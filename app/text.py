@@ -1,0 +1,45 @@
+"""Names and messages as text: what stands in a file must never act as Markdown, HTML, mathematics or an icon."""
+
+from __future__ import annotations
+
+import re
+
+from retrieval_report.terminal import visible
+
+__all__ = ["measure_name", "plain", "short"]
+
+WIDTH = 60
+# Every mark of ASCII: a backslash before one is never shown, and whatever it would have begun is text again.
+MARKS = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def plain(text: object, width: int | None = None) -> str:
+    r"""Escape text for `st.markdown`, for labels and for messages, so that it shows as it is.
+
+    Parameters
+    ----------
+    text
+        Anything; control characters become visible escapes.
+    width
+        If given, longer text is cut and ends in ``…``.
+
+    Examples
+    --------
+    >>> print(plain("**x** $y$ :material/z: <b>"))
+    \*\*x\*\* \$y\$ \:material\/z\: \<b\>
+    """
+    return MARKS.sub(r"\\\1", visible(str(text), width).strip()) or "(no name)"
+
+
+def short(text: object) -> str:
+    """Text for places that show it as it is, such as the options of a menu: harmless, and not too long."""
+    return visible(str(text), WIDTH).strip() or "(no name)"
+
+
+def measure_name(metric: str, cutoff: int | None) -> str:
+    """Metric and cutoff as one word.
+
+    >>> measure_name("ndcg", 10), measure_name("ap", None)
+    ('ndcg@10', 'ap@all')
+    """
+    return f"{metric}@{'all' if cutoff is None else cutoff}"

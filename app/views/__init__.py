@@ -1,0 +1,1 @@
+"""One page each: controls → frame → empty state → chart; nothing is computed here."""
