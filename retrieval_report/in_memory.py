@@ -21,7 +21,7 @@ from retrieval_report.parsing import Requests
 from retrieval_report.schema import SCORES
 from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
 
-__all__ = ["ListScores", "draw_means", "score_lists"]
+__all__ = ["ListScores", "draw_means", "score_lists", "score_prepared"]
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +106,17 @@ def score_lists(
     rankings: object, judgements: object, queries: object, requests: Requests, options: Options
 ) -> ListScores:
     """Scores of all lists under every policy asked for, sorted by model and query."""
-    run = _start(rankings, judgements, queries, requests, options)
+    return _scores(_start(rankings, judgements, queries, requests, options))
+
+
+def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> ListScores:
+    """Scores of lists that are laid out already, without the warnings that only the whole can give."""
+    _refuse_without(prepared, options)
+    return _scores(_Run(prepared, requests, options))
+
+
+def _scores(run: _Run) -> ListScores:
+    options = run.options
     values, spreads = [], []
     for policy in options.policies:
         if policy == "shuffled":
@@ -160,6 +170,16 @@ def draw_means(
 def _start(rankings: object, judgements: object, queries: object, requests: Requests, options: Options) -> _Run:
     """Check the data before anything is computed."""
     prepared = prepare(rankings, judgements, queries, options)
+    without = _refuse_without(prepared, options)
+    if without and without == (prepared.relevant >= 0).sum():
+        warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
+    run = _Run(prepared, requests, options)
+    warn_steep([metric for metric, _ in requests], prepared.grades, stacklevel=5)
+    return run
+
+
+def _refuse_without(prepared: Prepared, options: Options) -> int:
+    """How many lists have no relevant item; an error if the options say so."""
     without = np.flatnonzero(prepared.relevant == 0)
     if without.size and options.no_relevant == "error":
         model, query = prepared.names.row(int(without[0]))
@@ -167,11 +187,7 @@ def _start(rankings: object, judgements: object, queries: object, requests: Requ
             f"{without.size} (model, query) pairs have no relevant item, first query {query!r} of model {model!r}; "
             "no_relevant='zero', 'skip' or 'one' says what they score"
         )
-    if without.size and without.size == (prepared.relevant >= 0).sum():
-        warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
-    run = _Run(prepared, requests, options)
-    warn_steep([metric for metric, _ in requests], prepared.grades, stacklevel=5)
-    return run
+    return int(without.size)
 
 
 def _draws(run: _Run) -> Iterator[tuple[int, Floats]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ from retrieval_report.schema import (
     with_model,
 )
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["UNJUDGED_HINT", "Cells", "Known", "Prepared", "lay_out", "prepare"]
 
 KEYS = ["model", "query"]
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' decides what to do with them"
@@ -48,6 +49,22 @@ class Prepared:
     missing: NDArray[np.bool_]  # the model has no rows for the query
 
 
+class Cells(NamedTuple):
+    """Items of lists by grade, as flat arrays: those of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
+
+    start: Integers
+    grade: Codes
+    items: Integers
+
+
+class Known(NamedTuple):
+    """What is known of each list beside its rows."""
+
+    cells: Cells  # all its judged items; without judgements, items that were not retrieved
+    judged: NDArray[np.bool_] | None = None  # with judgements: whether its query has any
+    n_relevant: Integers | None = None  # R, where the queries frame says so
+
+
 @dataclass(frozen=True)
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
@@ -64,32 +81,49 @@ def prepare(rankings: object, judgements: object, queries: object, options: Opti
     found = with_model(found)
     for column in KEYS:
         warn_merging(found, column, "rankings")
-    known = _relevances(parts)
-    grades, grade = arrays.grade_codes(parts.rows["relevance"], known)
+    grades, grade = arrays.grade_codes(parts.rows["relevance"], _relevances(parts))
     if "item" in parts.rows.columns:
         _check_items(parts, found, rows, grade, options)
-    if options.distance_threshold is not None:
-        beyond = parts.rows["distance"] > options.distance_threshold
-        grade[beyond.to_numpy()] = 0  # grade 0 is always the first
     names, missing = _all_lists(parts, found, options)
     rows = _spread(rows, found, names)
+    cells = Cells(*_extra_cells(parts, names, grades))
+    if parts.judgements is None:
+        known = Known(cells, n_relevant=_told_numbers(parts, names))
+    else:
+        told = parts.judgements.select("query").unique().with_columns(told=pl.lit(True))
+        is_told = names.join(told, on="query", how="left", maintain_order="left")["told"].fill_null(False)
+        known = Known(cells, judged=is_told.to_numpy())
+    return lay_out(names, missing, rows, parts.rows, grades, grade, known, options)
+
+
+def lay_out(
+    names: pl.DataFrame,
+    missing: NDArray[np.bool_],
+    rows: Rows,
+    frame: pl.DataFrame,
+    grades: NDArray[np.float64],
+    grade: Codes,
+    known: Known,
+    options: Options,
+) -> Prepared:
+    """Lists from checked rows: ``rows`` says which of ``frame`` are whose, ``grade`` which of ``grades`` each has."""
     relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
-    order = order_column(parts.rows)
-    key = arrays.order_keys(parts.rows[order], falling=order == "score")
-    count = parts.rows["count"].to_numpy() if "count" in parts.rows.columns else np.empty(0, np.int64)
+    order = order_column(frame)
+    if options.distance_threshold is not None:
+        grade[(frame[order] > options.distance_threshold).to_numpy()] = 0  # grade 0 is always the first
+    key = arrays.order_keys(frame[order], falling=order == "score")
+    count = frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64)
     naive = "naive" in options.policies
     ties, singles = arrays.lists_from_rows(rows, key, grade, count, grades.size, naive=naive, workers=options.workers)
     none = np.zeros(names.height + 1, np.int64)
     listed = arrays.ideal_lists(ties, none, *NO_CELLS, grades.size)
-    own = ties if parts.judgements is None else Lists(none, np.zeros(1, np.int64), *NO_CELLS)
-    judged = arrays.ideal_lists(own, *_extra_cells(parts, names, grades), grades.size)
+    own = ties if known.judged is None else Lists(none, np.zeros(1, np.int64), *NO_CELLS)
+    judged = arrays.ideal_lists(own, *known.cells, grades.size)
     relevant = judged.total(relevant_grade.astype(np.float64)).astype(np.int64)
-    if parts.judgements is None:
-        judged, relevant = _told_relevant(parts, names, judged, relevant, relevant_grade)
-    else:
-        told = parts.judgements.select("query").unique().with_columns(told=pl.lit(True))
-        is_told = names.join(told, on="query", how="left", maintain_order="left")["told"].fill_null(False)
-        relevant[~is_told.to_numpy()] = -1
+    if known.judged is not None:
+        relevant[~known.judged] = -1
+    elif known.n_relevant is not None:
+        judged, relevant = _told_relevant(names, judged, relevant, known.n_relevant, relevant_grade)
     return Prepared(names, ties, singles, judged, listed, grades, relevant_grade, relevant, ties.length, missing)
 
 
@@ -316,14 +350,18 @@ def _extra_cells(parts: _Parts, names: pl.DataFrame, grades: NDArray[np.float64]
     return arrays.starts(cells["list"].to_numpy(), names.height), grade, cells["count"].cast(pl.Int64).to_numpy()
 
 
-def _told_relevant(
-    parts: _Parts, names: pl.DataFrame, judged: Lists, relevant: Integers, relevant_grade: NDArray[np.bool_]
-) -> tuple[Lists, Integers]:
-    """R from the queries frame where it says so; with binary relevance the ideal gets the items it did not see."""
+def _told_numbers(parts: _Parts, names: pl.DataFrame) -> Integers | None:
+    """R of every list from the queries frame, where it says so."""
     if parts.queries is None or "n_relevant" not in parts.queries.columns:
-        return judged, relevant
-    told_frame = parts.queries.select(pl.col("query").cast(names.schema["query"]), pl.col("n_relevant").cast(pl.Int64))
-    told = names.join(told_frame, on="query", how="left", maintain_order="left")["n_relevant"].to_numpy()
+        return None
+    told = parts.queries.select(pl.col("query").cast(names.schema["query"]), pl.col("n_relevant").cast(pl.Int64))
+    return names.join(told, on="query", how="left", maintain_order="left")["n_relevant"].to_numpy()
+
+
+def _told_relevant(
+    names: pl.DataFrame, judged: Lists, relevant: Integers, told: Integers, relevant_grade: NDArray[np.bool_]
+) -> tuple[Lists, Integers]:
+    """R as told; with binary relevance the ideal gets the items it did not see."""
     less = np.flatnonzero(told < relevant)
     if less.size:
         model, query = names.row(int(less[0]))
