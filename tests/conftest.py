@@ -23,13 +23,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in ours:
         item.add_marker(pytest.mark.xdist_group("spark"))
     others = [item for item in items if item not in set(ours)]
-    items[:] = sorted(ours, key=spark_kind) + others
+    items[:] = sorted(ours, key=kind_place) + others
 
 
-def spark_kind(item: pytest.Item) -> int:
+def kind_place(item: pytest.Item) -> int:
     names = getattr(item, "fixturenames", ())
     kind = item.callspec.params.get("spark_kind", "local") if hasattr(item, "callspec") else "local"
-    return spark_sessions.KINDS.index(kind) if {"spark", "spark_kind"} & set(names) else len(spark_sessions.KINDS)
+    return spark_sessions.KINDS.index(kind) if "spark" in names else len(spark_sessions.KINDS)
 
 
 @pytest.fixture(scope="session")
@@ -44,10 +44,15 @@ def sessions() -> Iterator[spark_sessions.Sessions]:
 
 
 @pytest.fixture
-def spark(sessions: spark_sessions.Sessions, request: pytest.FixtureRequest) -> Any:
-    """A session on this machine, or of the kind that the test's parameter ``spark_kind`` says."""
-    callspec = getattr(request.node, "callspec", None)
-    return sessions.ask(callspec.params.get("spark_kind", "local") if callspec else "local")
+def spark_kind() -> str:
+    """The kind of session that `spark` is, unless a test's parameters say otherwise."""
+    return "local"
+
+
+@pytest.fixture
+def spark(sessions: spark_sessions.Sessions, spark_kind: str) -> Any:
+    """A Spark session of that kind."""
+    return sessions.ask(spark_kind)
 
 
 @pytest.hookimpl(wrapper=True)
