@@ -69,11 +69,11 @@ def stratified_mean(strata: Sequence[tuple[Floats, Floats]]) -> Mean:
 
 def t_interval(mean: Mean, confidence: float) -> Interval:
     """Student's t over the queries."""
-    from scipy import stats  # imported here: half a second that only an analysis needs
+    from scipy.special import stdtrit  # what `scipy.stats.t.ppf` calls, without the half second of its import
 
     if mean.freedom == 0:
         return NOWHERE
-    reach = float(stats.t.ppf(0.5 + confidence / 2, mean.freedom)) * mean.query_se
+    reach = float(stdtrit(mean.freedom, 0.5 + confidence / 2)) * mean.query_se
     return Interval(mean.value - reach, mean.value + reach)
 
 

@@ -7,7 +7,7 @@ independent, so both add up (McSherry & Najork 2008; the variance is derived in 
 
 from __future__ import annotations
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import ZERO, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
 from retrieval_report.kernels.tables import Weights, add
 
@@ -90,7 +90,7 @@ def additive_moments(
     cutoffs = depths.shape[1]
     for q in range(first, last):
         high, low, spread = 0.0, 0.0, 0.0
-        t, j = 0, 0
+        t = j = ZERO
         for tie in range(lists.start[q], lists.start[q + 1]):
             if j == cutoffs:
                 break

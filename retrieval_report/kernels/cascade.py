@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import ZERO, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
@@ -292,7 +292,7 @@ def stopping_moments(
     cutoffs = depths.shape[1]
     for q in range(first, last):
         survival, value, spread = 1.0, 0.0, 0.0
-        t, j = 0, 0
+        t = j = ZERO
         for tie in range(lists.start[q], lists.start[q + 1]):
             if j == cutoffs or survival < NEGLIGIBLE * value:
                 break

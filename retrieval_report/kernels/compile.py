@@ -5,11 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numba
+import numpy as np
 
-__all__ = ["kernel"]
+__all__ = ["ZERO", "kernel"]
+
+# Where a count starts that is passed on. To Numba a plain 0 is a type of its own, for which every kernel that is
+# called with it compiles once more: five seconds of the first use.
+ZERO = cast(int, np.int64(0))
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

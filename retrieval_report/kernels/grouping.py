@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import ZERO, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists
 
 __all__ = ["count_cells", "disagreeing_row", "factorise", "ideal_cells", "repeating_list", "stable_by_code"]
@@ -125,15 +125,17 @@ def disagreeing_row(
 @kernel
 def _flush(seen: Codes, found: int, tally: Integers, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
     """Write the grades seen in order, with their tallies, behind ``cells``; clear the tallies."""
-    if found > 32:
-        seen[:found] = np.sort(seen[:found])
-    else:
-        for index in range(1, found):
+    gap = 1
+    while gap < found // 9:
+        gap = 3 * gap + 1
+    while gap > 0:  # Shell's sort: `np.sort` alone takes a second to compile
+        for index in range(gap, found):
             code, place = seen[index], index
-            while place > 0 and seen[place - 1] > code:
-                seen[place] = seen[place - 1]
-                place -= 1
+            while place >= gap and seen[place - gap] > code:
+                seen[place] = seen[place - gap]
+                place -= gap
             seen[place] = code
+        gap //= 3
     for index in range(found):
         code = seen[found - 1 - index] if falling else seen[index]
         grade[cells], items[cells] = code, tally[code]
@@ -169,14 +171,14 @@ def _count_runs(
     tie_cells: Integers, cell_grade: Codes, cell_items: Integers,
 ) -> tuple[int, int]:  # fmt: skip
     """Ties and cells of one list whose rows are taken in ``order`` (empty: as they are)."""
-    found, before = 0, cells
+    found, before = ZERO, cells
     for index in range(key.size):
         place = order[index] if order.size > 0 else index
         if index > 0 and key[place] != key[order[index - 1] if order.size > 0 else index - 1]:
             cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
             tie_cells[ties] = cells - before
             ties += 1
-            found, before = 0, cells
+            found, before = ZERO, cells
         code = grade[place]
         if tally[code] == 0:
             seen[found] = code
@@ -204,7 +206,8 @@ def _sort_places(key: Integers, low: int, spread: np.uint64, order: Integers) ->
             digit = int((np.uint64(key[order[index]] - low) >> shift) & np.uint64(255))
             other[start[digit]] = order[index]
             start[digit] += 1
-        order[:] = other
+        for index in range(key.size):  # a slice would take two seconds to compile
+            order[index] = other[index]
         shift += np.uint64(8)
 
 
@@ -249,8 +252,10 @@ def count_cells(
     every row is one item. With room in ``naive_grade`` the grades are also written in the order near first, ties as
     received, the lists one after the other.
     """
-    ties, cells, written = 0, 0, 0
-    longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
+    ties = cells = written = ZERO
+    longest = 1
+    for q in range(first, last):
+        longest = max(longest, end[q] - begin[q])
     keys, grades, counts = np.empty(longest, np.int64), np.empty(longest, np.int32), np.ones(longest, np.int64)
     order, tally, seen = np.empty(longest, np.int64), np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
     for q in range(first, last):
@@ -292,10 +297,10 @@ def ideal_cells(
     items: Integers,
 ) -> int:
     """Fill in every list's items and extra items by grade, highest first, one cell a grade; return how many cells."""
-    cells = 0
+    cells = ZERO
     tally, seen = np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
     for q in range(lists.start.size - 1):
-        found = 0
+        found = ZERO
         for cell in range(lists.tie[lists.start[q]], lists.tie[lists.start[q + 1]]):
             code = lists.grade[cell]
             if tally[code] == 0:

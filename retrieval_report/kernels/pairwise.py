@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import ZERO, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
-from retrieval_report.kernels.ratios import hypergeometric_band
+from retrieval_report.kernels.ratios import hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.tables import Weights, add
 
 __all__ = ["pairwise_moments"]
@@ -233,8 +233,8 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
                 second = order_variance(sums, x, slots, 0.0) + order_mean(x, slots, 0.0, harmonic, climbed) ** 2
                 variance += grade_variance(tails, x, slots, tie.relevant, tie.spread, second)
             within += chances[index] * variance / found**2
-    value = (chances * means).sum()
-    return value, within + (chances * (means - value) ** 2).sum()
+    value, between = mean_and_spread(chances, means)
+    return value, within + between
 
 
 @kernel
@@ -256,7 +256,7 @@ def pairwise_moments(
     cutoffs = depths.shape[1]
     for q in range(first, last):
         before = Before(0, 0.0, 0.0, 0.0, 0.0)
-        t, j = 0, 0
+        t = j = ZERO
         for number in range(lists.start[q], lists.start[q + 1]):
             if j == cutoffs:
                 break

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.additive import slot_spread
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import ZERO, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
 from retrieval_report.kernels.tables import Weights
 
-__all__ = ["hypergeometric_band", "own_ideal_extremes", "own_ideal_moments", "retrieved_extremes"]
+__all__ = ["hypergeometric_band", "mean_and_spread", "own_ideal_extremes", "own_ideal_moments", "retrieved_extremes"]
 
 Relevant = NDArray[np.bool_]
 
@@ -45,7 +45,23 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
         chances[x - 1 - low] = chances[x - low] * (float(x) * (other + x) / (float(relevant - x + 1) * (slots - x + 1)))
     for x in range(mode, high):
         chances[x + 1 - low] = chances[x - low] * (float(relevant - x) * (slots - x) / (float(x + 1) * (other + x + 1)))
-    return low, chances / chances.sum()
+    total = 0.0
+    for index in range(chances.size):
+        total += chances[index]
+    for index in range(chances.size):
+        chances[index] /= total
+    return low, chances
+
+
+@kernel
+def mean_and_spread(chances: Floats, means: Floats) -> tuple[float, float]:
+    """Mean of ``means`` under ``chances``, and their variance around it."""
+    value, spread = 0.0, 0.0
+    for index in range(chances.size):
+        value += chances[index] * means[index]
+    for index in range(chances.size):
+        spread += chances[index] * (means[index] - value) ** 2
+    return value, spread
 
 
 @kernel
@@ -73,7 +89,7 @@ def own_ideal_moments(
     cutoffs, total, total_low = depths.shape[1], weights.total, weights.total_low
     for q in range(first, last):
         value_sum, spread, found = 0.0, 0.0, 0
-        t, j = 0, 0
+        t = j = ZERO
         for tie in range(lists.start[q], lists.start[q + 1]):
             size, relevant = _count_relevant(tie, lists, relevant_grade)
             end = t + size
@@ -110,8 +126,8 @@ def _own_ideal_at(
             means[index] = (value_sum + held * x / slots) / ideal
             inner = between * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
             within += chances[index] * (spread + inner) / ideal**2
-    value = (chances * means).sum()
-    return value, within + (chances * (means - value) ** 2).sum()
+    value, spread = mean_and_spread(chances, means)
+    return value, within + spread
 
 
 @kernel
@@ -128,7 +144,7 @@ def own_ideal_extremes(
     """Highest (``best``) or lowest DCG@k / ideal DCG of the same top k over all orders."""
     cutoffs, total = depths.shape[1], weights.total
     for q in range(first, last):
-        value_sum, found, t, j = 0.0, 0, 0, 0
+        value_sum, found, t, j = 0.0, ZERO, ZERO, 0
         for tie in range(lists.start[q], lists.start[q + 1]):
             size, relevant = _count_relevant(tie, lists, relevant_grade)
             end = t + size
@@ -207,7 +223,7 @@ def retrieved_extremes(
     """
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        value_sum, before, found, t, j = 0.0, 0.0, 0, 0, 0
+        value_sum, before, found, t, j = 0.0, 0.0, ZERO, ZERO, 0
         for tie in range(lists.start[q], lists.start[q + 1]):
             size, relevant, runs, levels = _relevant_runs(tie, lists, values, best)
             while j < cutoffs and depths[q, j] <= t + size:
