@@ -116,8 +116,8 @@ class TieTable:
     rows
         The rows that count, as :func:`judged_rows` gives them.
     ties
-        ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances), ``before`` (items in
-        front of it); sorted by list, nearest first.
+        ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances), ``relevant`` (items),
+        ``before`` (items in front of it); sorted by list, nearest first.
     judged
         Whether there are relevances at all; else ``mixed`` is false everywhere.
     """
@@ -131,9 +131,11 @@ class TieTable:
         self.order = order_column(self.rows)
         with told_once():
             counts = count_ties(self.rows.drop("mask", strict=False))
+        least, grade = options.relevant_from, pl.col("relevance")
+        relevant = pl.col("count").filter(grade > 0 if least is None else grade >= least).sum()
         self.ties = (
             counts.group_by(*LIST, self.order)
-            .agg(size=pl.col("count").sum(), mixed=pl.len() > 1)
+            .agg(size=pl.col("count").sum(), mixed=pl.len() > 1, relevant=relevant)
             .sort(*LIST, self.order, descending=[False, False, self.order == "score"])
             .with_columns(before=pl.col("size").cum_sum().over(LIST) - pl.col("size"))
         )

@@ -1,0 +1,67 @@
+"""The lists whose cutoff falls inside a tie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.analysis.profile import TieTable
+from retrieval_report.arguments import check_whole
+from retrieval_report.options import Options
+
+__all__ = ["CUT_TIES", "cut_ties"]
+
+CUT_TIES = {
+    "model": pl.String,
+    "query": None,
+    "first": pl.Int64,
+    "last": pl.Int64,
+    "size": pl.Int64,
+    "inside": pl.Int64,
+    "relevant": pl.Int64,
+    "mixed": pl.Boolean,
+}
+
+
+def cut_ties(
+    rankings: object, *, cutoff: int, judgements: object = None, queries: object = None, **options: Any
+) -> pl.DataFrame:
+    """List the ties that a cutoff cuts: places k and k + 1 stand in one tie, and chance says who is counted.
+
+    Parameters
+    ----------
+    rankings
+        A rankings or a counts frame, as for :func:`evaluate`.
+    cutoff
+        k, a whole number from 1 on.
+    judgements, queries, **options
+        As for :func:`tie_profile`, and ``relevant_from``.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for every list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and ``last`` place of the
+        tie, its ``size``, and how many of its items stand ``inside`` the cutoff; ``relevant`` items of the tie and
+        whether it is ``mixed``, of different relevances (both null without any relevance). Mixed ties first, then the
+        largest, then by name.
+
+    Examples
+    --------
+    >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]}
+    >>> cut_ties(rankings, cutoff=2).row(0)
+    ('model', 'q', 2, 3, 2, 1, 1, True)
+    >>> cut_ties(rankings, cutoff=1).height
+    0
+    """
+    place = check_whole("cutoff", cutoff, 1)
+    table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
+    before, size = pl.col("before"), pl.col("size")
+    found = table.ties.filter((before < place) & (before + size > place)).with_columns(
+        first=before + 1, last=before + size, inside=place - before
+    )
+    if not table.judged:
+        found = found.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))
+    ordered = found.sort("mixed", "size", "model", "query", descending=[True, True, False, False], nulls_last=True)
+    casts = {name: dtype for name, dtype in CUT_TIES.items() if dtype is not None}
+    return ordered.select(list(CUT_TIES)).cast(casts)  # type: ignore[arg-type]

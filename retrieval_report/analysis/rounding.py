@@ -1,0 +1,84 @@
+"""What rounding the distances does to the scores: more ties, and perhaps another ranking of the models."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.analysis.inputs import DIGITS, hold
+from retrieval_report.errors import ColumnError, KeyMismatchError
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import SUMMARY
+
+__all__ = ["ROUNDING_EFFECT", "rounding_effect"]
+
+KEYS = ["model", "metric", "cutoff"]
+ROUNDING_EFFECT = {
+    "model": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "value": pl.Float64,
+    "value_rounded": pl.Float64,
+    "change": pl.Float64,
+    "tie_std": pl.Float64,
+    "tie_std_rounded": pl.Float64,
+    "place": pl.Int64,
+    "place_rounded": pl.Int64,
+}
+
+
+def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
+    """Lay the expected means of distances as received and of rounded ones side by side.
+
+    Parameters
+    ----------
+    summary
+        What :func:`summarise` returns, with policy expected.
+    rounded
+        The same of scores with ``decimals``, for the same models, metrics and cutoffs.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for every ``model``, ``metric``, ``cutoff``: ``value`` and ``value_rounded`` (expected means),
+        ``change`` (rounded − received), ``tie_std`` and ``tie_std_rounded`` (of these means under random tie order),
+        ``place`` and ``place_rounded`` among the models (1: the highest mean; equal ones share a place). Metrics and
+        cutoffs in the order received, best model first.
+
+    Raises
+    ------
+    RetrievalReportError
+        A summary without expected means, or two that do not cover the same.
+
+    Examples
+    --------
+    Rounded to whole numbers, the relevant item ties with the one behind it.
+
+    >>> from retrieval_report import evaluate, summarise
+    >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [0.9, 1.1], "relevance": [1, 0]}
+    >>> one, other = (summarise(evaluate(rankings, metrics="rr@2", decimals=decimals)) for decimals in (None, 0))
+    >>> rounding_effect(one, other).select("value", "value_rounded", "change", "tie_std", "tie_std_rounded").row(0)
+    (1.0, 0.75, -0.25, 0.0, 0.25)
+    """
+    one, other = _expected(summary, "summary"), _expected(rounded, "rounded")
+    keys = one.select(KEYS), other.select(KEYS)
+    if any(mine.join(theirs, on=KEYS, how="anti", nulls_equal=True).height for mine, theirs in (keys, keys[::-1])):
+        raise KeyMismatchError("rounded: other models, metrics or cutoffs than in the summary; evaluate the same")
+    joined = one.join(other, on=KEYS, how="left", nulls_equal=True, suffix="_rounded", maintain_order="left")
+    change = pl.col("value_rounded") - pl.col("value")
+    joined = joined.with_columns(
+        pl.when(change.round(DIGITS) != 0).then(change).otherwise(change * 0.0).alias("change"),
+        *(
+            pl.col(name).round(DIGITS).rank("min", descending=True).over("metric", "cutoff").alias(place)
+            for name, place in (("value", "place"), ("value_rounded", "place_rounded"))
+        ),
+        first=pl.int_range(pl.len()).min().over("metric", "cutoff"),
+    )
+    ordered = joined.sort("first", "place", "model", nulls_last=True)
+    return ordered.select(pl.col(name).cast(dtype) for name, dtype in ROUNDING_EFFECT.items())
+
+
+def _expected(summary: object, what: str) -> pl.DataFrame:
+    frame = hold(to_polars(summary, what), SUMMARY, what, "summarise").filter(policy="expected")
+    if frame.is_empty():
+        raise ColumnError(f"{what}: no row of policy 'expected'")
+    return frame.select(*KEYS, "value", "tie_std")
