@@ -1,4 +1,4 @@
-"""Charts on the page."""
+"""Charts on the page: as the report has them, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -7,11 +7,21 @@ from altair.typing import ChartType
 
 from retrieval_report.charts import styled
 
-__all__ = ["draw"]
+__all__ = ["coloured", "draw"]
+
+TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
 def draw(chart: ChartType) -> None:
-    """Show a chart with its text for screen readers, in the colours of the page."""
-    dark = st.context.theme.type == "dark"
-    description = chart.to_dict(validate=False).get("description")
-    st.altair_chart(styled(chart, text="#e6e6e6" if dark else "#31333f"), theme=None, width="content", alt=description)
+    """Show a chart of `retrieval_report.charts`; its ``description`` tells it to screen readers."""
+    st.altair_chart(coloured(chart), theme=None, width="content")
+
+
+def coloured(chart: ChartType) -> ChartType:
+    """The chart with lettering that reads on the page, at its own size.
+
+    For pages that pass more to `st.altair_chart` than `draw` does, such as ``on_select``.
+    """
+    theme = st.context.theme.type or "light"
+    # By default Streamlit squeezes labels and title into the size of the plot.
+    return styled(chart, text=TEXT[theme]).properties(autosize={"type": "pad", "contains": "padding"})
