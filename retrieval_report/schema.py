@@ -28,6 +28,7 @@ __all__ = [
     "check_judgements",
     "check_queries",
     "check_rankings",
+    "check_relevance",
     "order_column",
     "with_model",
 ]
@@ -133,7 +134,7 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
     warn_merging(frame, "item", "rankings")
     _check_order(frame, order, null_distance)
     if "relevance" in frame.columns:
-        frame = _check_relevance(frame, allow_null=True)
+        frame = check_relevance(frame, allow_null=True)
     _check_flags(frame)
     return frame
 
@@ -145,7 +146,7 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     order = _one_order(frame, given, "counts")
     frame = _check_ids(frame, ("model", "query"), "counts")
     _check_order(frame, order, False)
-    frame = _check_relevance(frame, allow_null=False, what="counts")
+    frame = check_relevance(frame, allow_null=False, what="counts")
     count = pl.col("count")
     refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what="counts")
     total = int(frame["count"].cast(pl.Int128).sum() or 0)
@@ -161,7 +162,7 @@ def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
     frame = _contract(frame, JUDGEMENTS, "judgements")
     frame = _check_ids(frame, ("query", "item"), "judgements")
     warn_merging(frame, "item", "judgements")
-    frame = _check_relevance(frame, allow_null=False, what="judgements")
+    frame = check_relevance(frame, allow_null=False, what="judgements")
     check_unique(frame, ("query", "item"), "judgements")
     return frame
 
@@ -282,7 +283,8 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
         )
 
 
-def _check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:
+def check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:
+    """Hold the column ``relevance`` to its contract; truth values and decimals become Float64, NaN null."""
     if frame.schema["relevance"] == pl.Boolean or frame.schema["relevance"].is_decimal():
         frame = frame.with_columns(pl.col("relevance").cast(pl.Float64))
     column = pl.col("relevance")

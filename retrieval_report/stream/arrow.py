@@ -1,0 +1,148 @@
+"""Sorted Arrow batches in, batches of scores out: what Spark's ``mapInArrow`` takes, and other streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from retrieval_report.errors import RetrievalReportError
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS
+from retrieval_report.in_memory import ListScores, score_prepared
+from retrieval_report.joining import KEYS
+from retrieval_report.metrics import Metric
+from retrieval_report.options import Options
+from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.schema import SCORES
+from retrieval_report.stream.chunks import Last, Whole, prepare_chunk, ready
+
+__all__ = ["score_stream", "scores_schema"]
+
+CHUNK_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
+BATCH_ROWS = 1 << 16  # scores in a batch that goes out
+ARROW = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64()}
+
+
+def score_stream(
+    batches: Iterable[pa.RecordBatch],
+    *,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    grades: Sequence[float] = (),
+    judged: bool = False,
+    asked: bool = False,
+    **options: Any,
+) -> Iterator[pa.RecordBatch]:
+    """Score lists that come as a stream, sorted; with ``functools.partial`` it is a function for ``mapInArrow``.
+
+    The list that a batch leaves unfinished is carried to the next, and rows of equal distance are put together, so
+    neither where batches end nor how many partial counts there are changes a bit of the scores. Memory holds the
+    rows of the largest list, of a batch, and of about 130 000 more.
+
+    Parameters
+    ----------
+    batches
+        ``model`` (optional), ``query``, ``distance`` or ``score``, ``relevance`` and ``count`` (1 when absent), sorted
+        by model, query (text by its bytes) and distance (score: falling). Inside ties naive scores take the order
+        received, which has to rise with ``file`` and ``row``, or go by ``item``, where there are such columns.
+        Optional: ``standing``, 2 for items of the list; 1 for rows that are not in it (masked, or items known but not
+        retrieved, by their relevance); 0 for what judgements and queries frames tell: that the list is asked for,
+        its judged items (``relevance``, ``count``) or their number ``n_relevant``. These stand first, with null
+        distances.
+    metrics, cutoffs
+        As for :func:`evaluate`.
+    grades
+        The lowest and the highest relevance above 0 of the whole, which a stream cannot see.
+    judged
+        There are judgements: rows of standing 0 hold all judged items.
+    asked
+        There is a queries frame: every list has a row of standing 0.
+    **options
+        All other options of :func:`evaluate`; ``threads`` is 1 unless given.
+
+    Returns
+    -------
+    Iterator[pyarrow.RecordBatch]
+        Scores as :func:`evaluate` returns them, list by list in the order of the stream.
+
+    Raises
+    ------
+    RetrievalReportError
+        As :func:`evaluate`, and a DataError where rows are not in order or a list comes back. Only the lists scored
+        together are counted in the messages.
+
+    Examples
+    --------
+    >>> rows = pa.RecordBatch.from_pydict({
+    ...     "query": ["q"] * 3, "distance": [0, 2, 5], "relevance": [0, 1, 1], "count": [1, 1, 2]})
+    >>> ties = score_stream(iter([rows[:1], rows[1:]]), metrics="ap", cutoffs=None, policies="expected")
+    >>> [round(value, 4) for batch in ties for value in batch["value"].to_pylist()]
+    [0.6389]
+    """
+    checked = Options(**{"threads": 1, **options})
+    whole = Whole(tuple(grades), judged, asked)
+    return _score(batches, parse_metrics(metrics, cutoffs), whole, checked)
+
+
+def scores_schema(query: pa.DataType) -> pa.Schema:
+    """The columns of scores, with query ids of a type."""
+    return pa.schema([(name, query if dtype is None else ARROW[dtype]) for name, dtype in SCORES.items()])
+
+
+def _score(
+    batches: Iterable[pa.RecordBatch], requests: Requests, whole: Whole, options: Options
+) -> Iterator[pa.RecordBatch]:
+    last: Last | None = None
+    for chunk in _chunks(batches):
+        try:
+            scores = score_prepared(prepare_chunk(chunk, last, whole, options), requests, options)
+        except RetrievalReportError as error:
+            error.add_note(f"Counted in {chunk.height} rows scored together, not in the whole.")
+            raise
+        last = _list_of(chunk, -1)
+        yield from _batches(scores)
+
+
+def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
+    """Whole lists, in frames of not many more rows than CHUNK_ROWS unless one list has more."""
+    done: list[pl.DataFrame] = []
+    carried: list[pl.DataFrame] = []  # rows of one list, which may go on
+    for batch in batches:
+        frame = ready(pl.DataFrame(pl.from_arrow(batch)))
+        if frame.is_empty():
+            continue
+        begin = _begin_of_last(frame)
+        if begin > 0 or (carried and _list_of(frame, 0) != _list_of(carried[-1], -1)):
+            done, carried = [*done, *carried, frame[:begin]], []
+        carried.append(frame[begin:])
+        if sum(part.height for part in done) >= CHUNK_ROWS:
+            yield pl.concat(done)
+            done = []
+    if done or carried:
+        yield pl.concat([*done, *carried])
+
+
+def _begin_of_last(frame: pl.DataFrame) -> int:
+    """Row from which on all rows belong to the last list."""
+    other = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).last()) for key in KEYS)
+    rows = frame.select(other.arg_true()).to_series()
+    return int(rows[-1]) + 1 if len(rows) else 0
+
+
+def _list_of(frame: pl.DataFrame, row: int) -> Last:
+    model, query = frame.select(KEYS).row(row)
+    return model, query
+
+
+def _batches(scores: ListScores) -> Iterator[pa.RecordBatch]:
+    """The long frame of scores, a few lists at a time."""
+    step = max(1, BATCH_ROWS // scores.columns.height)
+    for first in range(0, scores.lists.height, step):
+        part = slice(first, first + step)
+        frame = ListScores(scores.lists[part], scores.columns, scores.values[part], scores.spreads[part]).frame()
+        table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        query = table.schema.field("query").type
+        schema = scores_schema(pa.string() if pa.types.is_large_string(query) else query)
+        yield from table.cast(schema).combine_chunks().to_batches()
