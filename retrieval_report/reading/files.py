@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +19,15 @@ from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 from retrieval_report.reading.values import TextTable, parse_values
 
-__all__ = ["read_judgements", "read_queries", "read_rankings"]
+__all__ = [
+    "column_names",
+    "judgements_from",
+    "queries_from",
+    "rankings_from",
+    "read_judgements",
+    "read_queries",
+    "read_rankings",
+]
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -99,10 +107,22 @@ def read_rankings(
     """
     if model is not None and (not isinstance(model, str) or not model):
         raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
+    sources = (open_source(file, max_bytes) for file in find_files(path, skip=("qrels",)))
+    return rankings_from(sources, columns=columns, model=model, max_rows=max_rows)
+
+
+def rankings_from(
+    sources: Iterable[Source],
+    *,
+    columns: Mapping[str, str] | None = None,
+    model: str | None = None,
+    max_rows: int | None = None,
+) -> pl.DataFrame:
+    """What `read_rankings` makes of the files, once they are open; each is done with before the next."""
     parts = []
-    for file in find_files(path, skip=("qrels",)):
-        form, frame = _read_file(file, RANKINGS, columns, max_bytes, max_rows)
-        parts.append(_with_model(file, frame, model, tagged=form == "run"))
+    for source in sources:
+        form, frame = _read_source(source, RANKINGS, columns, max_rows)
+        parts.append(_with_model(source.path, frame, model, tagged=form == "run"))
     rankings = combine(parts)
     if "count" not in rankings.columns and "row" not in rankings.columns:
         rankings = rankings.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
@@ -148,8 +168,19 @@ def read_judgements(
     """
     if negative not in ("keep", "unjudged"):
         raise ParameterError(f"negative: expected 'keep' or 'unjudged', got {negative!r}")
-    files = find_files(path, skip=("run",))
-    judgements = combine([Part(file, _read_file(file, JUDGEMENTS, columns, max_bytes, max_rows)[1]) for file in files])
+    sources = (open_source(file, max_bytes) for file in find_files(path, skip=("run",)))
+    return judgements_from(sources, columns=columns, negative=negative, max_rows=max_rows)
+
+
+def judgements_from(
+    sources: Iterable[Source],
+    *,
+    columns: Mapping[str, str] | None = None,
+    negative: str = "keep",
+    max_rows: int | None = None,
+) -> pl.DataFrame:
+    """What `read_judgements` makes of the files, once they are open."""
+    judgements = combine([Part(one.path, _read_source(one, JUDGEMENTS, columns, max_rows)[1]) for one in sources])
     if negative == "unjudged" and judgements.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
         judgements = judgements.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
@@ -190,32 +221,65 @@ def read_queries(
     ...     read_queries(file).rows()
     [('01', 'seven'), ('02', 'one')]
     """
-    files = find_files(path, skip=("run", "qrels"))
-    queries = combine([Part(file, _read_file(file, QUERIES, columns, max_bytes, max_rows)[1]) for file in files])
+    sources = (open_source(file, max_bytes) for file in find_files(path, skip=("run", "qrels")))
+    return queries_from(sources, columns=columns, max_rows=max_rows)
+
+
+def queries_from(
+    sources: Iterable[Source], *, columns: Mapping[str, str] | None = None, max_rows: int | None = None
+) -> pl.DataFrame:
+    """What `read_queries` makes of the files, once they are open."""
+    queries = combine([Part(one.path, _read_source(one, QUERIES, columns, max_rows)[1]) for one in sources])
     return queries.select(name for name in QUERIES.columns if name in queries.columns)
 
 
-def _read_file(
-    path: Path, kind: Kind, columns: Mapping[str, str] | None, max_bytes: int | None, max_rows: int | None
+class _Named(Exception):
+    """Ends the reading of a file once its columns are known."""
+
+
+def column_names(source: Source) -> list[str]:
+    r"""The columns of a file under its own names, for a reader to say which is which.
+
+    >>> column_names(Source(Path("a.csv"), b"q,doc,sim\n1,a,0.5\n"))
+    ['q', 'doc', 'sim']
+    """
+
+    def choose(names: Sequence[str]) -> dict[str, str]:
+        raise _Named(*names)
+
+    try:
+        _read_form(source, detect_format(source), choose, None)
+    except _Named as found:
+        return list(found.args)
+    return []  # pragma: no cover - every reader asks which columns to take
+
+
+def _read_source(
+    source: Source, kind: Kind, columns: Mapping[str, str] | None, max_rows: int | None
 ) -> tuple[str, pl.DataFrame]:
     """Read one file; return its format and its columns under our names."""
-    source = open_source(path, max_bytes)
     form = detect_format(source)
     _refuse_other_kind(source, form, kind)
 
     def choose(found: Sequence[str]) -> dict[str, str]:
-        return match_columns(found, kind, columns, str(path))
+        return match_columns(found, kind, columns, str(source.path))
 
+    return form, _read_form(source, form, choose, max_rows)
+
+
+def _read_form(
+    source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]], max_rows: int | None
+) -> pl.DataFrame:
     if form in ("parquet", "arrow", "arrow stream"):
-        return form, _text_ids(read_binary(source, form, choose, max_rows))
+        return _text_ids(read_binary(source, form, choose, max_rows))
     frame = read_ndjson(source, choose) if form == "ndjson" else parse_values(_read_text(source, form, choose))
     if source.last_byte() != b"\n":
         warnings.warn(
-            f"{path}: no newline at the end; the file may have been cut off while it was written",
+            f"{source.path}: no newline at the end; the file may have been cut off while it was written",
             RetrievalReportWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
-    return form, frame
+    return frame
 
 
 def _read_text(source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]]) -> TextTable:

@@ -16,10 +16,11 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from retrieval_report.errors import FileError, ParameterError
 
-__all__ = ["ENDINGS", "MAX_BYTES", "Source", "base_name", "ending", "find_files", "open_source"]
+__all__ = ["ENDINGS", "MAX_BYTES", "Source", "base_name", "ending", "find_files", "open_source", "source_of"]
 
 MAX_BYTES = 64 * 2**30
 """Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
@@ -200,9 +201,46 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
             raise
         raise FileError(f"{str(path)!r}: {error}") from error
     if start[:2] == b"\x1f\x8b":
-        return Source(path, _checked(path, _unpack(path, max_bytes)))
+        try:
+            with path.open("rb") as packed:
+                return Source(path, _checked(path, _unpack(path, packed, path.stat().st_size, max_bytes)))
+        except OSError as error:
+            raise FileError(f"{path}: {error.strerror or error}") from error
     _checked(path, start)
     return Source(path, path)
+
+
+def source_of(name: str, content: bytes, max_bytes: int | None = None) -> Source:
+    """Make a source of bytes that are no file here, such as an upload; nothing is opened.
+
+    Parameters
+    ----------
+    name : str
+        For messages, for the model's name and for what the ending tells.
+    content : bytes
+        The bytes, gzipped or not.
+    max_bytes : int | None
+        Most bytes there may be, unpacked. None: as in `open_source`.
+
+    Raises
+    ------
+    FileError
+        Empty, damaged or too large.
+
+    Examples
+    --------
+    >>> source_of("a.csv.gz", gzip.compress(b"query,item,score"), max_bytes=20).read()
+    b'query,item,score'
+    >>> source_of("a.csv.gz", gzip.compress(bytes(10_000)), max_bytes=20)
+    Traceback (most recent call last):
+    retrieval_report.errors.FileError: a.csv.gz: unpacks to more than 20 bytes; if that is right, raise max_bytes=
+    """
+    label = Path(name)
+    if content[:2] == b"\x1f\x8b":
+        content = _unpack(label, io.BytesIO(content), len(content), max_bytes)
+    elif max_bytes is not None and len(content) > max_bytes:
+        raise FileError(f"{label}: {len(content)} bytes are more than max_bytes={max_bytes}")
+    return Source(label, _checked(label, content))
 
 
 def _check_regular(path: Path) -> None:
@@ -256,13 +294,13 @@ def _listed_sum(text: str, name: str) -> str:
     return ""
 
 
-def _unpack(path: Path, max_bytes: int | None) -> bytes:
+def _unpack(path: Path, packed: BinaryIO, size: int, max_bytes: int | None) -> bytes:
     limit = max_bytes
     if limit is None:
-        limit = min(MAX_BYTES, max(RATIO_FROM, MAX_RATIO * path.stat().st_size))
+        limit = min(MAX_BYTES, max(RATIO_FROM, MAX_RATIO * size))
     unpacked = io.BytesIO()
     try:
-        with gzip.open(path, "rb") as file:
+        with gzip.open(packed, "rb") as file:
             while chunk := file.read(CHUNK):
                 unpacked.write(chunk)
                 if unpacked.tell() > limit:
