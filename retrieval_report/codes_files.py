@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evalua
 from retrieval_report.output import check_writable_folder, csv_bytes, write_files
 from retrieval_report.radius import evaluate_radius
 
-__all__ = ["CodeFile", "CodesResult", "codes_command", "load_codes"]
+__all__ = ["CodeFile", "CodesResult", "codes_command", "codes_from", "load_codes"]
 
 KEYS = ("codes", "labels", "ids", "bits")
 
@@ -63,7 +63,8 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     try:
         with path.open("rb") as file:
             if file.read(2) == b"PK":
-                return _archive(path)
+                file.seek(0)
+                return _archive(path, file)
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
         return CodeFile(_array(path), *(_array(other) if other.exists() else None for other in beside))
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
@@ -76,9 +77,41 @@ def _array(path: Path) -> Any:
     return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
-def _archive(path: Path) -> CodeFile:
+def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeFile:
+    """Load codes from bytes that are no file here, such as an upload; nothing is opened.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    content
+        An ``.npz`` archive or an ``.npy`` array, as for :func:`load_codes`.
+    max_bytes
+        Most bytes the arrays may take, as the archive declares them.
+
+    Raises
+    ------
+    FileError
+        As :func:`load_codes` does.
+    """
+    path = Path(name)
+    try:
+        if content[:2] == b"PK":
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                size = sum(part.file_size for part in archive.infolist())
+            if max_bytes is not None and size > max_bytes:
+                raise FileError(f"'{path}': unpacks to {size} bytes, more than max_bytes={max_bytes}")
+            return _archive(path, io.BytesIO(content))
+        return CodeFile(np.load(io.BytesIO(content), allow_pickle=False))
+    except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        if isinstance(error, RetrievalReportError):
+            raise
+        raise FileError(f"'{path}': neither .npz nor .npy: {error}") from error
+
+
+def _archive(path: Path, file: BinaryIO) -> CodeFile:
     # NumPy leaves a file that it opened itself open where the archive is broken.
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as loaded:
+    with np.load(file, allow_pickle=False) as loaded:
         unknown = set(loaded.files) - set(KEYS)
         if unknown or "codes" not in loaded.files:
             raise FileError(f"'{path}': holds {', '.join(loaded.files)}; expected codes, and maybe labels, ids, bits")
