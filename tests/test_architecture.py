@@ -39,6 +39,7 @@ HOMES = {
     "numpy": {layer for layers in LAYERS for layer in layers},
     "pandas": {"spark"},
     "polars": {layer for layers in LAYERS for layer in layers} - {"kernels"},
+    "py4j": {"spark"},
     "pyarrow": {"spark", "stream"},
     "pyspark": {"spark"},
     "scipy": {"analysis"},

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_report.cli.settings import check, read_data
-from retrieval_report.output import csv_bytes, write_files
+from retrieval_report.output import check_writable_folder, csv_bytes, write_files
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ENGINES", "Task", "score"]
+__all__ = ["Engine", "Task", "in_memory", "on_disk", "score"]
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,30 @@ class Task:
     queries: str | None
     columns: dict[str, str] | None
     average: str
-    folder: Path | None  # where results are written
+    out: str | None  # where results are written
     raw: bool
     settings: dict[str, Any]
+    master: str = "local[*]"  # these two for Spark alone
+    plan: str = "auto"
+
+    def folder(self) -> Path | None:
+        """The folder for results on this machine, if they can be written there."""
+        return None if self.out is None else check_writable_folder(self.out)
 
 
-Engine = Callable[[Task], tuple["pl.DataFrame", list[Path]]]  # the summary, and the files written
+Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the summary, and the files written
 
 
 def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     """Read everything, and write CSV."""
+    folder = task.folder()
     scores, summary = score(
         task.rankings, task.judgements, task.queries, columns=task.columns, average=task.average, **task.settings
     )
-    if task.folder is None:
+    if folder is None:
         return summary, []
     frames = {"scores.csv": scores, "summary.csv": summary}
-    files = {task.folder / name: csv_bytes(frame, raw=task.raw) for name, frame in frames.items()}
+    files = {folder / name: csv_bytes(frame, raw=task.raw) for name, frame in frames.items()}
     write_files(files)
     return summary, list(files)
 
@@ -56,14 +63,15 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     import retrieval_report as rr
     from retrieval_report.schema import SCORES
 
+    folder = task.folder()
     check(**task.settings)
     queries = None if task.queries is None else rr.read_queries(task.queries)
     judgements = None if task.judgements is None else rr.read_judgements(task.judgements)
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
     rr.summarise(nothing, queries=queries, average=task.average)  # what is missing for the average comes out early
-    with _results(task.folder) as folder:
+    with _results(folder) as results:
         scores = rr.evaluate_to(
-            folder / "scores.parquet",
+            results / "scores.parquet",
             list(task.rankings),
             judgements=judgements,
             queries=queries,
@@ -72,13 +80,10 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
             **task.settings,
         )
         summary = _summarised(scores, queries, task.average, task.settings)
-    if task.folder is None:
+    if folder is None:
         return summary, []
-    write_files({task.folder / "summary.csv": csv_bytes(summary, raw=task.raw)})
-    return summary, [scores, task.folder / "summary.csv"]
-
-
-ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk}
+    write_files({folder / "summary.csv": csv_bytes(summary, raw=task.raw)})
+    return summary, [scores, folder / "summary.csv"]
 
 
 def score(

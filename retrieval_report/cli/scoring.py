@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrieval_report.cli.engines import ENGINES, Task, score
+from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, score
 from retrieval_report.cli.group import EXAMPLES, cli
 from retrieval_report.cli.settings import (
     POLICIES,
@@ -21,6 +21,7 @@ from retrieval_report.cli.settings import (
     output_options,
     read_data,
 )
+from retrieval_report.cli.spark import on_spark
 from retrieval_report.output import check_writable_folder
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.terminal import summary_table, visible
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["demo", "evaluate", "tell_written"]
+
+ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
 
 @cli.command(epilog=EXAMPLES)
@@ -40,8 +43,11 @@ __all__ = ["demo", "evaluate", "tell_written"]
     type=click.Choice(list(ENGINES)),
     default="memory",
     show_default=True,
-    help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet.",
+    help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet; 'spark' scores it on a "
+    "cluster, and writes a folder scores.",
 )
+@click.option("--master", metavar="URL", help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.")
+@click.option("--plan", type=click.Choice(["auto", "ties", "rows"]), help="For Spark: count ties first, or send rows.")
 @output_options("scores.csv and summary.csv")
 def evaluate(
     rankings: tuple[str, ...],
@@ -50,6 +56,8 @@ def evaluate(
     columns: dict[str, str] | None,
     average: str,
     engine: str,
+    master: str | None,
+    plan: str | None,
     out: str | None,
     raw: bool,
     **settings: Any,
@@ -59,8 +67,10 @@ def evaluate(
     The table shows, per model, the mean over queries: in the order of the file (naive), expected over all
     orders of tied items with its standard deviation, and the lowest and highest that any order can give.
     """
-    folder = None if out is None else check_writable_folder(out)
-    task = Task(rankings, judgements, queries, columns, average, folder, raw, settings)
+    own = {name: value for name, value in (("master", master), ("plan", plan)) if value is not None}
+    for name in own if engine != "spark" else ():
+        raise click.UsageError(f"--{name} is for --engine spark, not for --engine {engine}")
+    task = Task(rankings, judgements, queries, columns, average, out, raw, settings, **own)
     # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)
     click.echo(summary_table(summary))
@@ -98,7 +108,7 @@ def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tup
     return contents.summary, rr.write_report(folder / sample.name, contents)
 
 
-def tell_written(files: Iterable[Path]) -> None:
+def tell_written(files: Iterable[str | Path]) -> None:
     """Name the files that were written."""
     lines = [f"Wrote {visible(str(path))}" for path in files]
     if lines:

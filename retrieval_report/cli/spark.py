@@ -1,0 +1,89 @@
+"""`evaluate --engine spark`: the same numbers from a cluster, or from Spark on this machine."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval_report.cli.engines import Task
+from retrieval_report.cli.settings import check
+from retrieval_report.errors import OutputError, ParameterError
+from retrieval_report.output import check_writable_folder, csv_bytes, write_files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["on_spark"]
+
+
+def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
+    """Score Parquet on Spark; the scores are Parquet too, in a folder for every model."""
+    check(**task.settings)
+    try:
+        from retrieval_report.spark.sessions import is_local, session
+    except ImportError as error:
+        raise ParameterError(f"--engine spark: {error}; and Java 17 or 21") from error
+    here = task.out is not None and is_local(task.master) and "://" not in task.out
+    with ExitStack() as stack:
+        scores = None if task.out is None else f"{task.out.rstrip('/')}/scores"
+        if here and task.out is not None:
+            scores = str(stack.enter_context(_new_folder(task.out)))
+        spark = stack.enter_context(session(task.master, progress=_person()))
+        summary = _run(spark, task, scores)
+        if task.out is None or scores is None:
+            return summary, []
+        return summary, [scores, _write_summary(spark, task, summary, here=here)]
+
+
+def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
+    """The summary; the scores are written first and read again, so that they are computed once."""
+    import retrieval_report.spark as on
+    from retrieval_report.spark.files import judgements_frame, queries_frame, rankings_frame, scores_frame, write_scores
+
+    queries = None if task.queries is None else queries_frame(spark, task.queries)
+    frame = on.evaluate(
+        rankings_frame(spark, task.rankings, task.columns),
+        judgements=None if task.judgements is None else judgements_frame(spark, task.judgements),
+        queries=queries,
+        plan=task.plan,
+        **task.settings,
+    )
+    if scores is not None:
+        write_scores(frame, scores)
+        frame = scores_frame(spark, scores, frame)
+    summary: pl.DataFrame = on.summarise(frame, queries=queries, average=task.average)
+    return summary
+
+
+def _write_summary(spark: Any, task: Task, summary: pl.DataFrame, *, here: bool) -> str:
+    from retrieval_report.spark.files import write_csv
+
+    path = f"{str(task.out).rstrip('/')}/summary.csv"
+    if here:
+        write_files({Path(path): csv_bytes(summary, raw=task.raw)})
+    else:
+        write_csv(spark, summary, path)
+    return path
+
+
+@contextmanager
+def _new_folder(out: str) -> Iterator[Path]:
+    """Where scores will be on this machine; nothing is there yet, and after an error nothing is there again."""
+    folder = check_writable_folder(out)
+    scores = folder.absolute() / "scores"
+    if scores.exists():
+        raise OutputError(f"cannot write to '{scores}': it is there already, and nothing is replaced")
+    new = not folder.exists()
+    try:
+        yield scores
+    except BaseException:
+        shutil.rmtree(folder if new else scores, ignore_errors=True)
+        raise
+
+
+def _person() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()

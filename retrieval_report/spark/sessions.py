@@ -1,0 +1,66 @@
+"""Start a Spark session for the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from retrieval_report.errors import ParameterError
+
+__all__ = ["is_local", "session"]
+
+# One machine needs no address that others can reach, no page that shows the job, and no log of what goes well.
+LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+}
+
+
+def is_local(master: str) -> bool:
+    """Whether all of Spark runs on this machine, for this process alone.
+
+    >>> is_local("local[4]"), is_local("local-cluster[2,1,1024]"), is_local("sc://127.0.0.1")
+    (True, True, False)
+    """
+    return master.startswith("local")
+
+
+@contextmanager
+def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
+    """A session on a master (``local[4]``, ``yarn``, ``spark://…``) or a Spark Connect server (``sc://…``).
+
+    What else Spark should know is taken from its own places: ``spark-defaults.conf`` in ``SPARK_CONF_DIR``, and
+    ``PYSPARK_SUBMIT_ARGS``. On one machine the workers are this Python and everything binds 127.0.0.1.
+
+    Raises
+    ------
+    ParameterError
+        Spark does not start.
+    """
+    builder: Any = SparkSession.builder.appName("retrieval-report")
+    builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
+    if is_local(master):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = builder.config(map={**LOCAL, "spark.ui.showConsoleProgress": str(progress).lower()})
+    try:
+        spark = builder.getOrCreate()
+    except (PySparkException, OSError, ValueError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise ParameterError(f"master {master!r}: Spark does not start (is Java 17 or 21 there?): {reason}") from error
+    try:
+        with warnings.catch_warnings():
+            # With pandas 3, on every run; of pandas only the import is needed.
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+            yield spark
+    finally:
+        spark.stop()
