@@ -14,6 +14,8 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report import charts
+from retrieval_report.analysis.order_scores import order_scores
+from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.charts.names import unique_labels
 from retrieval_report.radius import evaluate_radius
 
@@ -40,11 +42,20 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
     "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
     "shuffled_distribution": lambda of: charts.shuffled_distribution(of["means"], of["summary"], **PLACE),
+    "shuffled_distribution, one axis": lambda of: charts.shuffled_distribution(
+        of["means"], of["summary"], **PLACE, models=sorted(set(of["means"]["model"]))[:2], one_axis=True
+    ),
     "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
     "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
     "ranked_list": lambda of: charts.ranked_list(of["list"]),
+    "list_orders": lambda of: charts.list_orders({"order received": of["list"], "</b> again": of["list"]}, cutoff=2),
+    "score_distribution": lambda of: charts.score_distribution(
+        of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}
+    ),
+    "rounding": lambda of: charts.rounding(of["rounding"], **PLACE),
+    "evaluators": lambda of: charts.evaluators(of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")),
     "radius": lambda of: charts.radius(of["radius"]),
     "precision_recall": lambda of: charts.precision_recall(of["summary"]),
 }
@@ -79,6 +90,8 @@ def frames(names: Names) -> Frames:
         "queries": rr.query_table(scores),
         "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
         "list": rr.tie_groups(rankings.filter(model=names[0], query="q0")),
+        "distribution": order_scores(rankings, model=names[0], query="q0", metric="precision", cutoff=2),
+        "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
         "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
     }
 

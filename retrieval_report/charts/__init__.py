@@ -20,20 +20,25 @@ is written with ``chart.save("chart.png")`` or ``chart.save("chart.html", inline
 
 from __future__ import annotations
 
+from retrieval_report.charts.audits import evaluators
 from retrieval_report.charts.codes import precision_recall, radius
 from retrieval_report.charts.comparisons import comparison_matrix, intervals
 from retrieval_report.charts.cutoffs import scores_by_cutoff
 from retrieval_report.charts.lists import ranked_list
+from retrieval_report.charts.orders import list_orders, score_distribution
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
 from retrieval_report.charts.ranks import rank_flips
+from retrieval_report.charts.rounding import rounding
 from retrieval_report.charts.shuffles import shuffled_distribution
 from retrieval_report.charts.theme import styled
 from retrieval_report.charts.ties import profile
 
 __all__ = [
     "comparison_matrix",
+    "evaluators",
     "intervals",
+    "list_orders",
     "policies",
     "precision_recall",
     "profile",
@@ -41,6 +46,8 @@ __all__ = [
     "radius",
     "rank_flips",
     "ranked_list",
+    "rounding",
+    "score_distribution",
     "scores_by_cutoff",
     "shuffled_distribution",
     "styled",

@@ -22,11 +22,18 @@ PANELS, COLUMNS = 12, 3
 PANEL_WIDTH, PANEL_HEIGHT = 225, 130
 BINS, POINTS = 24, 81
 SAME = 1e-12
+RULED = ("expected", "naive", "lowest", "highest")
 RULES = {"expected": BLUE, "order received": VERMILLION, "worst and best": GREY}
 
 
 def shuffled_distribution(
-    means: object, summary: object, *, metric: object, cutoff: int | None, models: Sequence[str] | None = None
+    means: object,
+    summary: object,
+    *,
+    metric: object,
+    cutoff: int | None,
+    models: Sequence[str] | None = None,
+    one_axis: bool = False,
 ) -> ChartType:
     """Draw how the mean score varies from one random tie order to the next, a panel for every model.
 
@@ -40,6 +47,9 @@ def shuffled_distribution(
         One that both have; None is the whole list.
     models
         Which to draw; default: those that vary most, twelve at most.
+    one_axis
+        Give all panels the same range of scores, one below the other, so that models can be compared by eye; it is
+        that of the draws, without the worst and the best order, which are far away.
 
     Returns
     -------
@@ -75,14 +85,20 @@ def shuffled_distribution(
         named = listed(sorted(asked or span["model"].to_list()))
         number = span["draws"].max()
         return sentence_chart(f"All {int(str(number))} random tie orders give the same {where} for {named}.")
-    panel_width = PANEL_WIDTH * (2 if len(shown) == 1 else 1)
-    panels = [_panel(draws.filter(model=model), wide.get(model, {}), model, where) for model in shown]
-    panels = [panel.properties(width=panel_width) for panel in panels]
-    chart = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
+    kept = RULED[:2] if one_axis else RULED
+    drawn = [(draws.filter(model=model), _numbers(wide.get(model, {}), kept), model) for model in shown]
+    ends = [_ends(values, row) for values, row, _ in drawn]
+    everything = (min(low for low, _ in ends), max(high for _, high in ends))
+    panel_width = PANEL_WIDTH * (2 if one_axis or len(shown) == 1 else 1)
+    panels = [
+        _panel(values, row, model, where, everything if one_axis else own).properties(width=panel_width)
+        for (values, row, model), own in zip(drawn, ends, strict=True)
+    ]
+    chart = alt.concat(*panels, columns=1 if one_axis else COLUMNS, spacing={"row": 22, "column": 26})
     steady = len(asked) - len(shown) if models is not None else span.height - len(varying)
     return finish(
         chart,
-        _title(draws, wide, shown[0], where),
+        _title(draws, {} if one_axis else wide, shown[0], where),
         _legend(shown, varying, steady, models is None),
         _spoken(draws, shown, wide),
     )
@@ -107,18 +123,31 @@ def _bins(values: Sequence[float]) -> tuple[float, float]:
     return distinct[0] - (gap / 2 if gap * BINS * 40 > distinct[-1] - distinct[0] else width / 2), width
 
 
-def _panel(draws: pl.DataFrame, row: dict[str, float | None], model: str, where: str) -> alt.LayerChart:
+def _numbers(row: dict[str, float | None], ruled: Sequence[str]) -> dict[str, float | None]:
+    """What a panel marks, and the spread of its curve."""
+    return {name: row.get(name) for name in (*RULED, "tie_std") if name in ruled or name == "tie_std"}
+
+
+def _ends(draws: pl.DataFrame, row: dict[str, float | None]) -> tuple[float, float]:
+    """Lowest and highest score of a panel, with half of a bar at either side."""
+    start, width = _bins(draws["value"].to_list())
+    _, highest = bounds(draws["value"])
+    bars = math.floor((highest - start) / width + 1e-9) + 1
+    known = [value for name, value in row.items() if name != "tie_std" and value is not None]
+    return min([start, *known]), max([start + bars * width, *known])
+
+
+def _panel(
+    draws: pl.DataFrame, numbers: dict[str, float | None], model: str, where: str, ends: tuple[float, float]
+) -> alt.LayerChart:
     start, width = _bins(draws["value"].to_list())
     bar = ((pl.col("value") - start) / width + 1e-9).floor()
     bars = draws.group_by(bar.alias("bar")).agg(pl.len().alias("draws")).sort("bar")
     bars = bars.with_columns(
         low=start + pl.col("bar") * width, high=start + (pl.col("bar") + 1) * width, model=pl.lit(clean(model))
     )
-    numbers = {name: row.get(name) for name in ("expected", "naive", "lowest", "highest", "tie_std")}
-    known = [value for name, value in numbers.items() if value is not None and name != "tie_std"]
-    edges = [*known, *bars.select("low", "high").row(0), *bars.select("low", "high").row(-1)]
-    pad = (max(edges) - min(edges)) * 0.02
-    scale = alt.Scale(domain=[min(edges) - pad, max(edges) + pad], nice=False, zero=False)
+    pad = (ends[1] - ends[0]) * 0.02
+    scale = alt.Scale(domain=[ends[0] - pad, ends[1] + pad], nice=False, zero=False)
     axis = alt.Axis(tickCount=4, title=where, grid=False)
     layers = [_bars(bars, scale, axis), *_curve(numbers, draws.height * width, scale, axis)]
     layers += _rules(numbers, model, scale, axis)
@@ -140,7 +169,7 @@ def _bars(bars: pl.DataFrame, scale: alt.Scale, axis: alt.Axis) -> alt.Chart:
 
 def _curve(numbers: dict[str, float | None], area: float, scale: alt.Scale, axis: alt.Axis) -> list[alt.Chart]:
     """The normal curve that has as much area as the bars."""
-    mean, deviation = numbers["expected"], numbers["tie_std"]
+    mean, deviation = numbers.get("expected"), numbers.get("tie_std")
     if mean is None or not deviation:
         return []
     steps = [8 * (place / (POINTS - 1)) - 4 for place in range(POINTS)]
@@ -163,16 +192,18 @@ def _rules(numbers: dict[str, float | None], model: str, scale: alt.Scale, axis:
     rows = [
         {"what": what[name], "at": numbers[name], "model": clean(model), "tie_std": numbers["tie_std"]}
         for name in what
-        if numbers[name] is not None
+        if numbers.get(name) is not None
     ]
+    shown = list(dict.fromkeys(word for name, word in what.items() if name in numbers))
+    rules = {name: RULES[name] for name in RULES if name in shown}
     colour = alt.Color(
         "what:N",
-        scale=alt.Scale(domain=list(RULES), range=list(RULES.values())),
+        scale=alt.Scale(domain=list(rules), range=list(rules.values())),
         legend=alt.Legend(title=None, orient="top", symbolType="stroke"),
     )
     dash = alt.StrokeDash(
         "what:N",
-        scale=alt.Scale(domain=list(RULES), range=[[1, 0], [5, 3], [2, 2]]),
+        scale=alt.Scale(domain=list(rules), range=[[1, 0], [5, 3], [2, 2]][: len(rules)]),
         legend=alt.Legend(title=None, orient="top"),
     )
     tooltip = ["model:N", "what:N", alt.Tooltip("at:Q", format=".4f"), alt.Tooltip("tie_std:Q", format=".4f")]

@@ -1,0 +1,153 @@
+"""What every evaluator would print for one model, beside what is exact."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.audit import AUDIT
+from retrieval_report.charts.data import at_place, bounds, held, inline, joined, nice_domain
+from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
+from retrieval_report.charts.theme import AMBER, BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.checking import check_choice
+
+__all__ = ["evaluators"]
+
+WIDTH, STEP = 430, 21
+EXACT, BY_DEFINITION, BY_TIES = "as exact", "off by definition only", "off by tie order"
+COLOURS = {EXACT: BLUE, BY_DEFINITION: AMBER, BY_TIES: VERMILLION}
+SHAPES = {EXACT: "circle", BY_DEFINITION: "square", BY_TIES: "diamond"}
+TEXTS = ("system", "version", "call", "definition", "order")
+NUMBERS = ("prints", "exact", "expected", "definition_shift", "off", "z", "lowest", "highest")
+
+
+def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str) -> ChartType:
+    """Draw what every evaluator would print for one model.
+
+    Parameters
+    ----------
+    audit
+        What :func:`audit` returns.
+    metric, cutoff
+        One that it has; None is the whole list.
+    model
+        One of its models.
+
+    Returns
+    -------
+    altair.Chart
+        A row for every evaluator and call. Line: the exact score; bar: what its own definition allows from the worst
+        to the best tie order; tick: the exact mean of its own definition; mark: what it prints.
+
+    Examples
+    --------
+    >>> from retrieval_report import audit
+    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [1, 0, 1]}
+    >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
+    >>> chart = evaluators(frame, metric="ap", cutoff=1, model="model")
+    >>> print(*chart.to_dict()["title"]["text"])
+    3 of 3 evaluators print an accident of tie order for model: 0.0000 to 1.0000, exact is 0.2500
+    """
+    frame = held(audit, AUDIT, "audit", "audit")
+    if frame is None:
+        return empty_chart("no evaluator prints such a number")
+    where = place_name(str(metric), cutoff)
+    place = at_place(frame, metric, cutoff)
+    check_choice("model", model, list(dict.fromkeys(place["model"])))
+    rows = place.filter((pl.col("model") == model) & pl.col("prints").is_not_null() & pl.col("exact").is_not_null())
+    if not rows.height:
+        return empty_chart(f"no evaluator prints {where} for {quoted(model)}")
+    rows = _named(rows)
+    low, high = nice_domain(rows, ["prints", "exact", "lowest", "highest"])
+    x = alt.X(title=where, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelLimit=230)
+    y = alt.Y("label:N", title=None, sort=None, scale=alt.Scale(domain=rows["label"].to_list()), axis=axis)
+    chart = layered(*_ranges(rows, x, y), _exact(rows, x), _prints(rows, x, y))
+    chart = chart.properties(width=WIDTH, height=max(STEP * rows.height, 40))
+    lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
+    return finish(chart, _title(rows, model), lines, _spoken(rows, where))
+
+
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """A label for every evaluator and call, and the reason for what it prints; the furthest off come first."""
+    kind = (
+        pl.when(pl.col("off") != 0)
+        .then(pl.lit(BY_TIES))
+        .when(pl.col("definition_shift") != 0)
+        .then(pl.lit(BY_DEFINITION))
+        .otherwise(pl.lit(EXACT))
+    )
+    rows = rows.with_columns(
+        name=pl.concat_str("system", pl.lit(": "), "call"),
+        again=pl.struct("system", "call").is_duplicated(),
+        kind=kind,
+        **{column: pl.col(column).fill_null("").map_elements(clean, return_dtype=pl.String) for column in TEXTS},
+    )
+    # The same call of another version may order ties otherwise.
+    full = pl.when("again").then(pl.concat_str("name", pl.lit(", "), "version")).otherwise("name")
+    rows = rows.with_columns(name=full).sort(pl.col("off").abs(), "name", descending=[True, False])
+    labels = unique_labels(rows["name"])
+    return rows.with_columns(label=pl.col("name").replace_strict(labels, return_dtype=pl.String)).select(
+        "label", "kind", "model", *TEXTS, *NUMBERS
+    )
+
+
+def _at(x: alt.X, column: str) -> alt.X:
+    return alt.X(f"{column}:Q", scale=x["scale"], title=x["title"])
+
+
+def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """What tie order allows under the evaluator's own definition, and the mean of it."""
+    data = inline(rows.select("label", "lowest", "highest", "expected"))
+    bars = alt.Chart(data).mark_bar(size=9, color=GREY, opacity=0.3, cornerRadius=3)
+    ticks = alt.Chart(data).mark_tick(thickness=2, size=13, color=GREY, opacity=1)
+    return [
+        bars.encode(x=_at(x, "lowest"), x2="highest:Q", y=y),
+        ticks.encode(x=_at(x, "expected"), y=y),
+    ]
+
+
+def _exact(rows: pl.DataFrame, x: alt.X) -> alt.Chart:
+    rule = alt.Chart(inline(rows.select("exact").head(1))).mark_rule(color=BLUE, strokeWidth=1.6)
+    drawn: alt.Chart = rule.encode(x=_at(x, "exact"), tooltip=[alt.Tooltip("exact:Q", format=".4f")])
+    return drawn
+
+
+def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+    legend = alt.Legend(title="prints", orient="bottom")
+    kinds = [kind for kind in COLOURS if kind in set(rows["kind"])]
+    tooltip = [alt.Tooltip(f"{name}:N") for name in TEXTS]
+    tooltip += [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
+    points = alt.Chart(inline(rows)).mark_point(filled=True, opacity=1, size=62)
+    drawn: alt.Chart = points.encode(
+        x=_at(x, "prints"),
+        y=y,
+        color=alt.Color(
+            "kind:N", scale=alt.Scale(domain=kinds, range=[COLOURS[kind] for kind in kinds]), legend=legend
+        ),
+        shape=alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[SHAPES[kind] for kind in kinds]), legend=legend),
+        tooltip=tooltip,
+    )
+    return drawn
+
+
+def _title(rows: pl.DataFrame, model: str) -> str:
+    wrong = rows.filter(kind=BY_TIES)
+    exact = rows["exact"][0]
+    if not wrong.height:
+        return f"Tie order misleads none of {rows.height} evaluators about {quoted(model)}"
+    low, high = bounds(wrong["prints"])
+    numbers = f"{low:.4f}" if low == high else f"{low:.4f} to {high:.4f}"
+    return (
+        f"{wrong.height} of {rows.height} evaluators print an accident of tie order for {quoted(model)}: "
+        f"{numbers}, exact is {exact:.4f}"
+    )
+
+
+def _spoken(rows: pl.DataFrame, where: str) -> str:
+    parts = [
+        f"{label} prints {prints:.4f}, {off:+.4f} by tie order"
+        for label, prints, off in rows.head(5).select("label", "prints", "off").rows()
+    ]
+    return f"Dot plot of what {rows.height} evaluators print for {where}. " + joined(parts)

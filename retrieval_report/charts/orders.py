@@ -1,0 +1,288 @@
+"""One list in several orders, and what all its orders score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.order_scores import DISTRIBUTION
+from retrieval_report.charts.data import held, inline, joined, nice_domain
+from retrieval_report.charts.names import clean, place_name
+from retrieval_report.charts.theme import (
+    AMBER,
+    BLUE,
+    GREEN,
+    GREY,
+    VERMILLION,
+    empty_chart,
+    finish,
+    layered,
+    sentence_chart,
+)
+from retrieval_report.errors import ColumnError
+from retrieval_report.reading.frames import to_polars
+
+__all__ = ["list_orders", "score_distribution"]
+
+WIDTH, HEIGHT, STEP = 560, 170, 34
+MOST_BARS, BINS = 60, 40
+PLACES = 60
+SAME = 1e-12
+COLOURS = (BLUE, VERMILLION, GREEN, AMBER, GREY)
+ORDER_COLUMNS = ("item", "relevance", "tie", "tie_start", "tie_size", "tie_relevant")
+EXPECTED = "mean of all orders"
+
+
+def score_distribution(
+    distribution: object, *, metric: object, cutoff: int | None, marks: Mapping[str, float | None] | None = None
+) -> ChartType:
+    """Draw how probable every score is that the tie order can give one list.
+
+    Parameters
+    ----------
+    distribution
+        What :func:`order_scores` returns.
+    metric, cutoff
+        What it is the distribution of; None is the whole list.
+    marks
+        Scores to mark by name, such as those of the order received and of one draw; None leaves one out. The title
+        tells of the second where there are two.
+
+    Returns
+    -------
+    altair.Chart
+        A bar for every score, or for every fortieth of their range where there are more than sixty. A sentence where
+        every order scores the same.
+
+    Examples
+    --------
+    >>> from retrieval_report.analysis.order_scores import order_scores
+    >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
+    >>> found = order_scores(rankings, model="model", query="q", metric="rr", cutoff=None)
+    >>> chart = score_distribution(found, metric="rr", cutoff=None, marks={"expected": 0.5208, "order received": 1.0})
+    >>> print(*chart.to_dict()["title"]["text"])
+    rr@all can be anything from 0.2500 to 1.0000; order received: 1.0000, more than 75% of the orders give
+    """
+    frame = held(distribution, DISTRIBUTION, "distribution", "order_scores")
+    where = place_name(str(metric), cutoff)
+    if frame is None:
+        return empty_chart(f"the list has no {where}")
+    orders, method = frame["orders"][0], frame["method"][0]
+    if frame.height == 1:
+        told = "every tie order gives" if method == "exact" else f"all {orders} random tie orders give"
+        return sentence_chart(f"{told.capitalize()} the same {where} here: {frame['value'][0]:.4f}.")
+    known = {name: value for name, value in (marks or {}).items() if value is not None}
+    bars = _bars(frame)
+    low, high = nice_domain(
+        pl.concat([bars.select(at="low"), bars.select(at="high"), pl.DataFrame({"at": [*known.values()]})]), ["at"]
+    )
+    x = alt.X("low:Q", title=where, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+    layers = [_probabilities(bars, x), *_marks(known, x)]
+    chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
+    count = f"exact: the {orders} orders that differ" if method == "exact" else f"{orders} random orders drawn"
+    line = f"bars: share of the tie orders that give the score; {count}"
+    return finish(chart, _title(frame, where, known), [line], _spoken(frame, known), 76)
+
+
+def _bars(frame: pl.DataFrame) -> pl.DataFrame:
+    """Bars that do not touch where scores are few, else a fixed number side by side."""
+    values = frame["value"].to_list()
+    span = values[-1] - values[0]
+    if frame.height <= MOST_BARS:
+        gap = min(second - first for first, second in pairwise(values))
+        half = max(gap * 0.4, span / 250)
+        return frame.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, scores=pl.lit(1))
+    width = span / BINS
+    place = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
+    bars = frame.group_by(place.alias("place")).agg(pl.col("probability").sum(), scores=pl.len()).sort("place")
+    low = values[0] + pl.col("place") * width
+    return bars.with_columns(low=low, high=low + width, value=low + width / 2)
+
+
+def _probabilities(bars: pl.DataFrame, x: alt.X) -> alt.Chart:
+    tooltip = [
+        alt.Tooltip("value:Q", format=".4f", title="score (middle of the bar)"),
+        alt.Tooltip("probability:Q", format=".2%"),
+        alt.Tooltip("scores:Q", title="different scores"),
+    ]
+    y = alt.Y(
+        "probability:Q", title="share of orders", axis=alt.Axis(format="~%", tickCount=4), scale=alt.Scale(domainMin=0)
+    )
+    drawn: alt.Chart = (
+        alt.Chart(inline(bars.select("low", "high", "value", "probability", "scores")))
+        .mark_bar(color=GREY, opacity=0.6)
+        .encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)
+    )
+    return drawn
+
+
+def _marks(known: Mapping[str, float], x: alt.X) -> list[alt.Chart]:
+    if not known:
+        return []
+    names = [clean(name, 40) for name in known]
+    rows = pl.DataFrame({"what": names, "at": [*known.values()]})
+    colour = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
+    dash = alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2], [1, 3], [8, 2]][: len(names)])
+    legend = alt.Legend(title=None, orient="top", symbolType="stroke", columns=3)
+    rule = alt.Chart(inline(rows)).mark_rule(strokeWidth=2)
+    return [
+        rule.encode(
+            x=alt.X("at:Q", title=x["title"], scale=x["scale"]),
+            color=alt.Color("what:N", scale=colour, legend=legend),
+            strokeDash=alt.StrokeDash("what:N", scale=dash, legend=legend),
+            tooltip=[alt.Tooltip("what:N"), alt.Tooltip("at:Q", format=".4f", title="score")],
+        )
+    ]
+
+
+def _title(frame: pl.DataFrame, where: str, known: Mapping[str, float]) -> str:
+    values = frame["value"].to_list()
+    start = f"{where} can be anything from {values[0]:.4f} to {values[-1]:.4f}"
+    if len(known) < 2:
+        return start
+    name, value = list(known.items())[1]
+    below = frame.filter(pl.col("value") < value - SAME)["probability"].sum()
+    above = frame.filter(pl.col("value") > value + SAME)["probability"].sum()
+    side, share = ("more", below) if below >= above else ("less", above)
+    return f"{start}; {clean(name, 40)}: {value:.4f}, {side} than {share:.0%} of the orders give"
+
+
+def _spoken(frame: pl.DataFrame, known: Mapping[str, float]) -> str:
+    likely = frame.sort("probability", "value", descending=[True, False]).head(3)
+    parts = [f"{share:.0%} give {value:.4f}" for value, share in likely.select("value", "probability").rows()]
+    marked = [f"{clean(name, 40)} {value:.4f}" for name, value in known.items()]
+    return f"Bar chart of {frame.height} different scores. Of the orders, " + joined([*parts, *marked])
+
+
+def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> ChartType:
+    """Draw the same list in several orders below each other, and what stands at every place on average.
+
+    Parameters
+    ----------
+    orders
+        Rows of one list by the name of the order, first place first: what :func:`list_ties` returns for the order
+        received, and what :func:`drawn_order` returns.
+    cutoff
+        Where to draw the line; None is the whole list.
+
+    Returns
+    -------
+    altair.Chart
+        A square for every item, filled by its relevance; a frame around every tie, inside which items could stand in
+        any order. The first sixty places.
+
+    Examples
+    --------
+    >>> from retrieval_report.analysis.orders import drawn_order, list_ties
+    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [1, 0, 0]}
+    >>> rows = list_ties(rankings, model="model", query="q")
+    >>> chart = list_orders({"order received": rows, "draw 0": drawn_order(rows, draw=0)})
+    >>> print(*chart.to_dict()["title"]["text"])
+    2 of the first 3 places are in ties of different relevances: tie order alone decides what stands there
+    """
+    frames = {name: to_polars(rows, "orders") for name, rows in orders.items()}
+    first = next(iter(frames.values()), pl.DataFrame())
+    if not first.height:
+        return empty_chart("the list has no items")
+    missing = [name for frame in frames.values() for name in ORDER_COLUMNS if name not in frame.columns]
+    if missing:
+        raise ColumnError(f"orders: no column {missing[0]!r}; expected what list_ties returns")
+    rows = pl.concat([_places(frame, clean(name, 40)) for name, frame in frames.items()])
+    most = max(float(str(rows["relevance"].max())), 1.0)
+    mean = _averages(first)
+    shown = pl.concat([rows, mean]).with_columns(shade=pl.col("relevance") / most)
+    names = [*(clean(name, 40) for name in frames), EXPECTED]
+    chart = layered(*_squares(shown, names), *_line(cutoff, shown["place"].to_numpy().max()))
+    chart = chart.properties(width=WIDTH, height=STEP * len(names))
+    lines = ["green: relevant, paler: less so; a frame is a tie, whose items could stand in any order"]
+    if cutoff is not None:
+        lines[0] += f"; the line is the cutoff {cutoff}"
+    return finish(chart, _orders_title(first), lines, _orders_spoken(rows, names[:-1], cutoff), 88)
+
+
+def _places(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The first places of one order."""
+    frame = frame.sort("tie", maintain_order=True).head(PLACES)
+    return frame.select(
+        order=pl.lit(name),
+        place=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        item=pl.Series([clean(str(item), 60) for item in frame["item"]], dtype=pl.String),
+        relevance=pl.col("relevance").cast(pl.Float64),
+        tie=pl.col("tie"),
+        tie_start=pl.col("tie_start"),
+        tie_size=pl.col("tie_size"),
+    )
+
+
+def _averages(frame: pl.DataFrame) -> pl.DataFrame:
+    """What stands at every place on average: the mean relevance of its tie."""
+    mean = frame.with_columns(pl.col("relevance").cast(pl.Float64).mean().over("tie"))
+    return _places(mean, EXPECTED).with_columns(item=pl.lit("any of the tie"))
+
+
+def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
+    y = alt.Y(
+        "order:N",
+        title=None,
+        sort=None,
+        scale=alt.Scale(domain=names, paddingInner=0.25),
+        axis=alt.Axis(ticks=False, domain=False, labelPadding=8),
+    )
+    last = int(rows["place"].to_numpy().max())
+    scale = alt.Scale(domain=[0.4, last + 0.6], nice=False, zero=False)
+    axis = alt.Axis(title="place in the list", tickMinStep=1, grid=False, format="d")
+    rows = rows.with_columns(left=pl.col("place") - 0.42, right=pl.col("place") + 0.42)
+    tooltip = [
+        alt.Tooltip("order:N"),
+        alt.Tooltip("place:Q"),
+        alt.Tooltip("item:N"),
+        alt.Tooltip("relevance:Q", format=".3~f"),
+        alt.Tooltip("tie_size:Q", title="items in the tie"),
+    ]
+    opacity = alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.07, 1]), legend=None)
+    squares = (
+        alt.Chart(inline(rows))
+        .mark_bar(color=GREEN, cornerRadius=1)
+        .encode(x=alt.X("left:Q", scale=scale, axis=axis), x2="right:Q", y=y, opacity=opacity, tooltip=tooltip)
+    )
+    ties = (
+        rows.filter(pl.col("tie_size") > 1)
+        .group_by("order", "tie", maintain_order=True)
+        .agg(left=pl.col("left").min(), right=pl.col("right").max(), tie_size=pl.col("tie_size").first())
+    )
+    frames = (
+        alt.Chart(inline(ties))
+        .mark_bar(filled=False, color=VERMILLION, strokeWidth=1.3, cornerRadius=2)
+        .encode(x=alt.X("left:Q", scale=scale, axis=axis), x2="right:Q", y=y)
+    )
+    return [squares, frames]
+
+
+def _line(cutoff: int | None, last: int) -> list[alt.Chart]:
+    if cutoff is None or cutoff >= last:
+        return []
+    rule = alt.Chart(alt.InlineData(values=[{"at": cutoff + 0.5}])).mark_rule(strokeWidth=1.6, strokeDash=[4, 3])
+    return [rule.encode(x="at:Q")]
+
+
+def _orders_title(frame: pl.DataFrame) -> str:
+    top = frame.with_columns(mixed=pl.col("relevance").n_unique().over("tie") > 1).head(PLACES)
+    mixed = top.filter("mixed").height
+    if not mixed:
+        return f"None of the first {top.height} places hangs on the order inside ties"
+    start = f"{mixed} of the first {top.height} places are in ties of different relevances"
+    return f"{start}: tie order alone decides what stands there"
+
+
+def _orders_spoken(rows: pl.DataFrame, names: list[str], cutoff: int | None) -> str:
+    top = rows if cutoff is None else rows.filter(pl.col("place") <= cutoff)
+    parts = []
+    for name in names:
+        places = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["place"].to_list()
+        listed = ", ".join(map(str, places[:12])) + (" …" if len(places) > 12 else "")
+        parts.append(f"{name}: relevant items at place {listed or 'none'}")
+    return "Places of the relevant items. " + joined(parts)

@@ -1,0 +1,115 @@
+"""Scores of distances as received beside those of rounded ones."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.rounding import ROUNDING_EFFECT
+from retrieval_report.charts.data import at_place, best_of, held, inline, joined, nice_domain, with_labels
+from retrieval_report.charts.names import listed, place_name, unique_labels
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+
+__all__ = ["rounding"]
+
+WIDTH, STEP = 470, 24
+RECEIVED, ROUNDED = "distances as received", "rounded distances"
+MARKS = {RECEIVED: ("circle", BLUE, 46), ROUNDED: ("diamond", VERMILLION, 46)}
+NUMBERS = ("value", "value_rounded", "change", "tie_std", "tie_std_rounded")
+
+
+def rounding(effect: object, *, metric: object, cutoff: int | None) -> ChartType:
+    """Draw what rounding the distances does to the score of every model, best model first.
+
+    Parameters
+    ----------
+    effect
+        What :func:`rounding_effect` returns.
+    metric, cutoff
+        One that it has; None is the whole list.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: expected score of the distances received; diamond: of the rounded ones, both with ±2 standard deviations
+        under random tie order.
+
+    Examples
+    --------
+    >>> from retrieval_report import evaluate, summarise
+    >>> from retrieval_report.analysis.rounding import rounding_effect
+    >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [0.9, 1.1], "relevance": [1, 0]}
+    >>> one, other = (summarise(evaluate(rankings, metrics="rr@2", decimals=decimals)) for decimals in (None, 0))
+    >>> rounding(rounding_effect(one, other), metric="rr", cutoff=2).to_dict()["title"]["text"]
+    ['Rounding moves rr@2 by up to 0.2500 (model, down)']
+    """
+    frame = held(effect, ROUNDING_EFFECT, "effect", "rounding_effect")
+    if frame is None:
+        return empty_chart("there are no rounded scores")
+    where = place_name(str(metric), cutoff)
+    rows = at_place(frame, metric, cutoff).filter(pl.col("value").is_not_null() & pl.col("value_rounded").is_not_null())
+    if not rows.height:
+        return empty_chart(f"no model has a score for {where}")
+    labels = unique_labels(rows["model"])
+    long = pl.concat([_points(rows, RECEIVED, ""), _points(rows, ROUNDED, "_rounded")])
+    long = with_labels(long, labels)
+    low, high = nice_domain(long, ["low", "high"])
+    scale = alt.Scale(domain=[low, high], nice=False, zero=False)
+    axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=8)
+    y = alt.Y("label:N", title=None, sort=None, scale=alt.Scale(domain=list(labels.values())), axis=axis)
+    layers = [_spans(long, scale, where, y), _dots(long, scale, where, y)]
+    chart = layered(*layers).properties(width=WIDTH, height=max(STEP * len(labels), 40))
+    lines = ["whiskers: ±2 standard deviations under random tie order"]
+    return finish(chart, _title(rows, where), lines, _spoken(rows))
+
+
+def _points(rows: pl.DataFrame, what: str, suffix: str) -> pl.DataFrame:
+    """One row for every model, a little above its line as received and a little below rounded."""
+    at, two = pl.col(f"value{suffix}"), 2 * pl.col(f"tie_std{suffix}").fill_null(0.0)
+    return rows.select("model", *NUMBERS, what=pl.lit(what), at=at, low=at - two, high=at + two)
+
+
+def _spans(long: pl.DataFrame, scale: alt.Scale, where: str, y: alt.Y) -> alt.Chart:
+    spans = alt.Chart(inline(long.select("label", "what", "low", "high"))).mark_rule(strokeWidth=3, opacity=0.5)
+    colour = alt.Color("what:N", scale=_scale(1), legend=None)
+    drawn: alt.Chart = spans.encode(x=alt.X("low:Q", scale=scale, title=where), x2="high:Q", y=y, color=colour)
+    return drawn
+
+
+def _scale(place: int) -> alt.Scale:
+    return alt.Scale(domain=list(MARKS), range=[mark[place] for mark in MARKS.values()])
+
+
+def _dots(long: pl.DataFrame, scale: alt.Scale, where: str, y: alt.Y) -> alt.Chart:
+    legend = alt.Legend(title=None, orient="bottom")
+    numbers = [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
+    dots = alt.Chart(inline(long)).mark_point(filled=True, opacity=1, size=60, stroke=GREY, strokeWidth=0.4)
+    drawn: alt.Chart = dots.encode(
+        x=alt.X("at:Q", scale=scale, title=where),
+        y=y,
+        color=alt.Color("what:N", scale=_scale(1), legend=legend),
+        shape=alt.Shape("what:N", scale=_scale(0), legend=legend),
+        tooltip=[alt.Tooltip("model:N"), alt.Tooltip("what:N"), *numbers],
+    )
+    return drawn
+
+
+def _title(rows: pl.DataFrame, where: str) -> str:
+    """The winner that rounding makes, or how far it moves scores."""
+    best, rounded = best_of(rows, "value"), best_of(rows, "value_rounded")
+    if rows.height > 1 and best != rounded:
+        return f"As received {listed(best)} leads at {where}, rounded {listed(rounded)}"
+    most = rows.sort(pl.col("change").abs(), "model", descending=[True, False]).row(0, named=True)
+    if most["change"] == 0:
+        return f"Rounding changes no {where}"
+    way = "up" if most["change"] > 0 else "down"
+    return f"Rounding moves {where} by up to {abs(most['change']):.4f} ({listed([most['model']])}, {way})"
+
+
+def _spoken(rows: pl.DataFrame) -> str:
+    parts = [
+        f"{listed([model])}: {value:.4f}, rounded {rounded:.4f}"
+        for model, value, rounded in rows.head(5).select("model", "value", "value_rounded").rows()
+    ]
+    return f"Dot plot of {rows.height} models, best first. " + joined(parts)

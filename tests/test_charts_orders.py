@@ -1,0 +1,139 @@
+"""The charts of one list, of rounding and of evaluators draw the numbers of their frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from retrieval_report import ParameterError, audit, charts, evaluate, shuffled_means, summarise
+from retrieval_report.analysis.order_scores import order_scores
+from retrieval_report.analysis.orders import drawn_order, list_ties
+from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.errors import ColumnError
+
+LIST = pl.DataFrame(
+    {
+        "query": ["q"] * 5,
+        "item": list("abcde"),
+        "distance": [1, 1, 1, 2, 3],
+        "relevance": [1, 0, 0, 2, 0],
+    }
+)
+PLACE: dict[str, Any] = {"metric": "rr", "cutoff": None}
+MODELS = pl.DataFrame(
+    {
+        "model": ["near"] * 2 + ["far"] * 2,
+        "query": ["q"] * 4,
+        "item": ["x", "y"] * 2,
+        "distance": [0.8, 1.2, 3.0, 1.0],
+        "relevance": [1, 0] * 2,
+    }
+)
+
+
+def layers(chart: Any) -> list[list[dict[str, Any]]]:
+    """The rows of every layer."""
+    spec = chart.to_dict()
+    named = [layer.get("data", spec.get("data")) for layer in spec["layer"]]
+    return [list(spec["datasets"][data["name"]]) for data in named]
+
+
+def title(chart: Any) -> str:
+    return " ".join(chart.to_dict()["title"]["text"])
+
+
+def distribution(rankings: pl.DataFrame = LIST, metric: str = "rr") -> pl.DataFrame:
+    return order_scores(rankings, model="model", query="q", metric=metric)
+
+
+def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
+    chart = charts.score_distribution(distribution(), **PLACE, marks={"expected": 11 / 18, "order received": 1.0})
+    bars, marks = layers(chart)
+    assert [row["value"] for row in bars] == [pytest.approx(1 / place) for place in (3, 2, 1)]
+    assert [row["probability"] for row in bars] == [pytest.approx(1 / 3)] * 3
+    assert all(row["low"] < row["value"] < row["high"] for row in bars)
+    assert [(row["what"], row["at"]) for row in marks] == [("expected", pytest.approx(11 / 18)), ("order received", 1)]
+    assert title(chart).endswith("order received: 1.0000, more than 67% of the orders give")
+
+
+def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
+    wide = LIST.select(pl.lit("q").alias("query"), item=pl.int_range(80), distance=1, relevance=pl.int_range(80) // 79)
+    (bars,) = layers(charts.score_distribution(distribution(wide), **PLACE))
+    assert len(bars) <= 40
+    assert sum(row["probability"] for row in bars) == pytest.approx(1)
+    assert sum(row["scores"] for row in bars) == 80
+    assert (bars[0]["low"], bars[-1]["high"]) == (pytest.approx(1 / 80), pytest.approx(1.0))
+
+
+def test_one_score_is_a_sentence() -> None:
+    chart = charts.score_distribution(distribution(metric="precision"), metric="precision", cutoff=None)
+    assert chart.to_dict()["description"] == "Every tie order gives the same precision@all here: 0.4000."
+
+
+def test_items_stand_where_each_order_puts_them() -> None:
+    rows = list_ties(LIST, model="model", query="q")
+    drawn = drawn_order(rows, draw=1)
+    squares, ties, line = layers(charts.list_orders({"received": rows, "draw 1": drawn}, cutoff=2))
+    for name, frame in (("received", rows), ("draw 1", drawn)):
+        assert [row["item"] for row in squares if row["order"] == name] == frame["item"].to_list()
+    mean = [row["relevance"] for row in squares if row["order"] == "mean of all orders"]
+    assert mean == [pytest.approx(1 / 3)] * 3 + [2, 0]
+    assert {(row["order"], round(row["left"], 9), round(row["right"], 9)) for row in ties} == {
+        (name, 0.58, 3.42) for name in ("received", "draw 1", "mean of all orders")
+    }
+    assert line == [{"at": 2.5}]
+
+
+def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> None:
+    apart = list_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
+    assert title(charts.list_orders({"received": apart})).startswith("None of the first 5 places")
+    assert len(layers(charts.list_orders({"received": apart}))) == 2
+    with pytest.raises(ColumnError, match="orders: no column 'tie'"):
+        charts.list_orders({"received": LIST})
+
+
+def test_rounding_shows_both_scores_and_the_new_winner() -> None:
+    one, other = (summarise(evaluate(MODELS, metrics="rr", cutoffs=None, decimals=decimals)) for decimals in (None, 0))
+    chart = charts.rounding(rounding_effect(one, other), **PLACE)
+    spans, dots = layers(chart)
+    assert [(row["model"], row["what"], row["at"]) for row in dots] == [
+        ("near", "distances as received", 1.0),
+        ("far", "distances as received", 0.5),
+        ("near", "rounded distances", 0.75),
+        ("far", "rounded distances", 0.5),
+    ]
+    assert [(row["low"], row["high"]) for row in spans][2] == (0.25, 1.25)
+    assert title(chart) == "Rounding moves rr@all by up to 0.2500 (near, down)"
+    turned = summarise(evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None))
+    assert title(charts.rounding(rounding_effect(one, turned), **PLACE)) == (
+        "As received near leads at rr@all, rounded far"
+    )
+
+
+def test_every_evaluator_stands_at_what_it_prints() -> None:
+    frame = audit(LIST, metrics="rr@5")
+    chart = charts.evaluators(frame, metric="rr", cutoff=5, model="model")
+    _, _, exact, marks = layers(chart)
+    assert exact == [{"exact": pytest.approx(11 / 18)}]
+    assert sorted(row["prints"] for row in marks) == sorted(frame["prints"].drop_nulls())
+    assert len({row["label"] for row in marks}) == len(marks) == frame.height
+    off = [abs(row["off"]) for row in marks]
+    assert off == sorted(off, reverse=True)
+    assert {row["kind"] for row in marks if row["off"]} == {"off by tie order"}
+    with pytest.raises(ParameterError, match="model: 'other' is not one of 'model'"):
+        charts.evaluators(frame, metric="rr", cutoff=5, model="other")
+
+
+def test_two_models_share_one_axis() -> None:
+    tied = MODELS.with_columns(distance=1.0)
+    means = shuffled_means(tied, metrics="rr", cutoffs=None, shuffles=20)
+    summary = summarise(evaluate(tied, metrics="rr", cutoffs=None))
+    spec = charts.shuffled_distribution(means, summary, **PLACE, models=["far", "near"], one_axis=True).to_dict()
+    domains = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in spec["concat"]]
+    assert domains[0] == domains[1]
+    assert spec["columns"] == 1
+    assert title(charts.shuffled_distribution(means, summary, **PLACE, models=["far"], one_axis=True)) == (
+        "Random tie orders put rr@all of far between 0.500 and 1.000"
+    )
