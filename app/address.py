@@ -7,6 +7,7 @@ in this data (any more) are dropped before they reach a widget.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -14,11 +15,12 @@ import streamlit as st
 
 from text import plain, short
 
-__all__ = ["choose_many", "choose_number", "choose_one", "refusals", "refuse"]
+__all__ = ["choose_many", "choose_number", "choose_one", "given", "refusals", "refuse"]
 
 T = TypeVar("T")
 REFUSED = "refused values of the address"
 SHOWN = 40
+MOST_LISTED = 8
 
 
 def refuse(name: str, value: str, reason: str) -> None:
@@ -28,20 +30,13 @@ def refuse(name: str, value: str, reason: str) -> None:
 
 
 def refusals() -> list[str]:
-    """What was refused, as Markdown; told until the next change."""
+    """What was refused, as Markdown; told once."""
     return list(st.session_state.pop(REFUSED, {}).values())
 
 
 def given(name: str) -> list[str]:
-    """The values that the address has for a name, before a widget takes them."""
+    """The values that the address has for a name."""
     return [value for value in st.query_params.get_all(name) if value]
-
-
-def _check(name: str, known: Sequence[str], reason: str) -> None:
-    """Refuse in words what the widget is going to ignore."""
-    for value in given(name):
-        if value not in known:
-            refuse(name, value, reason)
 
 
 def choose_one(
@@ -50,7 +45,7 @@ def choose_one(
     *,
     name: str,
     default: T | None = None,
-    show: Callable[[Any], str] = short,
+    show: Callable[[T], str] = short,
     help: str | None = None,
 ) -> T:
     """Offer a menu; return the option chosen.
@@ -60,24 +55,24 @@ def choose_one(
     label
         Markdown; names from data go through `plain`.
     options
-        At least one; what ``show`` makes of them stands in the menu and in the address.
+        At least one; what ``show`` makes of them stands in the menu and in the address. Repeated texts are numbered.
     name
-        The name in the address and in the session state, unique on the page.
+        The name in the address and in the session state, unique in the application.
     default
         What is chosen at first and leaves the address clean; default: the first option.
     show
-        Option to text, different for each option.
+        Option to text.
     help
         Markdown behind the question mark.
     """
-    if name in st.session_state and st.session_state[name] not in options:
+    texts = _texts(options, show)
+    if name in st.session_state and st.session_state[name] not in texts:
         del st.session_state[name]  # other data, other options
-    texts = [show(option) for option in options]
-    _check(
-        name, texts, f"it is none of the {len(texts)} choices" if len(texts) > 8 else f"known are {', '.join(texts)}"
+    _check(name, list(texts.values()))
+    index = options.index(default) if default in texts else 0
+    chosen = st.selectbox(
+        label, options, index=index, format_func=texts.__getitem__, key=name, help=help, bind="query-params"
     )
-    index = options.index(default) if default in options else 0
-    chosen = st.selectbox(label, options, index=index, format_func=show, key=name, help=help, bind="query-params")
     return options[index] if chosen is None else chosen
 
 
@@ -87,22 +82,22 @@ def choose_many(
     *,
     name: str,
     default: Sequence[T] = (),
-    show: Callable[[Any], str] = short,
+    show: Callable[[T], str] = short,
     placeholder: str | None = None,
     help: str | None = None,
 ) -> tuple[T, ...]:
-    """Offer several at once; return those chosen in the order of the options."""
+    """Offer several at once; return those chosen in the order of the options. Arguments are those of `choose_one`."""
+    texts = _texts(options, show)
     if name in st.session_state:
-        kept = [option for option in st.session_state[name] if option in options]
+        kept = [option for option in st.session_state[name] if option in texts]
         if len(kept) < len(st.session_state[name]):
             st.session_state[name] = kept
-    texts = [show(option) for option in options]
-    _check(name, texts, "there is no such choice here")
+    _check(name, list(texts.values()))
     chosen = st.multiselect(
         label,
         options,
-        default=[option for option in default if option in options],
-        format_func=show,
+        default=[option for option in default if option in texts],
+        format_func=texts.__getitem__,
         key=name,
         placeholder=placeholder,
         help=help,
@@ -115,24 +110,47 @@ def choose_number(
     label: str,
     *,
     name: str,
-    low: float | None,
+    low: float,
     high: float | None = None,
     default: float | None = None,
     step: float = 1,
     help: str | None = None,
 ) -> Any:
     """Offer a number between bounds; whole where ``step`` is. None where ``default`` is None and nothing is entered."""
-    whole = isinstance(step, int)
     for value in given(name):
-        try:
-            number = int(value) if whole else float(value)
-            fits = (low is None or number >= low) and (high is None or number <= high)
-        except ValueError:
-            fits = False
-        if not fits:
-            kind = "whole number" if whole else "number"
-            refuse(name, value, f"a {kind} from {low} on is needed" + ("" if high is None else f", at most {high}"))
-            st.query_params.pop(name, None)
+        if not _is_number(value, low, high, whole=isinstance(step, int)):
+            kind = "whole number" if isinstance(step, int) else "number"
+            refuse(name, value, f"it takes a {kind} from {low} " + ("on" if high is None else f"to {high}"))
     return st.number_input(
         label, low, high, default, step, key=name, help=help, bind="query-params", placeholder="none"
     )
+
+
+def _texts(options: Sequence[T], show: Callable[[T], str]) -> dict[T, str]:
+    """A text for every option, numbered where they look alike."""
+    texts: dict[T, str] = {}
+    taken: set[str] = set()
+    for option in options:
+        text, number = show(option), 1
+        while text in taken:
+            number += 1
+            text = f"{show(option)} ({number})"
+        taken.add(text)
+        texts[option] = text
+    return texts
+
+
+def _check(name: str, known: Sequence[str]) -> None:
+    """Refuse in words what the widget is going to ignore."""
+    reason = f"known are {', '.join(known)}" if len(known) <= MOST_LISTED else "there is no such choice here"
+    for value in given(name):
+        if value not in known:
+            refuse(name, value, reason)
+
+
+def _is_number(text: str, low: float, high: float | None, *, whole: bool) -> bool:
+    try:
+        number = int(text) if whole else float(text)
+    except ValueError:
+        return False
+    return math.isfinite(number) and low <= number and (high is None or number <= high)

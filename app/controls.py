@@ -27,14 +27,13 @@ EXPLAINED = {
     "ideal": "What NDCG divides by: the best list of the *judged* items, of the *list* itself, or of its top k.",
     "gain": "What an item of relevance g counts: *exp2* 2^g − 1, *linear* g.",
 }
-POLICIES = {
-    "expected": "expected (exact)",
-    "naive": "naive (order received)",
-    "shuffled": "shuffled",
-    "worst": "lowest",
-    "best": "highest",
-}
-AVERAGES = {"micro": "queries (micro)", "macro": "labels (macro)", "weighted": "query weights"}
+POLICIES = ("expected", "naive", "shuffled", "worst", "best")
+EXPLAINED_POLICIES = (
+    "*expected*: the exact mean over all orders of tied items. *naive*: ties in the order received. *shuffled*: ties in "
+    "random order, several times (left out of large data at first, for it takes its time). *worst*, *best*: the lowest "
+    "and the highest that any order can give."
+)
+EXPLAINED_AVERAGES = "*micro*: over queries. *macro*: over labels of queries. *weighted*: by the weight of each query."
 MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 
@@ -86,9 +85,8 @@ def sidebar(data: Data) -> Choice:
             offered,
             name="policies",
             default=[policy for policy in offered if policy != "shuffled" or not data.large],
-            show=POLICIES.__getitem__,
             placeholder="all",
-            help="*Shuffled* is left out of large data at first, because drawing orders takes its time.",
+            help=EXPLAINED_POLICIES,
         )
         with st.expander("Rules"):
             average, no_relevant, relevant_from, shuffles, seed = _rules(data)
@@ -149,8 +147,7 @@ def _is_cutoff(text: str) -> bool:
 
 
 def _rules(data: Data) -> tuple[str, str, float | None, int, int]:
-    averages = [average for average in AVERAGES if average in data.averages]
-    average = choose_one("Average over", averages, name="average", show=AVERAGES.__getitem__)
+    average = choose_one("Average", data.averages, name="average", help=EXPLAINED_AVERAGES)
     no_relevant = choose_one(
         "Queries without a relevant item",
         NO_RELEVANT,

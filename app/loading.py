@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -18,11 +18,15 @@ import streamlit as st
 
 import retrieval_report as rr
 from noticing import noticed
+from retrieval_report.reading.files import column_names as columns_in
 from retrieval_report.reading.sources import find_files
+from retrieval_report.report.html import render_html
+from retrieval_report.report.pictures import pictures
 from retrieval_report.report.verdict import verdict as say
 
 if TYPE_CHECKING:
     from controls import Choice
+    from uploads import Upload
 
 __all__ = [
     "CUTOFFS",
@@ -31,7 +35,10 @@ __all__ = [
     "Files",
     "Verdict",
     "agreement",
+    "at_cutoff",
     "audit",
+    "check",
+    "column_names",
     "comparison",
     "flips",
     "hints",
@@ -39,6 +46,7 @@ __all__ = [
     "profile",
     "query_table",
     "read_files",
+    "report",
     "rows_of",
     "scores",
     "shuffled",
@@ -46,6 +54,7 @@ __all__ = [
     "verdict",
 ]
 
+REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
 LARGE = 2_000_000  # rows from which on random orders are drawn only where asked for
 # Computed at once, so that passing from one to the other costs nothing.
 METRICS = ("precision", "recall", "ap", "rr", "ndcg")
@@ -149,6 +158,12 @@ def _listed(given: str | tuple[str, ...]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
+@remember(64)
+def column_names(file: str, _upload: Upload) -> list[str]:
+    """The columns of an uploaded file, which Streamlit knows by ``file``."""
+    return columns_in(_upload.source())
+
+
 @remember(4)
 def _read(digest: str, _files: Files) -> Data:
     with noticed() as notes:
@@ -220,8 +235,14 @@ def _of_models(frame: pl.DataFrame, choice: Choice, *columns: str) -> pl.DataFra
     return frame.filter(*(pl.col(column).is_in(choice.models) for column in columns or ("model",)))
 
 
-def _at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
+def at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
+    """The rows at the chosen cutoff."""
     return frame.filter(pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64)))
+
+
+def check(data: Data) -> None:
+    """Raise what the library says of data that cannot be scored; else its scores are ready."""
+    _exact(data.digest, METRICS, CUTOFFS, Rules("zero", None), data)
 
 
 def scores(data: Data, choice: Choice) -> pl.DataFrame:
@@ -266,7 +287,7 @@ def _comparison(
     _data: Data,
     _choice: Choice,
 ) -> pl.DataFrame:
-    found = _at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice)
+    found = at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice)
     draws = shuffled(_data, _choice) if "shuffled" in _choice.policies else None
     return rr.compare(found, draws=draws, seed=seed)
 
@@ -279,7 +300,7 @@ def comparison(data: Data, choice: Choice) -> pl.DataFrame:
 def flips(data: Data, choice: Choice) -> pl.DataFrame:
     """What `flips` returns for the chosen models, at the chosen metric and cutoff."""
     paired = comparison(data, choice) if choice.average == "micro" else None
-    found = _at_cutoff(_whole_summary(data, choice), choice)
+    found = at_cutoff(_whole_summary(data, choice), choice)
     return rr.flips(found, comparison=paired if paired is not None and paired.height else None)
 
 
@@ -328,7 +349,7 @@ def audit(data: Data, choice: Choice) -> pl.DataFrame:
 def _query_table(
     digest: str, key: tuple[Any, ...], cutoff: int | None, models: tuple[str, ...], _data: Data, _choice: Choice
 ) -> pl.DataFrame:
-    return rr.query_table(_at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice))
+    return rr.query_table(at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice))
 
 
 def query_table(data: Data, choice: Choice) -> pl.DataFrame:
@@ -351,7 +372,7 @@ def _others(digest: str, rules: Rules, average: str, _data: Data) -> pl.DataFram
 
 def verdict(data: Data, choice: Choice) -> Verdict:
     """What the chosen metric at the chosen cutoff tells about the chosen models."""
-    here = _at_cutoff(_whole_summary(data, choice), choice)
+    here = at_cutoff(_whole_summary(data, choice), choice)
     others = _of_models(_others(data.digest, _rules(choice), choice.average, data), choice)
     place = (pl.col("metric") == choice.metric) & pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
     joined = pl.concat([here, others.filter(~place)], how="vertical_relaxed")
@@ -366,6 +387,25 @@ def _first(found: pl.DataFrame, policy: str) -> tuple[str, ...]:
     if values.is_empty():
         return ()
     return tuple(values.filter(pl.col("value").round(12) == pl.col("value").round(12).max())["model"])
+
+
+@remember(4)
+def _report(digest: str, choice: Choice, _data: Data) -> rr.Report:
+    models = {name: frame for name, frame in _data.frames.items() if frame is not None}
+    if "model" in _data.rankings.columns:
+        models["rankings"] = _of_models(_data.rankings, choice)
+    metrics = list(dict.fromkeys((choice.metric, *METRICS)))
+    cutoffs = [*REPORTED, *([] if choice.cutoff in REPORTED else [choice.cutoff])]
+    settings = {**_rules(choice)._asdict(), **_draws(choice)._asdict()}
+    return rr.report_contents(
+        **models, metrics=metrics, cutoffs=cutoffs, average=choice.average, headline=choice.measure, **settings
+    )
+
+
+def report(data: Data, choice: Choice) -> bytes:
+    """The HTML report on the chosen models, with the chosen measure as its headline and the usual ones besides."""
+    contents = _report(data.digest, replace(choice, policies=(), cutoffs=()), data)
+    return render_html(contents, pictures(contents)).encode()
 
 
 @st.cache_resource(show_spinner=False)

@@ -11,16 +11,17 @@ from typing import Any
 
 import streamlit as st
 
-from address import choose_one
+from address import choose_one, given, refuse
 from loading import Data, Files, read_files
 from retrieval_report.samples import SAMPLES, sample_folder
-from text import short
+from text import plain
 
-__all__ = ["START", "UPLOADED", "choose_data"]
+__all__ = ["START", "adopt", "choose_data"]
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable in which `retrieval-report dashboard` leaves the files to open, as JSON."""
 UPLOADED = "uploaded data"
+NEXT = "data to open next"
 SAMPLE_MEASURE = ("ndcg", 5)  # where, in both samples, the winner in the order received is an accident
 
 
@@ -29,15 +30,27 @@ def choose_data() -> Data:
     choices = {sample.name: sample.title for sample in SAMPLES[::-1]}
     started = _started_with()
     if started is not None:
-        choices = {"files": f"files: {short(started.name)}", **choices}
+        choices = {"files": started.name, **choices}
+    first = next(iter(choices))
     uploaded: Data | None = st.session_state.get(UPLOADED)
     if uploaded is not None:
-        choices = {"upload": f"upload: {short(uploaded.name)}", **choices}
+        choices["upload"] = uploaded.name
+    elif "upload" in given("open"):
+        refuse("open", "upload", "uploaded data stays in the session it was uploaded in")
+    if NEXT in st.session_state:
+        st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:
-        chosen = choose_one("Data", list(choices), name="open", show=choices.__getitem__)
+        chosen = choose_one("Data", list(choices), name="open", default=first)
+        st.caption(plain(choices[chosen]))
     if chosen == "upload" and uploaded is not None:
         return uploaded
-    return read_files(started) if chosen == "files" and started is not None else read_files(_sample(chosen))
+    return read_files(started if chosen == "files" and started is not None else _sample(chosen))
+
+
+def adopt(data: Data) -> None:
+    """Look at uploaded data from the next run of the page on, in this session."""
+    st.session_state[UPLOADED] = data
+    st.session_state[NEXT] = "upload"
 
 
 def _started_with() -> Files | None:

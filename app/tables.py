@@ -1,15 +1,105 @@
-"""Frames as tables on the page."""
+"""Frames as tables on the page: numbers with four digits, names as the text they are."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 import streamlit as st
 
-from controls import Choice
+from loading import Data
+from retrieval_report.charts.data import side_by_side
 
-__all__ = ["summary_table"]
+__all__ = ["facts_table", "flips_table", "frame_table", "summary_table"]
+
+TITLES = {
+    "model": "Model",
+    "expected": "Expected",
+    "tie_std": "± tie std",
+    "naive": "Naive",
+    "shuffled": "Shuffled",
+    "lowest": "Lowest",
+    "highest": "Highest",
+    "query_se": "± query s.e.",
+    "queries": "Queries",
+}
+EXPLAINED = {
+    "expected": "Exact mean over all orders of tied items",
+    "tie_std": "Exact standard deviation of the mean under random tie order",
+    "naive": "Ties in the order received",
+    "shuffled": "Mean over random orders",
+    "lowest": "Under the worst tie order",
+    "highest": "Under the best tie order",
+    "query_se": "Standard error under sampling of queries, which has nothing to do with ties",
+}
 
 
-def summary_table(summary: pl.DataFrame, choice: Choice) -> None:
-    """One row for every model, best first."""
-    st.dataframe(summary.filter(pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))))
+def frame_table(
+    frame: pl.DataFrame,
+    *,
+    titles: Mapping[str, str] | None = None,
+    explained: Mapping[str, str] | None = None,
+    alt: str | None = None,
+    key: str | None = None,
+) -> None:
+    """Show a frame; what is null in every row is left out where ``titles`` are given."""
+    if titles is not None:
+        frame = frame.select(
+            name for name in titles if name in frame.columns and frame[name].null_count() < frame.height
+        )
+    config: dict[str, Any] = {}
+    for name, dtype in frame.schema.items():
+        title = (titles or {}).get(name, name)
+        help_text = (explained or {}).get(name)
+        if dtype.is_float():
+            config[name] = st.column_config.NumberColumn(title, help=help_text, format="%.4f")
+        elif dtype.is_numeric():
+            config[name] = st.column_config.NumberColumn(title, help=help_text, format="plain")
+        else:
+            config[name] = st.column_config.TextColumn(title, help=help_text)
+    st.dataframe(frame, hide_index=True, column_config=config, alt=alt, key=key)
+
+
+def summary_table(summary: pl.DataFrame) -> None:
+    """One row for every model at one cutoff, best first."""
+    frame_table(side_by_side(summary), titles=TITLES, explained=EXPLAINED, alt="Scores of the models, best first.")
+
+
+def flips_table(flips: pl.DataFrame) -> None:
+    """Pairs of models, those whose order is not safe first."""
+    titles = {
+        "verdict": "Order",
+        "model_a": "Model A",
+        "model_b": "Model B",
+        "expected_a": "Expected A",
+        "expected_b": "Expected B",
+        "naive_a": "Naive A",
+        "naive_b": "Naive B",
+        "disagree": "Scores that say otherwise",
+        "p_tie": "p(reversal by ties)",
+        "holm_p": "p of the difference (Holm)",
+    }
+    explained = {
+        "p_tie": "Probability that random tie order alone shows the pair the other way round",
+        "holm_p": "Over the queries, sign-flip permutation, corrected for the number of pairs",
+    }
+    order = pl.col("verdict").replace_strict(["depends on tie order", "undecided by sampling"], [0, 1], default=2)
+    rows = flips.sort(order, pl.col("p_tie").fill_null(0), descending=[False, True], maintain_order=True)
+    frame_table(rows, titles=titles, explained=explained, alt="Pairs of models, those of unsafe order first.")
+
+
+def facts_table(data: Data) -> None:
+    """What the frames hold, in numbers."""
+    rows: Sequence[dict[str, Any]] = [
+        {
+            "frame": "counts" if name == "rankings" and data.counted else name,
+            "rows": frame.height,
+            **{f"{part}s": frame[part].n_unique() for part in ("model", "query", "item") if part in frame.columns},
+            "columns": ", ".join(frame.columns),
+        }
+        for name, frame in data.frames.items()
+        if frame is not None
+    ]
+    titles = {name: name.capitalize() for name in ("frame", "rows", "models", "querys", "items", "columns")}
+    frame_table(pl.DataFrame(rows, infer_schema_length=None), titles=titles | {"querys": "Queries"}, alt="The data.")

@@ -6,30 +6,49 @@ import streamlit as st
 
 from controls import Choice
 from drawing import draw
-from loading import Data, Verdict, flips, summary, verdict
+from loading import Data, Verdict, at_cutoff, flips, summary, verdict
 from retrieval_report import charts
-from tables import summary_table
+from tables import flips_table, summary_table
 from text import plain
 
 __all__ = ["show"]
 
+BOXES = {"safe": st.success, "depends on tie order": st.error, "undecided by sampling": st.warning}
+
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
-    said = verdict(data, choice)
-    _headline(said, choice)
-    found = summary(data, choice)
-    st.subheader(f"Scores by {plain(choice.measure)}")
-    summary_table(found, choice)
+    st.title(f"Overview: {plain(choice.measure)}")
+    _headline(verdict(data, choice), choice)
+    found = at_cutoff(summary(data, choice), choice)
+    st.subheader("Scores of the models")
+    summary_table(found)
     draw(charts.policies(found, metric=choice.metric, cutoff=choice.cutoff))
     st.subheader("Does the order of the models depend on ties?")
-    st.dataframe(flips(data, choice))
+    pairs = flips(data, choice)
+    if pairs.is_empty():
+        st.info("It takes two models to ask.")
+        return
     draw(charts.rank_flips(found, metric=choice.metric, cutoff=choice.cutoff))
+    flips_table(pairs)
 
 
 def _headline(said: Verdict, choice: Choice) -> None:
+    """The verdict in a box of its colour, and what else is to say below."""
+    lines = [plain(sentence) for sentence in said.sentences]
+    box = BOXES.get(said.status, st.info)
+    first = lines[:2]
     if said.printed:
-        winners = " and ".join(plain(model, 60) for model in said.printed)
-        st.error(f"**The printed winner is an accident of tie order:** in the order received {winners} comes first.")
-    for sentence in said.sentences:
-        st.markdown(plain(sentence))
+        box = st.error
+        first.insert(0, _accident(said, choice))
+    box("\n\n".join(first))
+    for line in lines[2:]:
+        st.markdown(f"- {line}")
+
+
+def _accident(said: Verdict, choice: Choice) -> str:
+    printed, best = (" and ".join(plain(model, 60) for model in models) for models in (said.printed, said.best))
+    return (
+        f"**The printed winner is an accident of tie order.** In the order received, {printed} comes first by "
+        f"{plain(choice.measure)}; over all orders of tied items it is {best}."
+    )

@@ -1,0 +1,142 @@
+"""Uploaded bytes → data: read in memory under a cap; a file's name is a label, never a path that is opened."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+import retrieval_report as rr
+from loading import Data
+from noticing import noticed
+from retrieval_report.codes_files import CodeFile, codes_from
+from retrieval_report.errors import FileError, ParameterError
+from retrieval_report.reading.files import column_names, judgements_from, queries_from, rankings_from
+from retrieval_report.reading.names import RANKINGS, match_columns
+from retrieval_report.reading.sources import Source, base_name, source_of
+
+__all__ = ["MOST_BYTES", "MOST_ROWS", "Upload", "read_codes", "read_tables"]
+
+MOST_BYTES = 2 * 2**30
+"""Of one file, unpacked."""
+MOST_ROWS = 50_000_000
+"""Of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
+LABEL = 120
+
+
+class Upload(NamedTuple):
+    """One uploaded file."""
+
+    name: str
+    content: bytes
+
+    @property
+    def label(self) -> str:
+        """The name without folders, control characters and excess, for messages and as the model's name."""
+        name = "".join(letter for letter in self.name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())
+        return name[-LABEL:].strip(" .") or "upload"
+
+    def source(self) -> Source:
+        """What the readers take; nothing is opened."""
+        return source_of(self.label, self.content, MOST_BYTES)
+
+
+def read_tables(
+    rankings: Sequence[Upload],
+    judgements: Upload | None = None,
+    queries: Upload | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Data:
+    """Read tables as `read_rankings`, `read_judgements` and `read_queries` read files.
+
+    Raises
+    ------
+    RetrievalReportError
+        What those raise; the message holds the upload's name.
+    """
+    uploads = [*rankings, *(upload for upload in (judgements, queries) if upload is not None)]
+    _refuse_repeated(rankings)
+    with noticed() as notes:
+        ranked = rankings_from((upload.source() for upload in rankings), columns=columns, max_rows=MOST_ROWS)
+        judged = None if judgements is None else judgements_from([judgements.source()], max_rows=MOST_ROWS)
+        asked = None if queries is None else queries_from([queries.source()], max_rows=MOST_ROWS)
+    notes += [note for upload in rankings for note in _left_out(upload, columns)]
+    digest = _digest([upload.content for upload in uploads], repr((columns, [upload.label for upload in uploads])))
+    return Data(_title(rankings), digest, ranked, judged, asked, tuple(notes))
+
+
+def read_codes(
+    queries: Sequence[Upload], items: Sequence[Upload], *, distance: str = "hamming", relevance: str = "any"
+) -> Data:
+    """Count codes: one file of queries against all files of items, or as many files of each, a model a pair.
+
+    Raises
+    ------
+    RetrievalReportError
+        Files that hold no codes, that do not go together, or a number of files that fits neither rule.
+    """
+    if not queries or not items or (len(queries) > 1 and len(queries) != len(items)):
+        raise ParameterError(
+            f"codes: {len(queries)} files of queries and {len(items)} of items; one file of queries goes with any "
+            "number of items, several with as many"
+        )
+    shards = [items] if len(queries) == 1 else [[item] for item in items]
+    with noticed() as notes:
+        counts = [_counted(*pair, distance, relevance) for pair in zip(queries, shards, strict=True)]
+    names = [str(frame["model"][0]) for frame in counts if frame.height]
+    if len(set(names)) < len(names):
+        raise FileError(f"codes: two files would be the same model; the names are {', '.join(names)}")
+    contents = [upload.content for upload in (*queries, *items)]
+    settings = repr((distance, relevance, names, len(queries)))
+    return Data(_title(queries), _digest(contents, settings), pl.concat(counts), notes=tuple(notes))
+
+
+def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: str) -> pl.DataFrame:
+    asked = codes_from(query.label, query.content, MOST_BYTES)
+    shards = [codes_from(item.label, item.content, MOST_BYTES) for item in items]
+    if asked.labels is None or any(shard.labels is None for shard in shards):
+        raise FileError(f"{query.label}: codes need labels on both sides to know what is relevant")
+    model = base_name(query.source().path).removesuffix(".npz").removesuffix(".npy")
+    return rr.count_codes(
+        asked.codes,
+        (_shard(shard) for shard in shards),
+        query_labels=asked.labels,
+        query_ids=asked.ids,
+        bits=asked.bits,
+        model=model,
+        distance=distance,
+        relevance=relevance,
+    )
+
+
+def _shard(shard: CodeFile) -> tuple[object, object, object]:
+    return shard.codes, shard.labels, shard.ids
+
+
+def _refuse_repeated(uploads: Sequence[Upload]) -> None:
+    labels = [upload.label for upload in uploads]
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise FileError(f"{repeated[0]}: uploaded more than once; two files of one name would be the same model")
+
+
+def _left_out(upload: Upload, columns: Mapping[str, str] | None) -> list[str]:
+    """Say which columns of a table were not read."""
+    found = column_names(upload.source())
+    used = match_columns(found, RANKINGS, columns, upload.label).values()
+    unknown = [name for name in found if name not in used]
+    return [f"{upload.label}: columns not read: {', '.join(unknown)}"] if unknown else []
+
+
+def _digest(contents: Sequence[bytes], settings: str) -> str:
+    digest = hashlib.sha256(settings.encode())
+    for content in contents:
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def _title(uploads: Sequence[Upload]) -> str:
+    labels = [upload.label for upload in uploads]
+    return ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")

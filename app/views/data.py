@@ -1,0 +1,154 @@
+"""What is looked at, other data in its place, and the numbers as files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from controls import Choice
+from loading import Data, check, column_names, report, scores, summary
+from opening import adopt
+from retrieval_report.errors import ColumnError, RetrievalReportError
+from retrieval_report.output import csv_bytes
+from retrieval_report.reading.names import RANKINGS, match_columns
+from tables import facts_table, frame_table
+from text import plain, short
+from uploads import MOST_BYTES, Upload, read_codes, read_tables
+
+__all__ = ["show"]
+
+FIRST_ROWS = 100
+MAPPED = ("query", "item", "distance", "score", "relevance", "model")
+
+
+def show(data: Data, choice: Choice) -> None:
+    """Draw the page."""
+    st.title("Data & export")
+    _what_is_there(data)
+    st.subheader("Look at other data")
+    st.caption(
+        "Files stay in the memory of this computer and of this session; nothing is stored. CSV, TSV, NDJSON, TREC runs "
+        f"and qrels (each also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**30} GiB a file, unpacked."
+    )
+    tables, codes = st.tabs(["Rankings", "Codes"])
+    with tables:
+        _upload_tables()
+    with codes:
+        _upload_codes()
+    st.subheader("Take the numbers away")
+    _downloads(data, choice)
+
+
+def _what_is_there(data: Data) -> None:
+    st.markdown(f"**{plain(data.name)}**")
+    facts_table(data)
+    for note in data.notes:
+        st.info(plain(note))
+    with st.expander(f"The first {FIRST_ROWS} rows"):
+        for name, frame in data.frames.items():
+            if frame is not None:
+                st.caption(name)
+                frame_table(frame.head(FIRST_ROWS), key=f"first {name}")
+
+
+def _uploads(files: Sequence[Any] | None) -> list[Upload]:
+    return [Upload(file.name, file.getvalue()) for file in files or ()]
+
+
+def _upload_tables() -> None:
+    rankings = st.file_uploader(
+        "Rankings or counts: one file, or one for each model", accept_multiple_files=True, key="rankings upload"
+    )
+    left, right = st.columns(2)
+    judgements = left.file_uploader("Judgements (qrels), if relevance is not in the rankings", key="judgements upload")
+    queries = right.file_uploader("Queries with label, weight or n_relevant, if there are any", key="queries upload")
+    if not rankings:
+        return
+    try:
+        columns = _mapping(rankings[0])
+        if st.button("Open these files", type="primary"):
+            with st.spinner("Reading and scoring …", show_time=True):
+                one, other = ([*_uploads([file] if file else None), None][0] for file in (judgements, queries))
+                _open(read_tables(_uploads(rankings), one, other, columns))
+    except RetrievalReportError as error:
+        _refused(error)
+
+
+def _mapping(file: Any) -> dict[str, str] | None:
+    """Let the reader say which column is which, at once where the names say nothing."""
+    found = column_names(file.file_id, Upload(file.name, file.getvalue()))
+    try:
+        matched = match_columns(found, RANKINGS, None, Upload(file.name, b"").label)
+    except ColumnError as error:
+        st.warning(plain(error))
+        matched = {}
+    if matched and not st.toggle("Say which column is which", key="columns by hand"):
+        return None
+    chosen = {}
+    for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True):
+        with place:
+            theirs = st.selectbox(
+                f"Column of *{ours}*",
+                [None, *found],
+                index=[None, *found].index(matched.get(ours)),
+                format_func=lambda name: "–" if name is None else short(name),
+                key=f"column {ours}",
+            )
+        if theirs is not None:
+            chosen[ours] = theirs
+    return chosen
+
+
+def _upload_codes() -> None:
+    st.caption("An .npz file holds *codes* and *labels*, and where needed *ids* and *bits*.")
+    left, right = st.columns(2)
+    queries = left.file_uploader("Queries: .npz, one for each model", accept_multiple_files=True, key="query codes")
+    items = right.file_uploader("Items: .npz, in the same order", accept_multiple_files=True, key="item codes")
+    distance = left.selectbox("Distance", ("hamming", "l1", "dot"), key="code distance")
+    relevance = right.selectbox(
+        "Relevant are items that share",
+        ("any", "shared"),
+        key="code relevance",
+        help="*any* class; or as relevant as the number of *shared* classes.",
+    )
+    if queries and items and st.button("Open these codes", type="primary"):
+        try:
+            with st.spinner("Counting and scoring …", show_time=True):
+                _open(read_codes(_uploads(queries), _uploads(items), distance=distance, relevance=relevance))
+        except RetrievalReportError as error:
+            _refused(error)
+
+
+def _open(data: Data) -> None:
+    check(data)
+    adopt(data)
+    st.rerun()
+
+
+def _refused(error: RetrievalReportError) -> None:
+    st.error(f"{plain(error)}\n\nNothing was opened; the data above is as it was.")
+
+
+def _downloads(data: Data, choice: Choice) -> None:
+    st.caption(f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all cutoffs.")
+    left, middle, right = st.columns(3)
+    left.download_button("Scores, CSV", lambda: csv_bytes(scores(data, choice)), "scores.csv", "text/csv")
+    left.caption("A row for every query.")
+    middle.download_button("Summary, CSV", lambda: csv_bytes(summary(data, choice)), "summary.csv", "text/csv")
+    middle.caption("A row for every mean.")
+    right.download_button("Scores, Parquet", lambda: _parquet(scores(data, choice)), "scores.parquet")
+    right.caption("With every digit and type.")
+    if st.button("Prepare the HTML report"):
+        with st.spinner("Computing the report …", show_time=True):
+            page = report(data, choice)
+        st.download_button("Download the report", page, "report.html", "text/html", type="primary", on_click="ignore")
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
