@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from retrieval_report.stream import collect_counts, is_streamed
 from retrieval_report.ties import count_rows
 
 __all__ = ["count_ties"]
@@ -17,7 +18,9 @@ def count_ties(rankings: object) -> pl.DataFrame:
     Parameters
     ----------
     rankings
-        A rankings frame, or a counts frame whose equal rows are to be added up.
+        A rankings frame, or a counts frame whose equal rows are to be added up. Of Parquet or Arrow files (a path, a
+        glob, a folder, or a list of them) and of a Polars LazyFrame, a part is in memory at a time, as in
+        :func:`evaluate`; :func:`count_ties_to` writes the counts to a file.
 
     Returns
     -------
@@ -40,4 +43,4 @@ def count_ties(rankings: object) -> pl.DataFrame:
     │ model ┆ q     ┆ 2        ┆ 1         ┆ 2     │
     └───────┴───────┴──────────┴───────────┴───────┘
     """
-    return count_rows(rankings)
+    return collect_counts(rankings) if is_streamed(rankings) else count_rows(rankings)

@@ -10,12 +10,10 @@ import polars as pl
 from retrieval_report.in_memory import draw_means, score_lists
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
-from retrieval_report.parsing import parse_metrics
+from retrieval_report.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
+from retrieval_report.stream import collect_scores, is_streamed
 
 __all__ = ["DEFAULT_CUTOFFS", "DEFAULT_METRICS", "evaluate", "shuffled_means"]
-
-DEFAULT_METRICS = ("precision", "recall", "ap", "rr", "ndcg")
-DEFAULT_CUTOFFS = (1, 5, 10, None)
 
 
 def evaluate(
@@ -46,7 +44,9 @@ def evaluate(
     ----------
     rankings
         A rankings frame (one row an item: ``model``, ``query``, ``item``, ``distance`` or ``score``, ``relevance``)
-        or a counts frame from :func:`count_ties`; Polars eager or lazy, pandas, PyArrow, DuckDB.
+        or a counts frame from :func:`count_ties`: Polars, pandas, PyArrow, DuckDB. Or what need not fit in memory:
+        Parquet or Arrow files (a path, a glob, a folder, or a list of them, seen as by :func:`read_rankings`) or a
+        Polars LazyFrame.
     judgements
         ``query``, ``item``, ``relevance`` of all judged items. They replace the rankings' relevance, and items judged
         but not retrieved count in R and in the ideal. Retrieved items without judgement have relevance 0.
@@ -100,6 +100,14 @@ def evaluate(
     RetrievalReportError
         A ValueError that names the rule, the place and the value.
 
+    Notes
+    -----
+    Of files and of a LazyFrame, no more than some two million rows are in memory at a time (and the rows of the
+    largest query), so only the scores have to fit: about 100 bytes each. :func:`evaluate_to` writes them to a file
+    instead. A LazyFrame is computed once. From two million rows on, a LazyFrame, and files in which the rows of a
+    query are scattered, are copied to a temporary folder ($TMPDIR) first; other files are read in place. Errors in
+    rows are then found part by part, and count what one part holds.
+
     Examples
     --------
     Four items, the middle two tied; the naive score depends on which of them comes first.
@@ -137,7 +145,8 @@ def evaluate(
         threads=threads,
         progress=progress,
     )
-    return score_lists(rankings, judgements, queries, parse_metrics(metrics, cutoffs), options).frame()
+    score = collect_scores if is_streamed(rankings) else score_lists
+    return score(rankings, judgements, queries, parse_metrics(metrics, cutoffs), options).frame()
 
 
 def shuffled_means(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,17 @@ class ListScores:
     columns: pl.DataFrame  # metric, cutoff, policy
     values: Floats  # (lists, columns), NaN where there is none
     spreads: Floats  # standard deviations, likewise
+
+    @classmethod
+    def of(cls, parts: Sequence[ListScores]) -> ListScores:
+        """Scores of different lists as one, sorted by model and query."""
+        values, spreads = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "spreads"))
+        whole = cls(pl.concat([part.lists for part in parts]), parts[0].columns, values, spreads)
+        return whole.take(whole.lists.select(pl.arg_sort_by("model", "query")).to_series().to_numpy())
+
+    def take(self, which: NDArray[np.integer]) -> ListScores:
+        """The scores of some of the lists."""
+        return ListScores(self.lists[which], self.columns, self.values[which], self.spreads[which])
 
     def frame(self) -> pl.DataFrame:
         """The long frame: a row for every list, metric, cutoff and policy."""

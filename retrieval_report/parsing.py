@@ -11,8 +11,18 @@ from retrieval_report.arguments import is_whole, listed
 from retrieval_report.errors import ParameterError
 from retrieval_report.metrics import Metric
 
-__all__ = ["CATALOGUE", "parse_cutoffs", "parse_metric", "parse_metrics", "split_metrics"]
+__all__ = [
+    "CATALOGUE",
+    "DEFAULT_CUTOFFS",
+    "DEFAULT_METRICS",
+    "parse_cutoffs",
+    "parse_metric",
+    "parse_metrics",
+    "split_metrics",
+]
 
+DEFAULT_METRICS = ("precision", "recall", "ap", "rr", "ndcg")
+DEFAULT_CUTOFFS = (1, 5, 10, None)
 CATALOGUE: dict[str, type[Metric]] = {
     record.name: record
     for record in (getattr(catalogue, name) for name in catalogue.__all__)

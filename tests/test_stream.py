@@ -194,7 +194,7 @@ def test_scattered_rows_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_more_rows_than_can_be_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MOST_ROWS", 100)
     with pytest.raises(DataError, match="rows are more than 100; score the files in several runs"):
-        evaluate_to(tmp_path / "scores.parquet", made(), **FEW)
+        evaluate_to(tmp_path / "scores.parquet", made(), rows_per_part=60, **FEW)
 
 
 def test_rows_that_stand_together_are_not_copied(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def test_ids_over_the_whole_range_of_their_type_leave_room_before_them(tmp_path:
     agrees(tmp_path, frame.lazy(), frame, **FEW)
     full = pl.DataFrame({"query": range(256), "item": 1, "distance": 1, "relevance": 1})
     with pytest.raises(DataError, match="leave no room in UInt8"):
-        evaluate_to(tmp_path / "full.parquet", full.cast({"query": pl.UInt8}))
+        evaluate_to(tmp_path / "full.parquet", full.cast({"query": pl.UInt8}), rows_per_part=60)
 
 
 ERRORS: list[tuple[type[Exception], str, dict[str, Any]]] = [
@@ -302,7 +302,7 @@ def test_the_input_is_never_replaced(tmp_path: Path) -> None:
 def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm's monitor thread
-        evaluate_to(tmp_path / "scores.parquet", made(), progress=True, **FEW)
+        evaluate_to(tmp_path / "scores.parquet", made(), rows_per_part=60, progress=True, **FEW)
     shown = capsys.readouterr().err
     assert "looking for queries: 100%" in shown
     assert "scoring: 100%" in shown

@@ -8,13 +8,13 @@ lowest and the highest grade there is, tells each part all three. Its scores are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.errors import DataError
+from retrieval_report.options import Options
 from retrieval_report.schema import order_column
 from retrieval_report.stream.sources import File, Table, naming
 
@@ -31,15 +31,13 @@ class Facts:
     nearest: Any  # a distance or score that rows have
 
 
-def find_facts(
-    table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Mapping[str, Any]
-) -> Facts:
+def find_facts(table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Options) -> Facts:
     """Scan the rows once, in little memory, and the frames beside them."""
     names = table.empty.columns
     found = pl.concat([_facts_of(file, table.empty, options) for file in table.files])
     relevant = found["lowest"].drop_nulls().to_list() + found["highest"].drop_nulls().to_list()
     nearest = found["nearest"].min() if relevant else found["any"].min()
-    if nearest is None and options.get("null_distance") != "not_retrieved":
+    if nearest is None and options.null_distance != "not_retrieved":
         nearest = 0  # the rows are at fault, not the marker
     facts = Facts(
         tuple(found["model"].drop_nulls().unique().sort()) if "model" in names else (),
@@ -55,7 +53,7 @@ def find_facts(
     return replace(facts, grades=grades, nearest=nearest if found["any"].min() is None else found["any"].min())
 
 
-def _facts_of(file: File, empty: pl.DataFrame, options: Mapping[str, Any]) -> pl.DataFrame:
+def _facts_of(file: File, empty: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Facts of the rows of a file, for each of its models."""
     order = order_column(empty)
     value = pl.col(order)
@@ -65,7 +63,7 @@ def _facts_of(file: File, empty: pl.DataFrame, options: Mapping[str, Any]) -> pl
     if kept is not None:
         grade = pl.col("relevance").filter(kept)
         grade = grade.cast(pl.Int8) if empty.schema["relevance"] == pl.Boolean else grade
-    narrowed = options.get("distance_threshold") is not None
+    narrowed = options.distance_threshold is not None
     facts = [
         pl.col("query").min().alias("first"),
         pl.col("query").max().alias("last"),
@@ -81,7 +79,7 @@ def _facts_of(file: File, empty: pl.DataFrame, options: Mapping[str, Any]) -> pl
         return rows.select(pl.lit(file.model or "model").alias("model"), *facts).collect()
 
 
-def _kept(empty: pl.DataFrame, options: Mapping[str, Any]) -> pl.Expr | None:
+def _kept(empty: pl.DataFrame, options: Options) -> pl.Expr | None:
     """Rows whose relevance above 0 the evaluation sees: not masked, not beyond the threshold."""
     if "relevance" not in empty.columns:
         return None
@@ -91,10 +89,10 @@ def _kept(empty: pl.DataFrame, options: Mapping[str, Any]) -> pl.Expr | None:
         kept = kept & relevance.is_finite()
     if "mask" in empty.columns:
         kept = kept & pl.col("mask")
-    if options.get("distance_threshold") is not None:
-        if options.get("decimals") is not None and not empty.schema[order_column(empty)].is_integer():
-            distance = distance.round(options["decimals"])
-        kept = kept & (distance > options["distance_threshold"]).fill_null(value=False).not_()
+    if options.distance_threshold is not None:
+        if options.decimals is not None and not empty.schema[order_column(empty)].is_integer():
+            distance = distance.round(options.decimals)
+        kept = kept & (distance > options.distance_threshold).fill_null(value=False).not_()
     return kept
 
 

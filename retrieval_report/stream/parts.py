@@ -17,6 +17,7 @@ import polars as pl
 from tqdm import tqdm
 
 from retrieval_report.errors import DataError, OutputError
+from retrieval_report.stream.scratch import Scratch
 from retrieval_report.stream.sources import Table
 
 __all__ = ["Parts", "find_parts"]
@@ -38,22 +39,22 @@ class Parts:
     locate: Callable[[pl.LazyFrame], pl.LazyFrame]  # adds the column ``part`` to a frame with a column ``query``
 
 
-def find_parts(table: Table, folder: Path, rows_per_part: int, *, numbered: bool, progress: bool) -> Parts:
-    """Ranges of the table if they can be found, else copies of its rows in ``folder``.
+def find_parts(table: Table, scratch: Scratch, rows_per_part: int, *, numbered: bool, progress: bool) -> Parts:
+    """Ranges of the table if they can be found, else copies of its rows in ``scratch``.
 
     ``numbered`` asks that copies hold the number of their row, for naive scores.
     """
-    if table.starts[-1] > MOST_ROWS:
-        raise DataError(f"rankings: {table.starts[-1]} rows are more than {MOST_ROWS}; score the files in several runs")
+    if table.rows > MOST_ROWS:
+        raise DataError(f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several runs")
     runs = _runs(table, progress)
     ranges = None if runs is None else _ranges(table, runs, rows_per_part)
-    return _copies(table, folder, rows_per_part, numbered) if ranges is None else ranges
+    return _copies(table, scratch(), rows_per_part, numbered) if ranges is None else ranges
 
 
 def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
     """Where rows of the same query stand together: query, begin, end; None if they are scattered."""
     found: list[pl.DataFrame] = []
-    total, runs, last = table.starts[-1], 0, object()
+    total, runs, last = table.rows, 0, object()
     with tqdm(total=total, desc="looking for queries", unit="row", unit_scale=True, disable=not progress) as bar:
         for begin in range(0, total, CHUNK_ROWS):
             end = min(begin + CHUNK_ROWS, total)
@@ -83,7 +84,7 @@ def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int) -> Parts | Non
         .agg(pl.col("part", "begin").first(), pl.col("end").last())
     )
     parts = queries["part"].n_unique()
-    if ranges.height > 2 * parts and ranges.height * LEAST_RANGE > table.starts[-1]:
+    if ranges.height > 2 * parts and ranges.height * LEAST_RANGE > table.rows:
         return None
     own = {key[0]: group for key, group in ranges.partition_by("part", as_dict=True, maintain_order=True).items()}
     sizes = queries.group_by("part").agg(pl.col("rows").sum()).sort("part")["rows"].to_list()
@@ -105,7 +106,7 @@ def _hash_part(parts: int) -> pl.Expr:
 
 def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool) -> Parts:
     """Parts as copies on disk, by a hash of the query; rows keep their order."""
-    parts = min(-(-table.starts[-1] // rows_per_part), MOST_PARTS)
+    parts = min(-(-table.rows // rows_per_part), MOST_PARTS)
     rows = table.scan()
     if numbered and "row" not in table.empty.columns:
         rows = rows.with_row_index("row")
@@ -115,7 +116,7 @@ def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool) -> P
         rows.sink_parquet(target, maintain_order=True, mkdir=True, **how)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise OutputError(f"the rows cannot be copied to a temporary folder beside the output: {reason}") from error
+        raise OutputError(f"the rows cannot be copied to the temporary folder '{folder}': {reason}") from error
     files = [sorted((folder / "copies" / f"part={part}").glob("*.parquet")) for part in range(parts)]
     schema = rows.collect_schema()
 

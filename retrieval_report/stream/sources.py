@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, or a lazy frame, as one long table whose rows are read by number."""
+"""Parquet and Arrow files, or a frame, as one long table whose rows are read by number."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.errors import ColumnError, DataError, FileError, ParameterError
+from retrieval_report.errors import ColumnError, DataError, FileError, OutputError, ParameterError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
 from retrieval_report.reading.sources import base_name, find_files, open_source
+from retrieval_report.stream.scratch import Scratch
 
-__all__ = ["File", "Table", "naming", "open_table"]
+__all__ = ["File", "Table", "is_path", "is_streamed", "naming", "open_table"]
 
-Paths = str | Path | Sequence[str | Path]
+PIECE_ROWS = 2_000_000  # rows of a file that holds a piece of a large lazy frame
 
 
 @dataclass(frozen=True)
 class File:
-    """One file: how to scan it, its columns under our names, and its number of rows."""
+    """One file, or a frame in memory: how to scan it, its columns under our names, and its number of rows."""
 
-    path: Path
+    path: Path | None  # None: it is in memory
     scan: pl.LazyFrame
     columns: tuple[pl.Expr, ...]
     rows: int
@@ -45,11 +47,17 @@ class Table:
 
     files: tuple[File, ...]
     empty: pl.DataFrame  # no rows, the right columns and types
+    given: pl.DataFrame  # no rows, and all columns of a frame as it came, for messages
 
     @property
     def starts(self) -> list[int]:
         """Number of the first row of every file, and the number of rows."""
         return list(itertools.accumulate((file.rows for file in self.files), initial=0))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.starts[-1]
 
     def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
         """Rows ``begin`` … ``end`` − 1, in order."""
@@ -66,7 +74,7 @@ class Table:
 
 
 @contextmanager
-def naming(path: object) -> Iterator[None]:
+def naming(path: Path | None) -> Iterator[None]:
     """Turn an error of the reader into ours, with the path."""
     try:
         yield
@@ -75,58 +83,117 @@ def naming(path: object) -> Iterator[None]:
         raise FileError(f"{path}: damaged or cut-off file: {reason[:200]}") from error
 
 
+def is_path(rankings: object) -> bool:
+    """Whether this names files: a path, or several.
+
+    >>> is_path("rankings.parquet"), is_path(["a.parquet", Path("b.parquet")]), is_path([{"query": "q"}]), is_path([])
+    (True, True, False, False)
+    """
+    several = isinstance(rankings, list | tuple) and len(rankings) > 0
+    paths = rankings if several else [rankings]
+    return all(isinstance(path, str | Path) for path in paths)  # type: ignore[attr-defined]
+
+
+def is_streamed(rankings: object) -> bool:
+    """Whether rankings are read part by part: paths, and lazy frames."""
+    return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
+
+
 def open_table(
-    rankings: pl.LazyFrame | pl.DataFrame | Paths,
-    folder: Path,
+    rankings: object,
+    scratch: Scratch,
+    most: int,
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
 ) -> Table:
-    """See rankings or counts as one table; a lazy frame is computed once, into a file in ``folder``.
+    """See rankings or counts as one table; a lazy frame of more than ``most`` rows goes into files in ``scratch``.
 
     Columns and model names are found as by ``read_rankings``. Types of several files must be equal: to widen them,
     all values would have to be seen first.
     """
-    if isinstance(rankings, pl.LazyFrame | pl.DataFrame):
-        if columns is not None or model is not None:
-            raise ParameterError("columns, model: are for files; rename or add the columns of a frame")
-        files = [_computed(rankings.lazy(), folder / "rankings.parquet")]
-    else:
-        if model is not None and not model:
-            raise ParameterError("model: expected a name that is not empty")
-        files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
+    if not is_path(rankings) and (columns is not None or model is not None):
+        raise ParameterError("columns, model: are for files; rename or add the columns of a frame")
+    if isinstance(rankings, pl.LazyFrame):
+        return _computed(rankings, scratch, most)
+    if not is_path(rankings):
+        return _held(to_polars(rankings, "rankings"))
+    if model is not None and not model:
+        raise ParameterError("model: expected a name that is not empty")
+    files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
     heads = [(file, file.read(0, min(1, file.rows))) for file in files]
-    combine([Part(file.path, head, name=file.model if file.by_name else None) for file, head in heads])
+    combine([Part(file.path or Path(), head, name=file.model if file.by_name else None) for file, head in heads])
     (first, empty), *others = heads
     for file, head in others:
         for name, dtype in empty.schema.items():
             if head.schema[name] != dtype:
                 raise ColumnError(
                     f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in {file.path}; "
-                    "larger than memory, all files need the same types"
+                    "to be scored part by part, all files need the same types (read_rankings widens whole numbers)"
                 )
     names = empty.columns
-    return Table(tuple(_in_order(file, names) for file in files), empty.clear())
+    return Table(tuple(_in_order(file, names) for file in files), empty.clear(), empty.clear())
 
 
-def _computed(frame: pl.LazyFrame, path: Path) -> File:
-    """The columns of a lazy frame that have our names, written to a file."""
+def _held(frame: pl.DataFrame) -> Table:
+    """A frame in memory; columns that have none of our names stay behind."""
+    empty = frame.clear()
+    known = [name for name in RANKINGS.columns if name in frame.columns]
+    file = File(None, frame.lazy(), tuple(pl.col(name) for name in known), frame.height)
+    return Table((file,), empty.select(known), empty)
+
+
+def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
+    """A lazy frame, computed once and in order: kept in memory if it is small, else in pieces on disk."""
     try:
         schema = frame.collect_schema()
+        given = pl.DataFrame(schema=schema)
         known = [_column(name, name, schema[name]) for name in RANKINGS.columns if name in schema]
-        frame.select(known).sink_parquet(path, compression="lz4", statistics=False)
+        empty = given.select(known)
+        batches = frame.select(known).collect_batches(maintain_order=True)
+        held, rows = [empty], 0
+        for batch in batches:
+            held.append(batch)
+            rows += batch.height
+            if rows > most:
+                return Table(tuple(_pieces(held, batches, scratch())), empty, given)
     except pl.exceptions.PolarsError as error:
         reason = " ".join(str(error).split())[:200]
         raise DataError(f"rankings: the frame cannot be computed: {reason}") from error
+    return replace(_held(pl.concat(held)), given=given)
+
+
+def _pieces(held: list[pl.DataFrame], batches: Iterator[pl.DataFrame], folder: Path) -> Iterator[File]:
+    """Files of some million rows each, written as the rows come."""
+    batch: pl.DataFrame | None = None
+    for number in itertools.count():
+        rows = sum(piece.height for piece in held)
+        while rows < PIECE_ROWS and (batch := next(batches, None)) is not None:
+            held.append(batch)
+            rows += batch.height
+        if rows == 0:
+            return
+        yield _piece(pl.concat(held), folder / f"rankings-{number:05}.parquet")
+        held.clear()
+
+
+def _piece(rows: pl.DataFrame, path: Path) -> File:
+    try:
+        rows.write_parquet(path, compression="lz4", statistics=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise OutputError(f"the rows cannot be kept in the temporary folder '{path.parent}': {reason}") from error
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    names = tuple(pl.col(name) for name in scan.collect_schema())
-    return File(path, scan, names, scan.select(pl.len()).collect().item())
+    return File(path, scan, tuple(pl.col(name) for name in rows.columns), rows.height)
 
 
 def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
     source = open_source(path)
     form = detect_format(source)
     if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
-        raise FileError(f"{path}: is {form}; larger than memory, only Parquet and Arrow files are read: convert it")
+        raise FileError(
+            f"{path}: is {form}; only Parquet and Arrow files are read part by part: read it with read_rankings, "
+            "or convert it"
+        )
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)
