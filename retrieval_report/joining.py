@@ -62,7 +62,7 @@ class Known(NamedTuple):
 
     cells: Cells  # all its judged items; without judgements, items that were not retrieved
     judged: NDArray[np.bool_] | None = None  # with judgements: whether its query has any
-    n_relevant: Integers | None = None  # R, where the queries frame says so
+    n_relevant: Integers | None = None  # R as the queries frame says, −1 where it does not
 
 
 @dataclass(frozen=True)
@@ -362,6 +362,7 @@ def _told_relevant(
     names: pl.DataFrame, judged: Lists, relevant: Integers, told: Integers, relevant_grade: NDArray[np.bool_]
 ) -> tuple[Lists, Integers]:
     """R as told; with binary relevance the ideal gets the items it did not see."""
+    told = np.where(told < 0, relevant, told)
     less = np.flatnonzero(told < relevant)
     if less.size:
         model, query = names.row(int(less[0]))

@@ -47,10 +47,10 @@ def score_stream(
         ``model`` (optional), ``query``, ``distance`` or ``score``, ``relevance`` and ``count`` (1 when absent), sorted
         by model, query (text by its bytes) and distance (score: falling). Inside ties naive scores take the order
         received, which has to rise with ``file`` and ``row``, or go by ``item``, where there are such columns.
-        Optional: ``standing``, 2 for items of the list; 1 for rows that are not in it (masked, or items known but not
-        retrieved, by their relevance); 0 for what judgements and queries frames tell: that the list is asked for,
-        its judged items (``relevance``, ``count``) or their number ``n_relevant``. These stand first, with null
-        distances.
+        Optional: ``standing``, 2 (or null) for items of the list; 1 for rows that are not in it (masked, or items
+        known but not retrieved, by their relevance); 0 for what judgements and queries frames tell: that the list is
+        asked for, its judged items (``relevance``, ``count``) or their number ``n_relevant``. These stand first, with
+        null distances.
     metrics, cutoffs
         As for :func:`evaluate`.
     grades

@@ -29,7 +29,7 @@ TOLD = 0
 RECEIVED = 1
 """Standing of a row that is not in its list: masked, or known but not retrieved."""
 LISTED = 2
-"""Standing of an item, or of ``count`` of them, of the list: that of every row where there is no such column."""
+"""Standing of an item, or of ``count`` of them, of the list: that of rows that do not say."""
 
 Mask = NDArray[np.bool_]
 Last = tuple[Any, Any]
@@ -53,8 +53,10 @@ def ready(frame: pl.DataFrame) -> pl.DataFrame:
     frame = frame.with_columns(pl.col(texts).cast(pl.String))
     if "relevance" in frame.columns and not frame.schema["relevance"].is_integer():
         frame = frame.with_columns(pl.col("relevance").cast(pl.Float64).fill_nan(None))
-    added = {"standing": pl.lit(LISTED, pl.Int8), "count": pl.lit(1, pl.Int64)}
-    return frame.with_columns(value.alias(name) for name, value in added.items() if name not in frame.columns)
+    if "count" not in frame.columns:
+        frame = frame.with_columns(count=pl.lit(1, pl.Int64))
+    standing = pl.col("standing").fill_null(LISTED) if "standing" in frame.columns else pl.lit(LISTED)
+    return frame.with_columns(standing=standing.cast(pl.Int8))
 
 
 def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: Whole, options: Options) -> Prepared:
@@ -118,13 +120,11 @@ def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 def _check_names(names: pl.DataFrame, last: Last | None) -> None:
     """Refuse lists out of order, and so every list that comes back."""
-    before = pl.concat([pl.DataFrame([last or (None, None)], schema=names.schema, orient="row"), names.head(-1)])
-    pairs = pl.concat([names, before.select(old_model="model", old_query="query")], how="horizontal")
-    model, query = pl.col("model"), pl.col("query")
-    ahead = (model > pl.col("old_model")) | ((model == pl.col("old_model")) & (query > pl.col("old_query")))
-    behind = pairs.filter(~ahead.fill_null(True))
-    if behind.height:
-        new, old = behind.row(0)[:2], behind.row(0)[2:]
+    if last is not None:
+        names = pl.concat([pl.DataFrame([last], schema=names.schema, orient="row"), names])
+    at = names.select(_behind(KEYS, falling=False).arg_true()).to_series()
+    if len(at):
+        old, new = names.row(int(at[0]) - 1), names.row(int(at[0]))
         raise DataError(
             f"stream: query {new[1]!r} of model {new[0]!r} comes after query {old[1]!r} of model {old[0]!r}; rows "
             "have to be sorted by model, query and distance, and no list may come back"
@@ -152,11 +152,18 @@ def _check_order(items: pl.DataFrame, start: Integers, options: Options) -> None
     _refuse_step(items, inside & (key < before), [order], "near first")
     columns = [name for name in items.columns if name in ("file", "row", "item")]
     if columns:
-        place = pl.struct(columns)
-        falling = options.naive_order == "item_descending"
-        wrong = place >= place.shift() if falling else place <= place.shift()
-        behind = items.select(wrong.fill_null(False)).to_series().to_numpy()
+        wrong = _behind(columns, falling=options.naive_order == "item_descending")
+        behind = items.select(wrong).to_series().to_numpy()
         _refuse_step(items, inside & (key == before) & behind, columns, "naive order inside ties")
+
+
+def _behind(columns: list[str], *, falling: bool) -> pl.Expr:
+    """Rows that do not come after the row before them; the first column decides first."""
+    wrong = pl.lit(True)
+    for name in reversed(columns):
+        new, old = pl.col(name), pl.col(name).shift()
+        wrong = (new > old if falling else new < old) | ((new == old) & wrong)
+    return wrong.fill_null(False)
 
 
 def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str) -> None:
@@ -194,7 +201,7 @@ def _known(
     if "n_relevant" not in frame.columns:
         return Known(extra)
     told = frame.filter(pl.col("n_relevant").is_not_null()).group_by("list").agg(pl.col("n_relevant").max())
-    numbers = np.zeros(names.height, np.int64)
+    numbers = np.full(names.height, -1, np.int64)
     numbers[told["list"].to_numpy()] = told["n_relevant"].to_numpy()
     return Known(extra, n_relevant=numbers)
 

@@ -1,0 +1,17 @@
+"""Beyond one machine: the same scores on Apache Spark, computed by its DataFrame API alone.
+
+It works on one machine, on a cluster and through Spark Connect. Executors import this package, so it has to be
+installed there too, with pandas and PyArrow.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+if importlib.util.find_spec("pyspark") is None:
+    raise ImportError("retrieval_report.spark needs pyspark: pip install 'retrieval-report[spark]'")
+
+from retrieval_report.spark.evaluation import evaluate
+from retrieval_report.spark.failures import our_errors
+
+__all__ = ["evaluate", "our_errors"]

@@ -1,0 +1,158 @@
+"""Rankings on a cluster in, scores on the cluster out: ``evaluate`` on Apache Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from retrieval_report.arguments import check_whole, listed
+from retrieval_report.checking import check_choice
+from retrieval_report.errors import ParameterError
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS
+from retrieval_report.in_memory import score_lists
+from retrieval_report.metrics import Metric
+from retrieval_report.options import Options
+from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.spark.failures import our_errors
+from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
+from retrieval_report.spark.sources import Source, open_rows
+from retrieval_report.spark.told import Beside, join_beside, missing_lists, told_lists
+from retrieval_report.stream.arrow import score_stream, scores_schema
+
+__all__ = ["evaluate"]
+
+KEYS = ["model", "query"]
+ELSEWHERE = {
+    "threads": "an executor scores with one thread a task; spark.task.cpus and the number of executors decide",
+    "progress": "Spark's own page and log show the progress",
+}
+
+
+def evaluate(
+    rankings: DataFrame,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    plan: str = "auto",
+    clustered: bool = False,
+    partitions: int | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Score rankings on a cluster: what :func:`retrieval_report.evaluate` returns, as a frame of Spark."""
+    checked = _options(options)
+    asked: dict[str, Any] = {"metrics": listed(metrics), "cutoffs": listed(cutoffs)}
+    requests = parse_metrics(asked["metrics"], asked["cutoffs"])
+    check_choice("plan", plan, PLANS)
+    if partitions is not None:
+        partitions = check_whole("partitions", partitions, 1)
+    _check_plan(plan, clustered, partitions, checked, beside=[judgements, queries])
+    source = open_rows(rankings, checked, judged=judgements is not None)
+    source, beside = join_beside(source, judgements, queries)
+    with our_errors():
+        models, grades = _facts(source.rows, beside)
+        if plan == "auto":
+            plan = "rows" if source.naive else choose_plan(source)
+    if models:
+        _try(grades, requests, checked)
+    rows = with_counts(source, plan)
+    score = partial(
+        score_stream,
+        **asked,
+        **asdict(checked) | {"threads": 1},
+        grades=grades,
+        judged=beside.judgements is not None,
+        asked=beside.queries is not None,
+    )
+    if clustered:
+        scores = _scored(rows, source, score, checked)
+        missing = missing_lists(source.rows, models)
+        return (
+            scores
+            if missing is None
+            else scores.unionAll(_scored(_spread(_like(missing, rows), partitions), source, score, checked))
+        )
+    told = told_lists(source.rows, beside, models)
+    if told is not None:
+        rows = rows.unionByName(_like(told, rows), allowMissingColumns=True)
+    return _scored(_spread(rows, partitions), source, score, checked)
+
+
+def _options(options: dict[str, Any]) -> Options:
+    for name, reason in ELSEWHERE.items():
+        if options.get(name):
+            raise ParameterError(f"{name}: has no meaning on Spark; {reason}")
+    return Options(**options)
+
+
+def _check_plan(plan: str, clustered: bool, partitions: int | None, options: Options, beside: list[object]) -> None:
+    if plan == "ties" and "naive" in options.policies:
+        raise ParameterError("plan: 'naive' needs the order of the items, which plan='ties' gives up; use plan='rows'")
+    if clustered and partitions is not None:
+        raise ParameterError("partitions: with clustered=True the input's own partitions are kept")
+    if clustered and any(frame is not None for frame in beside):
+        raise ParameterError(
+            "clustered=True: judgements and queries frames have to be brought to the lists, which is the exchange that "
+            "it is to spare; leave clustered out, or join the relevance to the rankings first"
+        )
+
+
+def _facts(rows: DataFrame, beside: Beside) -> tuple[list[str], tuple[float, ...]]:
+    """The models, and the lowest and the highest relevance above 0: one pass over two columns."""
+    grade = F.col("relevance").cast("double")
+    grade = F.when((grade > 0) & (grade < float("inf")), grade)
+    extremes = [F.min(grade).alias("lowest"), F.max(grade).alias("highest")]
+    if beside.judgements is None:
+        found = rows.groupBy("model").agg(*extremes).collect()
+    else:
+        found = [(row[0], None, None) for row in rows.select("model").distinct().collect()]
+        found += [(None, *beside.judgements.agg(*extremes).head())]
+    models = sorted(row[0] for row in found if row[0] is not None)
+    grades = {grade for row in found for grade in row[1:] if grade is not None}
+    return models, tuple(sorted({min(grades), max(grades)})) if grades else ()
+
+
+def _try(grades: tuple[float, ...], requests: Requests, options: Options) -> None:
+    """Score one list of all grades known: what is wrong or odd with the arguments comes out before hours of work."""
+    relevance = list(grades) or [0.0]
+    ties = {
+        "query": ["q"] * len(relevance),
+        "distance": [0] * len(relevance),
+        "relevance": relevance,
+        "count": [1] * len(relevance),
+    }
+    small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None)
+    score_lists(pl.DataFrame(ties), None, None, requests, small)
+
+
+def _like(told: DataFrame, rows: DataFrame) -> DataFrame:
+    """Rows told, with their columns in the types of the rows."""
+    kinds = {field.name: field.dataType for field in rows.schema.fields}
+    return told.select(
+        [
+            F.col(name).cast(kinds.get(name, kind)).alias(name)
+            for name, kind in ((field.name, field.dataType) for field in told.schema.fields)
+        ]
+    )
+
+
+def _spread(rows: DataFrame, partitions: int | None) -> DataFrame:
+    return rows.repartition(*KEYS) if partitions is None else rows.repartition(partitions, *KEYS)
+
+
+def _scored(rows: DataFrame, source: Source, score: partial[Any], options: Options) -> DataFrame:
+    """Sort what stands in each partition, and score it as a stream."""
+    order = F.col(source.order)
+    near_first = order.desc_nulls_first() if source.order == "score" else order.asc_nulls_first()
+    falling = options.naive_order == "item_descending"
+    naive = [F.col(name).desc() if falling else F.col(name).asc() for name in source.naive]
+    schema = from_arrow_schema(scores_schema(source.query_type))
+    return rows.sortWithinPartitions(*KEYS, near_first, *naive).mapInArrow(score, schema)

@@ -1,0 +1,50 @@
+"""Errors on a cluster: raised in the words of this package where they happen, and turned back into its classes here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from retrieval_report import errors
+
+__all__ = ["our_errors", "refusing"]
+
+OURS = re.compile(r"retrieval_report\.errors\.(\w+): (.*)")
+
+
+@contextmanager
+def our_errors() -> Iterator[None]:
+    r"""Raise what this package raised on an executor as it would be raised here.
+
+    Wrap every action on a frame that :func:`evaluate` returns: Spark reports errors of executors as text.
+
+    >>> from pyspark.errors import PythonException
+    >>> with our_errors():
+    ...     raise PythonException("Traceback …\nretrieval_report.errors.DataError: column 'distance': 1 NaN\n")
+    Traceback (most recent call last):
+    retrieval_report.errors.DataError: column 'distance': 1 NaN
+    """
+    try:
+        yield
+    except PySparkException as error:
+        found = OURS.search(str(error))
+        if found is None or found[1] not in errors.__all__:
+            raise
+        message = re.sub(r" SQLSTATE: \w+$", "", found[2])
+        raise getattr(errors, found[1])(message) from error
+
+
+def refusing(
+    column: Column, bad: Column, name: str, rule: str, *, what: str = "rankings", place: Column = None
+) -> Column:
+    """The column, which raises a DataError on an executor where ``bad`` holds; ``place`` says where that is."""
+    source = "" if what == "rankings" else f"{what}: "
+    message = F.lit(f"retrieval_report.errors.DataError: {source}column {name!r}: {rule}")
+    if place is not None:
+        message = F.concat(message, F.lit(", in "), place)
+    return F.when(bad, F.raise_error(message)).otherwise(column)

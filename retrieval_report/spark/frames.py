@@ -1,0 +1,110 @@
+"""Frames of Spark, and frames that are not, held to the contracts of ``schema.py`` without computing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql import Column as Expression
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from retrieval_report.errors import ColumnError, KeyMismatchError, ParameterError
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import Column
+
+__all__ = ["check_frame", "chosen", "empty_of", "on_cluster", "same_ids", "typed", "where"]
+
+
+def check_frame(frame: object, what: str) -> None:
+    """Refuse what is no frame of Spark, be it of a cluster at hand or of Spark Connect."""
+    if not isinstance(frame, DataFrame):
+        raise ParameterError(f"{what}: a {type(frame).__name__} is no frame of Spark; read it with spark.read")
+
+
+def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequence[str] = ()) -> DataFrame:
+    """The contract's columns and others, by their exact names.
+
+    Spark itself takes ``Query`` for ``query``, and cannot tell them apart where both are there; by position it can.
+    """
+    given = frame.columns
+    wanted = [*(column.name for column in contract), *also]
+    twice = [name for name in wanted if given.count(name) > 1]
+    if twice:
+        raise ColumnError(f"{what}: the columns {twice} stand there twice")
+    numbered = frame.toDF(*(f"_{place}" for place in range(len(given))))
+    return numbered.select([F.col(f"_{given.index(name)}").alias(name) for name in wanted if name in given])
+
+
+def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
+    """A Polars frame of the same columns and no rows, for the checks that need none."""
+    try:
+        return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise ColumnError(f"{what}: a column cannot be used: {' '.join(str(error).split())[:200]}") from error
+
+
+def typed(frame: DataFrame) -> DataFrame:
+    """Columns in our types: text compared by its bytes, one zero among the floats, grades as numbers."""
+    return frame.select([_typed(field.name, field.dataType.typeName()) for field in frame.schema.fields])
+
+
+def _typed(name: str, kind: str) -> Expression:
+    column = F.col(name)
+    if name == "model" or kind in ("string", "char", "varchar"):
+        column = column.cast("string")  # whatever its collation was
+    elif kind in ("float", "double"):
+        column = column + F.lit(0.0).cast(kind)  # −0.0 becomes 0.0
+    elif name == "relevance" and (kind == "boolean" or kind.startswith("decimal")):
+        column = column.cast("double")
+    return column.alias(name)
+
+
+def where(*names: str) -> Expression:
+    """The place of a row in words: query, item and model, as far as they are named here."""
+    parts = [
+        F.concat(F.lit(f"{name} '"), F.coalesce(F.col(name).cast("string"), F.lit("null")), F.lit("'"))
+        for name in names
+    ]
+    return F.concat_ws(", ", *parts)
+
+
+def on_cluster(
+    frame: object,
+    session: SparkSession,
+    contract: Sequence[Column],
+    what: str,
+    check: Callable[[pl.DataFrame], pl.DataFrame],
+) -> tuple[DataFrame, pl.DataFrame]:
+    """A frame of Spark with the contract's columns, and an empty frame of their types; local frames are sent there."""
+    if isinstance(frame, DataFrame):
+        frame = chosen(frame, contract, what)
+        check(empty_of(frame, what))
+        frame = typed(frame)
+        return frame, empty_of(frame, what)
+    local = check(to_polars(frame, what))
+    wide = [name for name, dtype in local.schema.items() if dtype.is_unsigned_integer() or dtype == pl.Int128]
+    try:
+        local = local.with_columns(pl.col(wide).cast(pl.Int64))
+    except pl.exceptions.InvalidOperationError as error:
+        raise ColumnError(f"{what}: Spark has no whole numbers of more than 64 bits: {wide}") from error
+    table = local.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return session.createDataFrame(table), local.clear()
+
+
+def same_ids(
+    left: DataFrame, right: DataFrame, empty: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str], what: str
+) -> tuple[DataFrame, DataFrame]:
+    """Both frames with ids of one type: text and numbers are never cast into each other, widths are."""
+    for key in keys:
+        one, two = empty.schema[key], other.schema[key]
+        if one.is_integer() != two.is_integer():
+            raise KeyMismatchError(
+                f"column {key!r} is {one} in the rankings and {two} in the {what}; ids are never cast "
+                "(7 and '007' would merge): make both text or both whole numbers"
+            )
+        if one != two:
+            left, right = (frame.withColumn(key, F.col(key).cast("long")) for frame in (left, right))
+    return left, right

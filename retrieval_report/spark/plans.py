@@ -1,0 +1,41 @@
+"""Which plan is cheaper: to put ties together before the exchange, or to send every row."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from retrieval_report.spark.sources import Source
+
+__all__ = ["PLANS", "SAMPLE_ROWS", "TIES_BELOW", "choose_plan", "with_counts"]
+
+PLANS = ("auto", "ties", "rows")
+SAMPLE_ROWS = 20_000  # rows of the first files that are looked at
+TIES_BELOW = 0.3  # cells per row from which on counting first costs more than it saves
+
+
+def choose_plan(source: Source) -> str:
+    """Look at the first rows: few cells per row mean long ties."""
+    sample = [tuple(row) for row in source.rows.select(_tie_columns(source)).head(SAMPLE_ROWS)]
+    return "ties" if len(set(sample)) < TIES_BELOW * len(sample) else "rows"
+
+
+def with_counts(source: Source, plan: str) -> DataFrame:
+    """What the stream takes: counts of equal rows, or every row as a count of one."""
+    rows, keys = source.rows, _tie_columns(source)
+    counted = "count" in rows.columns
+    if plan == "rows":
+        count = F.col("count").cast("long") if counted else F.lit(1).cast("long")
+        return rows.select(*keys, *source.naive, count.alias("count"))
+    if not counted:
+        return rows.groupBy(*keys).agg(F.count("*").alias("count"))
+    least, told = F.min("count"), F.count("count")
+    total = F.when((told == F.count("*")) & (least > 0), F.sum(F.col("count").cast("long"))).when(least < 1, least)
+    return rows.groupBy(*keys).agg(
+        total.cast("long").alias("count")
+    )  # null and less than 1 stay, for the stream to refuse
+
+
+def _tie_columns(source: Source) -> list[str]:
+    keys = ["model", "query", source.order, "relevance"]
+    return [*keys, "standing"] if "standing" in source.rows.columns else keys

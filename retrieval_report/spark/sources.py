@@ -1,0 +1,116 @@
+"""A frame of Spark → the rows that the stream takes: checked columns, joined judgements, the naive order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import polars as pl
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from retrieval_report.errors import ParameterError
+from retrieval_report.options import Options
+from retrieval_report.schema import COUNTS, RANKINGS, check_counts, check_rankings, order_column
+from retrieval_report.spark.failures import refusing
+from retrieval_report.spark.frames import check_frame, chosen, empty_of, typed, where
+from retrieval_report.stream.chunks import LISTED, RECEIVED
+
+__all__ = ["Source", "open_rows"]
+
+FILE, ROW = "_metadata.file_path", "_metadata.row_index"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows on the cluster."""
+
+    rows: DataFrame  # model, query, item or count, distance or score, relevance, and what the naive order needs
+    order: str  # distance or score
+    naive: tuple[str, ...]  # the columns of the naive order inside ties
+
+    @property
+    def query_type(self) -> pa.DataType:
+        """The type of query ids."""
+        return to_arrow_schema(self.rows.select("query").schema).field("query").type
+
+
+def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
+    """Rows under our names and in our types, with masked ones told apart; nothing is computed yet."""
+    check_frame(frame, "rankings")
+    counted = "count" in frame.columns
+    naive: tuple[str, ...] = ()
+    if "naive" in options.policies:
+        _refuse_counts(counted)
+        frame, naive = _naive_order(frame, options)
+    contract = COUNTS if counted else [column for column in RANKINGS if column.name != "weight"]
+    also = ("file",) if "file" in naive else ()
+    rows = chosen(frame, contract, "counts" if counted else "rankings", also)
+    empty = empty_of(rows, "rankings")
+    if counted:
+        if judged:
+            raise ParameterError("judgements: a counts frame has no items to join them on; join them before counting")
+        check_counts(empty)
+    else:
+        check_rankings(empty, relevance=not judged, null_distance=options.null_distance == "not_retrieved")
+    order = order_column(empty)
+    if options.distance_threshold is not None and order == "score":
+        raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
+    rows = typed(rows)
+    if "model" not in rows.columns:
+        rows = rows.withColumn("model", F.lit("model"))
+    rows = _without_masked(rows, order)
+    if naive and options.decimals is not None and not empty.schema[order].is_integer():
+        rounded = partial(_rounded, column=order, decimals=options.decimals)
+        rows = rows.mapInArrow(rounded, rows.schema)  # ties are made by rounding, so it has to come before sorting
+    return Source(rows, order, naive)
+
+
+def _refuse_counts(counted: bool) -> None:
+    if counted:
+        raise ParameterError(
+            "policies: 'naive' needs the order of the items, and a counts frame has none; evaluate the rankings, "
+            "or leave 'naive' out"
+        )
+
+
+def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[str, ...]]:
+    """The frame with the columns that say the order received, and their names."""
+    if options.naive_order != "row":
+        return frame, ("item",)
+    if "row" in frame.columns:
+        return frame, ("row",)
+    try:
+        placed = frame.select("*", F.col(FILE).alias("file"), F.col(ROW).alias("row"))
+        placed.schema  # noqa: B018  Spark Connect looks at names no earlier
+    except PySparkException as error:
+        raise ParameterError(
+            "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet files and evaluate "
+            "the frame as read, add a column 'row', choose naive_order='item', or leave 'naive' out"
+        ) from error
+    return placed, ("file", "row")
+
+
+def _without_masked(rows: DataFrame, order: str) -> DataFrame:
+    """Masked rows leave their list, which is still there."""
+    if "mask" not in rows.columns:
+        return rows
+    kept = refusing(F.col("mask"), F.col("mask").isNull(), "mask", "null", place=where("query", "item", "model"))
+    standing = F.when(kept, F.lit(LISTED)).otherwise(F.lit(RECEIVED)).cast("byte")
+    masked = [
+        F.when(F.col("mask"), F.col(name)).alias(name) if name in (order, "relevance") else name
+        for name in rows.columns
+        if name != "mask"
+    ]
+    return rows.select(*masked, standing.alias("standing"))
+
+
+def _rounded(batches: Iterator[pa.RecordBatch], *, column: str, decimals: int) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        place = batch.schema.get_field_index(column)
+        values = pl.Series(pl.from_arrow(batch.column(place))).round(decimals).to_arrow()
+        yield batch.set_column(place, batch.schema.field(place), values.cast(batch.schema.field(place).type))

@@ -1,0 +1,133 @@
+"""What judgements and queries frames tell of every list, as rows that go into the stream in front of its items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from retrieval_report.schema import JUDGEMENTS, QUERIES, check_judgements, check_queries
+from retrieval_report.spark.failures import refusing
+from retrieval_report.spark.frames import empty_of, on_cluster, same_ids, where
+from retrieval_report.spark.sources import Source
+from retrieval_report.stream.chunks import TOLD
+
+__all__ = ["Beside", "join_beside", "missing_lists", "told_lists"]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The frames beside the rankings, on the cluster."""
+
+    judgements: DataFrame | None  # query, item, relevance, each pair once
+    queries: DataFrame | None
+
+
+def join_beside(source: Source, judgements: object, queries: object) -> tuple[Source, Beside]:
+    """The rows with the relevance that judgements say, and the frames with ids of one type."""
+    rows, session = source.rows, source.rows.sparkSession
+    told = asked = None
+    if judgements is not None:
+        told, empty = on_cluster(judgements, session, JUDGEMENTS, "judgements", check_judgements)
+        rows, told = same_ids(rows, told, empty_of(rows, "rankings"), empty, ("query", "item"), "judgements")
+        if isinstance(judgements, DataFrame):
+            told = _judged_once(told)
+        rows = _with_judgements(rows, told)
+    if queries is not None:
+        asked, empty = on_cluster(queries, session, QUERIES, "queries", check_queries)
+        before = empty_of(rows, "rankings")
+        rows, asked = same_ids(rows, asked, before, empty, ("query",), "queries")
+        if told is not None:
+            told = told.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
+        if isinstance(queries, DataFrame):
+            asked = _asked_once(asked)
+    return replace(source, rows=rows), Beside(told, asked)
+
+
+def _asked_once(queries: DataFrame) -> DataFrame:
+    """Queries that fail on an executor where one is there twice or null, or its number cannot be."""
+    number = F.col("n_relevant") if "n_relevant" in queries.columns else F.lit(0)
+    grouped = queries.groupBy("query").agg(
+        F.max(number).alias("n_relevant"),
+        F.count("*").alias("times"),
+        F.count(number).alias("told"),
+        F.min(number).alias("least"),
+    )
+    query = refusing(F.col("query"), F.col("query").isNull(), "query", "null ids", what="queries")
+    query = refusing(query, F.col("times") > 1, "query", "there more than once", what="queries", place=where("query"))
+    bad = (F.col("told") == 0) | (F.col("least") < 0)
+    number = refusing(F.col("n_relevant"), bad, "n_relevant", "null or negative", what="queries", place=where("query"))
+    columns = [number.alias("n_relevant")] if "n_relevant" in queries.columns else []
+    return grouped.select(query.alias("query"), *columns)
+
+
+def _judged_once(judgements: DataFrame) -> DataFrame:
+    """Judgements that fail on an executor where a pair is judged twice or an id is null."""
+    grouped = judgements.groupBy("query", "item").agg(
+        F.max("relevance").alias("relevance"), F.count("*").alias("times")
+    )
+    once = refusing(
+        F.col("relevance"),
+        F.col("times") > 1,
+        "item",
+        "judged more than once",
+        what="judgements",
+        place=where("query", "item"),
+    )
+    null = F.col("query").isNull() | F.col("item").isNull()
+    told = refusing(once, null, "query", "or 'item': null ids", what="judgements", place=where("query", "item"))
+    return grouped.select("query", "item", told.alias("relevance"))
+
+
+def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
+    """Rows with the relevance that the judgements say; null where they say none."""
+    told = judgements.withColumnRenamed("relevance", "judged")
+    joined = rows.join(told, on=["query", "item"], how="left")
+    judged = F.col("judged")
+    if "relevance" in rows.columns:
+        kinds = {frame.schema[name].dataType.typeName() for frame, name in ((rows, "relevance"), (told, "judged"))}
+        narrow = "float" if "float" in kinds else "double"
+        differ = F.col("relevance").cast(narrow) != judged.cast(narrow)
+        rule = "differs from the judgements; drop the column to use the judgements"
+        judged = refusing(judged, F.coalesce(differ, F.lit(False)), "relevance", rule, place=where("query", "item"))
+    others = [name for name in rows.columns if name != "relevance"]
+    return joined.select(*others, judged.alias("relevance"))
+
+
+def told_lists(rows: DataFrame, beside: Beside, models: list[str]) -> DataFrame | None:
+    """Rows told for every model: the lists that are asked for, their judged items, their number of relevant items."""
+    parts = []
+    if beside.judgements is not None:
+        cells = beside.judgements.groupBy("query", "relevance").agg(F.count("*").alias("count"))
+        if beside.queries is not None:
+            cells = cells.join(beside.queries.select("query"), on="query", how="left_semi")
+        parts.append(cells.withColumn("n_relevant", F.lit(None).cast("long")))
+    if beside.queries is not None:
+        parts.append(_asked(beside.queries))
+    elif len(models) > 1:
+        parts.append(_asked(rows.select("query").distinct()))
+    if not parts or not models:
+        return None
+    told = parts[0]
+    for part in parts[1:]:
+        told = told.unionByName(part, allowMissingColumns=True)
+    return _for_models(told, models)
+
+
+def missing_lists(rows: DataFrame, models: list[str]) -> DataFrame | None:
+    """Lists without rows, where nothing but the rows says which queries there are."""
+    if len(models) < 2:
+        return None
+    asked = _for_models(_asked(rows.select("query").distinct()), models)
+    return asked.join(rows.select("model", "query").distinct(), on=["model", "query"], how="left_anti")
+
+
+def _asked(queries: DataFrame) -> DataFrame:
+    number = F.col("n_relevant") if "n_relevant" in queries.columns else F.lit(None)
+    return queries.select("query", F.lit(0).cast("long").alias("count"), number.cast("long").alias("n_relevant"))
+
+
+def _for_models(told: DataFrame, models: list[str]) -> DataFrame:
+    names = told.sparkSession.createDataFrame([(model,) for model in models], "model string")
+    return told.crossJoin(F.broadcast(names)).withColumn("standing", F.lit(TOLD).cast("byte"))
