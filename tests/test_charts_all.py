@@ -49,6 +49,7 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
+    "query_scatter, not listed": lambda of: charts.query_scatter(of["queries"], **PLACE, listed=False),
     "ranked_list": lambda of: charts.ranked_list(of["list"]),
     "list_orders": lambda of: charts.list_orders({"order received": of["list"], "</b> again": of["list"]}, cutoff=2),
     "score_distribution": lambda of: charts.score_distribution(

@@ -40,7 +40,12 @@ DIGITS = 12
 
 
 def query_scatter(
-    query_table: object, *, metric: object, cutoff: int | None, models: Sequence[str] | None = None
+    query_table: object,
+    *,
+    metric: object,
+    cutoff: int | None,
+    models: Sequence[str] | None = None,
+    listed: bool = True,
 ) -> ChartType:
     """Draw the score that the order received gives each query against its expectation.
 
@@ -54,6 +59,9 @@ def query_scatter(
         One that it has; None is the whole list.
     models
         Which to draw; default: all.
+    listed
+        Whether the queries in the rectangle are listed beside the points; a page that hears of the parameter
+        ``brush`` may list them itself.
 
     Returns
     -------
@@ -89,8 +97,11 @@ def query_scatter(
     )
     points = _points(rows)
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
-    chart = alt.hconcat(_scatter(points, where, brush), _worst(points, brush), spacing=24)
+    scatter = _scatter(points, where, brush)
     lines = ["below the diagonal the order received is too kind to the model, above it too harsh; drag to list queries"]
+    if not listed:
+        return finish(scatter, _title(rows, where), lines, _spoken(rows), 56)
+    chart = alt.hconcat(scatter, _worst(points, brush), spacing=24)
     return finish(chart, _title(rows, where), lines, _spoken(rows), 88)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from retrieval_report.terminal import visible
 
-__all__ = ["verdict"]
+__all__ = ["pair_verdict", "verdict"]
 
 NAME_WIDTH = 60
 DIGITS = 4
@@ -55,6 +55,48 @@ def verdict(
     return status, tuple(sentences)
 
 
+def pair_verdict(
+    flips: pl.DataFrame, first: str, second: str, *, metric: str, cutoff: int | None
+) -> tuple[str, tuple[str, ...]]:
+    """Say what one metric at one cutoff tells about two models.
+
+    Parameters
+    ----------
+    flips
+        What `flips` returns, with policy expected.
+    first, second
+        Two of its models, in any order.
+    metric, cutoff
+        The measure to speak of.
+
+    Returns
+    -------
+    tuple
+        The status ("safe", "depends on tie order", "undecided by sampling" or "no score") and the sentences, as of
+        `verdict`.
+    """
+    place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    pair = _pair(flips.filter(place), first, second)
+    measure = f"{metric}@{'all' if cutoff is None else cutoff}"
+    sides = [(pair[f"model_{side}"], {name: pair[f"{name}_{side}"] for name in ("expected", "naive")}) for side in "ab"]
+    if any(values["expected"] is None for _, values in sides):
+        return "no score", (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
+    (leader, high), (other, low) = sorted(sides, key=lambda side: -side[1]["expected"])
+    if _same(high["expected"], low["expected"]):
+        lead = f"{_name(leader)} and {_name(other)} have the same expected {measure}: {_number(high['expected'])}."
+        safety = "Tie order alone decides which is printed ahead." if pair["verdict"] == UNSAFE[0][0] else ""
+    else:
+        numbers = f"{_number(high['expected'])} against {_number(low['expected'])}"
+        ahead = _number(high["expected"] - low["expected"])
+        lead = f"{_name(leader)} is ahead of {_name(other)} by {ahead} in expected {measure}: {numbers}."
+        safety = _safety(pair)
+    printed = ""
+    if high["naive"] is not None and low["naive"] is not None and low["naive"] > high["naive"]:
+        numbers = f"{_number(low['naive'])} against {_number(high['naive'])}"
+        printed = f"In the order received {_name(other)} is printed ahead, {numbers}: an accident of tie order."
+    return pair["verdict"], tuple(sentence for sentence in (lead, printed, safety) if sentence)
+
+
 def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
     value = _value(models[ranked[0]], "expected") or 0.0
     if len(ranked) == 1:
@@ -71,10 +113,11 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
         f"{_name(ranked[0])} has the highest expected {measure}: {_number(value)}, "
         f"against {_number(second)} of {_name(ranked[1])}, the next."
     )
-    return pair["verdict"], [first, _safety(pair, ranked, flips)]
+    return pair["verdict"], [first, _safety(pair) + _unsafe_others(ranked, flips)]
 
 
-def _safety(pair: Row, ranked: list[str], flips: pl.DataFrame) -> str:
+def _safety(pair: Row) -> str:
+    """Whether the order of a pair stands, and why not."""
     chance = _reversal(pair)
     if pair["verdict"] == "safe":
         text = "This lead is safe: neither tie order nor the choice of queries is likely to turn it around." + chance
@@ -86,12 +129,17 @@ def _safety(pair: Row, ranked: list[str], flips: pl.DataFrame) -> str:
     else:
         why = f" ({pair['disagree']} scores name the other one)" if pair["disagree"] else ""
         text = f"This lead depends on tie order{why}." + chance
+    return text
+
+
+def _unsafe_others(ranked: list[str], flips: pl.DataFrame) -> str:
+    """The models behind the second that the first is not safely ahead of."""
     unsafe = [
         _name(row["model_b"] if row["model_a"] == ranked[0] else row["model_a"])
         for row in flips.filter(pl.col("verdict") != "safe").iter_rows(named=True)
         if ranked[0] in (row["model_a"], row["model_b"]) and ranked[1] not in (row["model_a"], row["model_b"])
     ]
-    return text + (f" Its lead over {_list(sorted(unsafe))} is not safe either." if unsafe else "")
+    return f" Its lead over {_list(sorted(unsafe))} is not safe either." if unsafe else ""
 
 
 def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:

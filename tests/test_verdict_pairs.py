@@ -1,0 +1,71 @@
+"""What is said of two models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from retrieval_report import compare, evaluate, flips, shuffled_means, summarise
+from retrieval_report.report.verdict import pair_verdict
+
+ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2}
+PLACE: dict[str, Any] = {"metric": "rr", "cutoff": 2}
+# "coarse" ties all four items; in the order received the relevant one comes first.
+RANKINGS = pl.DataFrame(
+    {
+        "model": ["coarse"] * 4 + ["fine"] * 4,
+        "query": ["q"] * 8,
+        "item": list("abcd") * 2,
+        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
+        "relevance": [1, 0, 0, 0] * 2,
+    }
+)
+
+
+def found(rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best", "worst")) -> pl.DataFrame:
+    scores = evaluate(rankings, policies=policies, **ASKED)
+    return flips(summarise(scores), comparison=compare(scores, draws=shuffled_means(rankings, **ASKED)))
+
+
+@pytest.mark.parametrize("names", [("coarse", "fine"), ("fine", "coarse")])
+def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
+    status, sentences = pair_verdict(found(RANKINGS), *names, **PLACE)
+    assert status == "depends on tie order"
+    assert sentences[0] == "fine is ahead of coarse by 0.1250 in expected rr@2: 0.5000 against 0.3750."
+    assert sentences[1] == (
+        "In the order received coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order."
+    )
+    assert sentences[2].startswith("This lead depends on tie order (naive scores name the other one). Random tie order")
+
+
+def test_a_lead_without_ties_is_undecided_or_safe() -> None:
+    apart = RANKINGS.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
+    status, sentences = pair_verdict(found(apart), "coarse", "fine", **PLACE)
+    assert status == "undecided by sampling"
+    assert sentences[1].endswith("(Holm p = 1.0000). No order inside ties can reverse it.")
+    many = pl.concat([apart.with_columns(query=pl.lit(f"q{number}")) for number in range(12)])
+    status, sentences = pair_verdict(found(many), "coarse", "fine", **PLACE)
+    assert status == "safe"
+    assert sentences[0] == "coarse is ahead of fine by 0.5000 in expected rr@2: 1.0000 against 0.5000."
+
+
+def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
+    apart = RANKINGS.with_columns(distance=pl.Series([1, 2, 3, 4] * 2))
+    assert pair_verdict(found(apart), "coarse", "fine", **PLACE)[1] == (
+        "coarse and fine have the same expected rr@2: 1.0000.",
+    )
+    tied = RANKINGS.with_columns(distance=pl.lit(1))
+    status, sentences = pair_verdict(found(tied, policies="expected"), "coarse", "fine", **PLACE)
+    assert status == "depends on tie order"
+    assert sentences[1] == "Tie order alone decides which is printed ahead."
+
+
+def test_a_pair_without_scores_has_none() -> None:
+    nothing = RANKINGS.with_columns(relevance=pl.lit(0))
+    with pytest.warns(match="no query has a relevant item"):
+        scores = evaluate(nothing, no_relevant="skip", **ASKED)
+    status, sentences = pair_verdict(flips(summarise(scores)), "coarse", "fine", **PLACE)
+    assert status == "no score"
+    assert sentences == ("coarse and fine do not both have a score for rr@2.",)
