@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -42,8 +42,12 @@ def frame_table(
     explained: Mapping[str, str] | None = None,
     alt: str | None = None,
     key: str | None = None,
+    on_select: Callable[[], None] | None = None,
 ) -> None:
-    """Show a frame; what is null in every row is left out where ``titles`` are given."""
+    """Show a frame; what is null in every row is left out where ``titles`` are given.
+
+    With ``on_select`` one row can be chosen; the session state has it under ``key``.
+    """
     if titles is not None:
         frame = frame.select(
             name for name in titles if name in frame.columns and frame[name].null_count() < frame.height
@@ -58,7 +62,10 @@ def frame_table(
             config[name] = st.column_config.NumberColumn(title, help=help_text, format="plain")
         else:
             config[name] = st.column_config.TextColumn(title, help=help_text)
-    st.dataframe(frame, hide_index=True, column_config=config, alt=alt, key=key)
+    shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key}
+    if on_select is not None:
+        shown |= {"on_select": on_select, "selection_mode": "single-row"}
+    st.dataframe(frame, **shown)
 
 
 def summary_table(summary: pl.DataFrame) -> None:

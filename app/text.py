@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 
 from retrieval_report.terminal import visible
 
@@ -32,8 +33,18 @@ def plain(text: object, width: int | None = None) -> str:
 
 
 def short(text: object) -> str:
-    """Text for places that show it as it is, such as the options of a menu: harmless, and not too long."""
-    return visible(str(text), WIDTH).strip() or "(no name)"
+    """Text for places that show it as it is, such as the options of a menu: harmless, and not too long.
+
+    What does not show as it is gets a fingerprint, so that different texts never look the same.
+
+    Examples
+    --------
+    >>> short("lsh-16"), short("x" * 99)[-9:], short("x" * 98)[-9:]
+    ('lsh-16', '… #d0621f', '… #9b4ebb')
+    """
+    name = str(text)
+    shown = visible(name, WIDTH).strip()
+    return shown if shown == name != "" else f"{shown or '(no name)'} #{sha256(name.encode()).hexdigest()[:6]}"
 
 
 def measure_name(metric: str, cutoff: int | None) -> str:
