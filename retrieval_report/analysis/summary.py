@@ -21,7 +21,7 @@ from retrieval_report.errors import ColumnError, KeyMismatchError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SUMMARY, check_queries
 
-__all__ = ["summarise"]
+__all__ = ["check_given", "summarise", "with_bounds"]
 
 GROUP = ["model", *PLACE]
 WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of list_weights
@@ -104,7 +104,7 @@ def summarise(
         for name, number in zip(columns, numbers, strict=True):
             columns[name][int(str(group))] = None if math.isnan(number) else number
     means = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
-    result = _with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
+    result = with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
     return result.select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())
 
 
@@ -115,7 +115,7 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     column = "label" if average == "macro" else "weight"
     if queries is None:
         raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
-    given, keys = _check_given(to_polars(queries, "queries"), column, average)
+    given, keys = check_given(to_polars(queries, "queries"), column, average)
     ids = frame.schema["query"]
     kinds = [dtype.is_integer() for dtype in (ids, given.schema["query"]) if dtype != pl.Null]
     if len(set(kinds)) > 1:
@@ -127,7 +127,7 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     return frame
 
 
-def _check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
+def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
     """The queries, or the weights by list, held to their contract, and the columns that tell their rows apart."""
     keys = ["model", "query", "metric"]
     if average != "weighted" or not {"model", "metric"} <= set(given.columns):
@@ -171,7 +171,7 @@ def _raised(numbers: Sequence[float], unit: int) -> list[float]:
         return [float(number) for number in np.ldexp(np.array(numbers), unit)]
 
 
-def _with_bounds(result: pl.DataFrame) -> pl.DataFrame:
+def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     """The means of the policies worst and best, beside every policy of their model, metric and cutoff."""
     here = ["model", "metric", "cutoff"]
     for name, policy in (("lowest", "worst"), ("highest", "best")):

@@ -47,14 +47,55 @@ def evaluate(
     partitions: int | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Score rankings on a cluster: what :func:`retrieval_report.evaluate` returns, as a frame of Spark."""
+    """Score rankings on a cluster: what :func:`retrieval_report.evaluate` returns, as a frame of Spark.
+
+    Items are counted by model, query, distance and relevance where that makes them fewer, brought together by model
+    and query, sorted, and scored by the same code as on one machine: every score is equal to the last bit. Beside
+    that, one pass over two columns finds the models and the grades at once; everything else is computed by the
+    actions on the frame returned. Executors have to have this package, pandas and PyArrow. Wrap actions in
+    :func:`our_errors`, which turns what executors report into this package's errors.
+
+    Parameters
+    ----------
+    rankings
+        Rankings or counts, with the columns of :func:`retrieval_report.evaluate`. Names are taken exactly, whatever
+        ``spark.sql.caseSensitive`` says.
+    judgements, queries
+        As for :func:`retrieval_report.evaluate`; frames of Spark, or local ones, which are sent to the cluster.
+    metrics, cutoffs
+        As for :func:`retrieval_report.evaluate`.
+    plan
+        "ties" counts equal items before they are sent, "rows" sends every item, "auto" looks at some of the first
+        rows and counts where a tie holds several. Naive scores need "rows". The scores do not depend on it.
+    clustered
+        The rows of every list are in one partition of the frame already (files of whole queries, buckets), so
+        nothing is sent. That they are is checked by :func:`summarise`, which then finds no list twice.
+    partitions
+        Into how many partitions lists are spread; by default as ``spark.sql.shuffle.partitions`` and adaptive
+        execution decide.
+    **options
+        All other options of :func:`retrieval_report.evaluate`, but ``threads`` and ``progress``, which are refused.
+        Naive scores take rows in the order of ``row``, or of files by path and rows in them where the frame has just
+        been read from Parquet; else they are refused.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The columns of :func:`retrieval_report.evaluate`, in no order.
+
+    Raises
+    ------
+    RetrievalReportError
+        At once for arguments, columns and grades; with the actions for values in the data. Items that are twice in a
+        list are not looked for: :func:`check_items` does.
+    """
     checked = _options(options)
     asked: dict[str, Any] = {"metrics": listed(metrics), "cutoffs": listed(cutoffs)}
     requests = parse_metrics(asked["metrics"], asked["cutoffs"])
     check_choice("plan", plan, PLANS)
     if partitions is not None:
         partitions = check_whole("partitions", partitions, 1)
-    _check_plan(plan, clustered, partitions, checked, beside=[judgements, queries])
+    _check_plan(plan, clustered, partitions, checked, beside=(judgements, queries))
     source = open_rows(rankings, checked, judged=judgements is not None)
     source, beside = join_beside(source, judgements, queries)
     with our_errors():
@@ -93,7 +134,9 @@ def _options(options: dict[str, Any]) -> Options:
     return Options(**options)
 
 
-def _check_plan(plan: str, clustered: bool, partitions: int | None, options: Options, beside: list[object]) -> None:
+def _check_plan(
+    plan: str, clustered: bool, partitions: int | None, options: Options, beside: tuple[object, object]
+) -> None:
     if plan == "ties" and "naive" in options.policies:
         raise ParameterError("plan: 'naive' needs the order of the items, which plan='ties' gives up; use plan='rows'")
     if clustered and partitions is not None:

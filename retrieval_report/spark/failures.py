@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyspark.errors import PySparkException
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -31,7 +30,7 @@ def our_errors() -> Iterator[None]:
     """
     try:
         yield
-    except PySparkException as error:
+    except Exception as error:  # of pyspark, of gRPC or of py4j, as the session and the action go
         found = OURS.search(str(error))
         if found is None or found[1] not in errors.__all__:
             raise

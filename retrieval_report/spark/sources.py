@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import polars as pl
@@ -32,6 +32,10 @@ class Source:
     rows: DataFrame  # model, query, item or count, distance or score, relevance, and what the naive order needs
     order: str  # distance or score
     naive: tuple[str, ...]  # the columns of the naive order inside ties
+
+    def of(self, rows: DataFrame) -> Source:
+        """The same with other rows."""
+        return replace(self, rows=rows)
 
     @property
     def query_type(self) -> pa.DataType:
@@ -84,15 +88,18 @@ def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[s
         return frame, ("item",)
     if "row" in frame.columns:
         return frame, ("row",)
-    try:
-        placed = frame.select("*", F.col(FILE).alias("file"), F.col(ROW).alias("row"))
-        placed.schema  # noqa: B018  Spark Connect looks at names no earlier
-    except PySparkException as error:
-        raise ParameterError(
-            "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet files and evaluate "
-            "the frame as read, add a column 'row', choose naive_order='item', or leave 'naive' out"
-        ) from error
-    return placed, ("file", "row")
+    problem: Exception | None = None
+    if frame.inputFiles():
+        try:
+            placed = frame.select("*", F.col(FILE).alias("file"), F.col(ROW).alias("row"))
+            _ = placed.columns  # Spark Connect looks at names no earlier
+            return placed, ("file", "row")
+        except PySparkException as error:
+            problem = error
+    raise ParameterError(
+        "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet files and evaluate the "
+        "frame as read, add a column 'row', choose naive_order='item', or leave 'naive' out"
+    ) from problem
 
 
 def _without_masked(rows: DataFrame, order: str) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -42,7 +42,7 @@ def join_beside(source: Source, judgements: object, queries: object) -> tuple[So
             told = told.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
         if isinstance(queries, DataFrame):
             asked = _asked_once(asked)
-    return replace(source, rows=rows), Beside(told, asked)
+    return source.of(rows), Beside(told, asked)
 
 
 def _asked_once(queries: DataFrame) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -99,6 +100,7 @@ def _score(
         try:
             scores = score_prepared(prepare_chunk(chunk, last, whole, options), requests, options)
         except RetrievalReportError as error:
+            error.args = (re.sub(r" \(row \d+\)", "", str(error)),)  # rows of a stream have no numbers
             error.add_note(f"Counted in {chunk.height} rows scored together, not in the whole.")
             raise
         last = _list_of(chunk, -1)

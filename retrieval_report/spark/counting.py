@@ -1,0 +1,85 @@
+"""Rankings on a cluster in, counts on the cluster out: ``count_ties``; and the search for repeated items."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from retrieval_report.errors import ColumnError, DataError
+from retrieval_report.options import Options
+from retrieval_report.spark.failures import our_errors, refusing
+from retrieval_report.spark.frames import where
+from retrieval_report.spark.plans import with_counts
+from retrieval_report.spark.sources import open_rows
+from retrieval_report.stream.chunks import LISTED
+
+__all__ = ["check_items", "count_ties"]
+
+
+def count_ties(rankings: DataFrame) -> DataFrame:
+    """Count the items of every model, query, distance and relevance: :func:`retrieval_report.count_ties` on a cluster.
+
+    Parameters
+    ----------
+    rankings
+        Rankings with a column ``relevance``, or counts whose equal rows are to be added up.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no order; nothing is computed
+        yet. Rows that break a rule raise a DataError when it is (see :func:`our_errors`). Items twice in a list are
+        not looked for: :func:`check_items` does.
+    """
+    source = open_rows(rankings, Options(policies="expected"), judged=False)
+    rows = source.rows
+    if "standing" in rows.columns:
+        rows = rows.filter(F.col("standing") == LISTED).drop("standing")
+    checked = rows.select([_checked(name, source.order).alias(name) for name in rows.columns])
+    counts = with_counts(source.of(checked), "ties")
+    count = refusing(
+        F.col("count"), F.col("count").isNull() | (F.col("count") < 1), "count", "not a whole number above 0"
+    )
+    return counts.withColumn("count", count)
+
+
+def _checked(name: str, order: str) -> Column:
+    """A column that refuses what no count may hold."""
+    column, place = F.col(name), where("query", "model")
+    if name in ("query", "item"):
+        return refusing(column, column.isNull(), name, "null ids")
+    if name == "model":
+        null = refusing(column, column.isNull(), name, "null ids")
+        return refusing(null, column == "", name, "empty model names")
+    if name not in (order, "relevance"):
+        return column
+    number = column.cast("double")
+    checked = refusing(column, column.isNull() | F.isnan(number), name, "null or NaN", place=place)
+    checked = refusing(checked, F.abs(number) == float("inf"), name, "infinite", place=place)
+    return checked if name == order else refusing(checked, number < 0, name, "negative", place=place)
+
+
+def check_items(rankings: DataFrame) -> None:
+    """Raise a DataError if an item is twice in a list, or models disagree about an item; an exchange of its own."""
+    source = open_rows(rankings, Options(policies="expected", unjudged="non_relevant"), judged=True)
+    rows = source.rows
+    if "item" not in rows.columns:
+        raise ColumnError("rankings: no column 'item', which alone tells whether an item is there twice")
+    if "standing" in rows.columns:
+        rows = rows.filter(F.col("standing") == LISTED)
+    with our_errors():
+        twice = rows.groupBy("model", "query", "item").count().filter("count > 1").head()
+        if twice is not None:
+            raise DataError(
+                f"rankings: {twice['count']} rows repeat another's model, query, item: model {twice['model']!r}, query "
+                f"{twice['query']!r}, item {twice['item']!r}. Repeated items push scores above 1; keep one row of each"
+            )
+        if "relevance" not in rows.columns:
+            return
+        least, most = F.min("relevance").alias("least"), F.max("relevance").alias("most")
+        apart = rows.groupBy("query", "item").agg(least, most).filter("least < most").head()
+    if apart is not None:
+        raise DataError(
+            f"column 'relevance': models disagree about item {apart['item']!r} of query {apart['query']!r}: "
+            f"{apart['least']:g} and {apart['most']:g}; give one set of judgements"
+        )

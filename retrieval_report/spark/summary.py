@@ -1,0 +1,236 @@
+"""Means of scores on a cluster: what comes back is one row for each model, metric, cutoff and policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from retrieval_report.analysis.inputs import PLACE, check_fraction, hold
+from retrieval_report.analysis.intervals import Mean, t_interval
+from retrieval_report.analysis.summary import check_given, with_bounds
+from retrieval_report.checking import check_choice
+from retrieval_report.errors import ColumnError, KeyMismatchError, ParameterError
+from retrieval_report.options import POLICIES
+from retrieval_report.schema import SCORES, SUMMARY
+from retrieval_report.schema import Column as Contract
+from retrieval_report.spark.failures import our_errors, refusing
+from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, where
+
+__all__ = ["summarise"]
+
+GROUP = ["model", *PLACE]
+LIST = ["model", "query", *PLACE]
+COUNTED = ["queries", "no_relevant", "missing", "unjudged"]
+
+
+def summarise(
+    scores: DataFrame,
+    *,
+    queries: object = None,
+    average: str = "micro",
+    interval: str = "t",
+    confidence: float = 0.95,
+    unique: bool = True,
+) -> pl.DataFrame:
+    """Average scores over the queries on the cluster: what :func:`retrieval_report.summarise` returns.
+
+    Means agree with those of one machine within 1e-12. The scores are computed anew by every action, so write them
+    and read them back where they are wanted too.
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns, or the same read from files.
+    queries
+        ``label`` or ``weight`` of each ``query``, or weights by model, query and metric; of Spark or local.
+    average, confidence
+        As for :func:`retrieval_report.summarise`. Weighted means take two passes over the scores.
+    interval
+        "t"; the bootstrap ("bca") has no form that sums could give, and is refused.
+    unique
+        Whether to refuse two scores of the same model, query, metric, cutoff and policy, which sends all scores
+        through an exchange. Of what ``evaluate`` returns, only ``clustered=True`` needs it.
+
+    Returns
+    -------
+    polars.DataFrame
+        As :func:`retrieval_report.summarise`, sorted by model, metric, cutoff and policy.
+
+    Raises
+    ------
+    RetrievalReportError
+        Also for what :func:`evaluate` finds on the executors.
+    """
+    check_choice("average", average, ("micro", "macro", "weighted"))
+    check_choice("interval", interval, ("t", "bca"))
+    if interval == "bca":
+        raise ParameterError("interval: 'bca' resamples all queries, which sums on a cluster cannot do; use 't'")
+    confidence = check_fraction("confidence", confidence)
+    frame = _held(scores, unique)
+    column = {"macro": "label", "weighted": "weight"}.get(average)
+    if column is not None:
+        frame = _joined(frame, queries, column, average)
+    with our_errors():
+        sums = {"micro": _micro, "macro": _macro, "weighted": _weighted}[average](frame)
+    return _summary(sums, confidence)
+
+
+def _held(scores: DataFrame, unique: bool) -> DataFrame:
+    """Scores by their contract: NaN is null, nothing is infinite or there twice."""
+    check_frame(scores, "scores")
+    frame = chosen(scores, [Contract(name, "", False, "") for name in SCORES], "scores")
+    hold(empty_of(frame, "scores"), SCORES, "scores", "evaluate")
+    place = where("query", "model")
+    value, std = (F.when(~F.isnan(name), F.col(name)) for name in ("value", "std"))
+    bad = (std < 0) | (std == float("inf"))
+    numbers = {
+        "value": refusing(value, F.abs(value) == float("inf"), "value", "infinite", place=place),
+        "std": refusing(std, bad, "std", "negative or infinite", place=place),
+    }
+    frame = frame.select(*LIST, *(number.alias(name) for name, number in numbers.items()), "items", "n_relevant")
+    if not unique:
+        return frame
+    rest = [name for name in SCORES if name not in LIST]
+    grouped = frame.groupBy(*LIST).agg(F.count("*").alias("times"), *(F.first(name).alias(name) for name in rest))
+    rule = "scores of the same model, query, metric, cutoff and policy"
+    items = refusing(F.col("items"), F.col("times") > 1, "value", rule, place=place).alias("items")
+    return grouped.select(*LIST, *(items if name == "items" else F.col(name) for name in rest))
+
+
+def _joined(frame: DataFrame, queries: object, column: str, average: str) -> DataFrame:
+    """Scores with the label or the weight of their query."""
+    if queries is None:
+        raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
+    keys: list[str] = []
+
+    def check(given: pl.DataFrame) -> pl.DataFrame:
+        given, keys[:] = check_given(given, column, average)
+        return given
+
+    contract = [Contract(name, "", True, "") for name in ("model", "query", "metric", "label", "weight")]
+    given, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
+    ids = empty_of(frame.select("query"), "scores").schema["query"]
+    if ids.is_integer() != empty.schema["query"].is_integer():
+        raise KeyMismatchError(f"column 'query' is {ids} in the scores and {empty.schema['query']} in the queries")
+    told = given.groupBy(*keys).agg(F.first(column).alias("told"), F.count("*").alias("times"))
+    bad = (
+        F.isnan("told") | (F.abs("told") == float("inf")) | (F.col("told") < 0) if column == "weight" else F.lit(False)
+    )
+    once = refusing(
+        F.col("told"), F.col("told").isNull() | bad, column, "null or no weight", what="queries", place=where(*keys)
+    )
+    once = refusing(once, F.col("times") > 1, "query", "there more than once", what="queries", place=where(*keys))
+    joined = frame.join(told.select(*keys, once.alias(column)), on=keys, how="left")
+    rule = f"scores without {column}; the queries frame lacks them"
+    found = refusing(F.col(column), F.col(column).isNull(), column, rule, place=where("query", "model"))
+    return joined.withColumn(column, found)
+
+
+def _counts() -> list[Column]:
+    """How many queries are in the mean, and how many of them all are of some kind."""
+    return [
+        F.count("value").alias("queries"),
+        F.sum((F.col("n_relevant") == 0).cast("long")).alias("no_relevant"),
+        F.sum((F.col("items") == 0).cast("long")).alias("missing"),
+        F.sum(F.col("n_relevant").isNull().cast("long")).alias("unjudged"),
+    ]
+
+
+def _tie_variance(factor: Column) -> Column:
+    """Σ (factor · std)², null where a score in the mean has no standard deviation."""
+    there = F.col("value").isNotNull()
+    whole = F.count(F.when(there, F.col("std"))) == F.count("value")
+    return F.when(whole, F.sum(F.when(there, (factor * F.col("std")) ** 2)))
+
+
+def _moments() -> list[Column]:
+    one = F.lit(1.0)
+    return [
+        F.avg("value").alias("value"),
+        (_tie_variance(one) / F.count("value") ** 2).alias("tie"),
+        F.when(F.count("value") > 1, F.var_samp("value") / F.count("value")).alias("error"),
+        (F.count("value") - 1).alias("freedom"),
+    ]
+
+
+def _micro(frame: DataFrame) -> pl.DataFrame:
+    return _local(frame.groupBy(*GROUP).agg(*_counts(), *_moments()))
+
+
+def _macro(frame: DataFrame) -> pl.DataFrame:
+    """Means of the labels, then the plain mean of those."""
+    labels = frame.groupBy(*GROUP, "label").agg(*_counts(), *_moments())
+    filled = F.col("queries") > 0
+    size = F.count(F.when(filled, 1))
+    known = F.count(F.when(filled, F.col("error"))) == size
+    told = F.count(F.when(filled, F.col("tie"))) == size
+    means = labels.groupBy(*GROUP).agg(
+        *(F.sum(name).alias(name) for name in COUNTED),
+        F.avg(F.when(filled, F.col("value"))).alias("value"),
+        F.when(told, F.sum("tie") / size**2).alias("tie"),
+        F.when(known, F.sum("error") / size**2).alias("error"),
+        F.sum(F.when(filled, F.col("freedom"))).alias("freedom"),
+    )
+    return _local(means)
+
+
+def _weighted(frame: DataFrame) -> pl.DataFrame:
+    """Σ w·x / Σ w, and then, around it, Σ (w·(x − mean))²: a difference of sums would lose its digits."""
+    weight = F.when(F.col("value").isNotNull(), F.col("weight").cast("double"))
+    frame = frame.withColumn("weight", weight)
+    first = frame.groupBy(*GROUP).agg(
+        *_counts(),
+        F.sum("weight").alias("total"),
+        F.sum(F.col("weight") * F.col("value")).alias("product"),
+        _tie_variance(F.col("weight")).alias("tie"),
+        (F.count(F.when(F.col("weight") > 0, 1)) - 1).alias("freedom"),
+    )
+    some, total = pl.col("queries") > 0, pl.col("total")
+    sums = _local(first).with_columns(
+        value=pl.when(total > 0).then(pl.col("product") / total).when(some).then(0.0),
+        tie=pl.when(total > 0).then(pl.col("tie") / total**2).when(some).then(0.0),
+    )
+    means = frame.sparkSession.createDataFrame(
+        sums.select(*GROUP, mean="value").to_arrow(compat_level=pl.CompatLevel.oldest())
+    )
+    same = F.col("there.cutoff").eqNullSafe(F.col("here.cutoff"))
+    for name in ("model", "metric", "policy"):
+        same = same & (F.col(f"there.{name}") == F.col(f"here.{name}"))
+    around = frame.alias("here").join(F.broadcast(means).alias("there"), on=same)
+    square = (F.col("here.weight") * (F.col("here.value") - F.col("there.mean"))) ** 2
+    second = around.groupBy(*(F.col(f"here.{name}") for name in GROUP)).agg(F.sum(square).alias("square"))
+    size = pl.col("freedom") + 1
+    error = pl.col("square") / total**2 * size / pl.col("freedom")
+    joined = sums.join(_local(second), on=GROUP, nulls_equal=True, how="left")
+    return joined.with_columns(error=pl.when((total > 0) & (size > 1)).then(error))
+
+
+def _local(frame: DataFrame) -> pl.DataFrame:
+    return pl.DataFrame(pl.from_arrow(frame.toArrow()))
+
+
+def _summary(sums: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """One row for each mean, in the columns of a summary."""
+    order = pl.col("policy").replace_strict({name: place for place, name in enumerate(POLICIES)}, default=len(POLICIES))
+    sums = sums.sort("model", "metric", "cutoff", order, nulls_last=True)
+    rows = [_row(row, confidence) for row in sums.iter_rows(named=True)]
+    kinds = {name: dtype for name, dtype in SUMMARY.items() if name not in ("lowest", "highest")}
+    result = with_bounds(pl.DataFrame(rows, schema=kinds, orient="row"))
+    return result.select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())
+
+
+def _row(sums: Mapping[str, Any], confidence: float) -> tuple[Any, ...]:
+    """Roots of the variances, and the interval."""
+    value, error = sums["value"], sums["error"]
+    tie = None if sums["tie"] is None else math.sqrt(sums["tie"])
+    spread: tuple[float | None, ...] = (None, None, None)
+    if value is not None and error is not None:
+        mean = Mean(value, 0.0, math.sqrt(error), sums["freedom"])
+        spread = (mean.query_se, *t_interval(mean, confidence))
+    place = (sums[name] for name in GROUP)
+    return (*place, value, tie, *spread, *(sums[name] for name in COUNTED))
