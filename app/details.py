@@ -1,0 +1,117 @@
+"""Numbers for single lists, cut ties and rounded distances, remembered like those of `loading`, by the same rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+import retrieval_report as rr
+from loading import Data, Rules, remember, summary
+from retrieval_report.analysis.cuts import cut_ties
+from retrieval_report.analysis.order_scores import order_scores
+from retrieval_report.analysis.orders import drawn_order, list_ties
+from retrieval_report.analysis.rounding import rounding_effect
+
+if TYPE_CHECKING:
+    from controls import Choice
+
+__all__ = ["Drawn", "cuts", "distribution", "drawn", "ranked", "rounding", "whole_distances"]
+
+Id = str | int
+
+
+class Drawn(NamedTuple):
+    """One list in the order of one draw, and what an evaluator that had it so would print."""
+
+    rows: pl.DataFrame
+    score: float | None
+
+
+def _rules(choice: Choice) -> Rules:
+    return Rules(choice.no_relevant, choice.relevant_from)
+
+
+@remember(64)
+def _ranked(digest: str, model: str, query: Id, relevant_from: float | None, _data: Data) -> pl.DataFrame:
+    return list_ties(**_data.frames, model=model, query=query, relevant_from=relevant_from)
+
+
+def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
+    """One list as `list_ties` gives it, in the order received."""
+    return _ranked(data.digest, model, query, choice.relevant_from, data)
+
+
+@remember(64)
+def _drawn(
+    digest: str, place: tuple[str, int | None], model: str, query: Id, rules: Rules, draw: int, seed: int, _data: Data
+) -> Drawn:
+    rows = drawn_order(_ranked(digest, model, query, rules.relevant_from, _data), draw=draw, seed=seed)
+    if rows.is_empty():
+        return Drawn(rows, None)
+    only: dict[str, Any] = {
+        name: None if frame is None else frame.filter(pl.col("query") == query)
+        for name, frame in _data.frames.items()
+        if name != "rankings"
+    }
+    metric, cutoff = place
+    scores = rr.evaluate(rows, **only, metrics=metric, cutoffs=[cutoff], policies="naive", **rules._asdict())
+    return Drawn(rows, scores["value"][0])
+
+
+def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
+    """One list in the order that draw number ``draw`` of the chosen seed gives it, and its score."""
+    place = (choice.metric, choice.cutoff)
+    return _drawn(data.digest, place, model, query, _rules(choice), draw, choice.seed, data)
+
+
+@remember(64)
+def _distribution(
+    digest: str, place: tuple[str, int | None], model: str, query: Id, rules: Rules, seed: int, _data: Data
+) -> pl.DataFrame:
+    metric, cutoff = place
+    asked: dict[str, Any] = {"metric": metric, "cutoff": cutoff, "seed": seed, **rules._asdict()}
+    return order_scores(**_data.frames, model=model, query=query, **asked)
+
+
+def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
+    """What `order_scores` returns for one list at the chosen measure."""
+    place = (choice.metric, choice.cutoff)
+    return _distribution(data.digest, place, model, query, _rules(choice), choice.seed, data)
+
+
+@remember(16)
+def _cuts(digest: str, cutoff: int, relevant_from: float | None, _data: Data) -> pl.DataFrame:
+    return cut_ties(**_data.frames, cutoff=cutoff, relevant_from=relevant_from)
+
+
+def cuts(data: Data, choice: Choice) -> pl.DataFrame:
+    """What `cut_ties` returns for the chosen models; no rows for whole lists, which nothing cuts."""
+    if choice.cutoff is None:
+        return pl.DataFrame()
+    found = _cuts(data.digest, choice.cutoff, choice.relevant_from, data)
+    return found.filter(pl.col("model").is_in(choice.models))
+
+
+@remember(32)
+def _rounded(
+    digest: str, place: tuple[str, int | None], decimals: int, rules: Rules, average: str, _data: Data
+) -> pl.DataFrame:
+    metric, cutoff = place
+    asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "expected", **rules._asdict()}
+    return rr.summarise(rr.evaluate(**_data.frames, decimals=decimals, **asked), queries=_data.queries, average=average)
+
+
+def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
+    """What `rounding_effect` returns for the chosen models at the chosen measure."""
+    rounded = _rounded(data.digest, (choice.metric, choice.cutoff), decimals, _rules(choice), choice.average, data)
+    here = pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
+    received = summary(data, replace(choice, policies=("expected",)))
+    return rounding_effect(received.filter(here), rounded.filter(pl.col("model").is_in(choice.models)))
+
+
+def whole_distances(data: Data) -> bool:
+    """Whether distances or scores are whole numbers by type, which rounding leaves alone."""
+    order = "distance" if "distance" in data.rankings.columns else "score"
+    return data.rankings.schema[order].is_integer()

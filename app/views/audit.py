@@ -1,0 +1,113 @@
+"""What each evaluator would print on this data, beside the exact value."""
+
+from __future__ import annotations
+
+import polars as pl
+import streamlit as st
+
+from address import choose_one
+from controls import Choice
+from drawing import draw
+from loading import Data, audit, verdict
+from retrieval_report import charts
+from retrieval_report.errors import ParameterError
+from tables import frame_table
+from text import plain
+
+__all__ = ["show"]
+
+TITLES = {
+    "system": "Evaluator",
+    "version": "Version",
+    "call": "Call",
+    "prints": "Prints",
+    "exact": "Exact",
+    "definition_shift": "By definition",
+    "off": "By tie order",
+    "z": "z",
+    "lowest": "Lowest",
+    "highest": "Highest",
+    "order": "Order inside ties",
+    "definition": "Computes",
+    "note": "Note",
+}
+EXPLAINED = {
+    "prints": "The mean over queries that it would print here; empty where it would stop with an error",
+    "exact": "The exact mean of the metric asked for, over all tie orders",
+    "definition_shift": "What its own definition of the metric adds to the exact value",
+    "off": "What its order inside ties adds: prints = exact + by definition + by tie order",
+    "z": "By tie order, in standard deviations of random tie order",
+    "lowest": "The least that its definition allows, under the worst tie order",
+    "highest": "The most that its definition allows, under the best tie order",
+}
+WINNER_TITLES = {
+    "system": "Evaluator",
+    "version": "Version",
+    "call": "Call",
+    "winner": "Names as best",
+    "exact_winner": "Best without the accident",
+    "same_winner": "Agree",
+    "order": "Order inside ties",
+}
+WINNER_EXPLAINED = {
+    "winner": "The model with the highest score that it prints",
+    "exact_winner": "The model with the highest exact mean of its own definition, over all tie orders",
+}
+
+
+def show(data: Data, choice: Choice) -> None:
+    """Draw the page."""
+    st.title(f"Audit: {plain(choice.measure)}")
+    if data.counted:
+        st.info("This data counts items. What others print depends on the order of the items, and counts have none.")
+        return
+    st.markdown(
+        "What widely used evaluators would print for these very rankings. None of them is run: their order inside ties "
+        "and their definitions are known and applied. A difference from the exact score is either *definition*, a "
+        "choice, or *tie order*, an accident."
+    )
+    if data.large and not st.toggle("Compute it: takes minutes on so much data", key="audit", bind="query-params"):
+        return
+    try:
+        with st.spinner("Asking what others would print …"):
+            found = audit(data, choice)
+    except ParameterError as error:  # no evaluator that is known has this metric at this cutoff
+        st.info(plain(error))
+        return
+    if found["prints"].null_count() == found.height:
+        st.info(f"None of the evaluators prints {plain(choice.measure)} for these models.")
+        return
+    _winners(found)
+    _model(data, choice, found)
+
+
+def _winners(found: pl.DataFrame) -> None:
+    """Which evaluators name another best model because of tie order."""
+    st.header("Who would win?", anchor="winners")
+    told = found.select(list(WINNER_TITLES)).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    wrong = told.filter(~pl.col("same_winner"))
+    if found["model"].n_unique() < 2:
+        st.info("There is one model only, so there is no winner to get wrong.")
+        return
+    if wrong.is_empty():
+        st.success(f"Tie order changes the winner of none of {told.height} evaluators.")
+    else:
+        names = ", ".join(plain(name) for name in wrong["system"].unique(maintain_order=True))
+        st.error(
+            f"{wrong.height} of {told.height} evaluators would name a winner that is an accident of tie order: {names}."
+        )
+    rows = told.sort("same_winner", maintain_order=True)
+    frame_table(rows, titles=WINNER_TITLES, explained=WINNER_EXPLAINED, alt="The model that each evaluator names best.")
+
+
+def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
+    """What is printed for one model."""
+    st.header("What is printed for one model?", anchor="model")
+    said = verdict(data, choice)
+    default = (said.printed or said.best or choice.models)[0]
+    model = choose_one("Model", choice.models, name="model", default=default)
+    draw(charts.evaluators(found, metric=choice.metric, cutoff=choice.cutoff, model=model))
+    rows = found.filter(pl.col("model") == model).sort(
+        pl.col("off").abs(), descending=True, nulls_last=True, maintain_order=True
+    )
+    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt="What each evaluator prints, the furthest off first.")

@@ -1,0 +1,134 @@
+"""Two models side by side, and all pairs: how far apart, could it be the queries, could it be the tie order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from address import choose_one
+from controls import Choice
+from drawing import draw
+from loading import Data, at_cutoff, comparison, flips, shuffled, summary, verdict
+from retrieval_report import charts
+from retrieval_report.report.verdict import pair_verdict
+from tables import frame_table
+from text import plain
+
+__all__ = ["show"]
+
+TITLES = {
+    "policy": "Score",
+    "model_a": "Model A",
+    "model_b": "Model B",
+    "value_a": "A",
+    "value_b": "B",
+    "difference": "A − B",
+    "ci_low": "95% from",
+    "ci_high": "95% to",
+    "holm_p": "p (Holm)",
+    "tie_std": "± tie std",
+    "p_tie": "p(reversal by ties)",
+    "wins": "A wins",
+    "ties": "Equal",
+    "losses": "B wins",
+}
+EXPLAINED = {
+    "difference": "Mean of A less mean of B, over the queries that both have a score for",
+    "ci_low": "Interval of the difference under sampling of queries; it knows nothing of ties",
+    "holm_p": "Sign-flip permutation test over the queries, corrected for the number of pairs",
+    "tie_std": "Exact standard deviation of the difference under random tie order; it knows nothing of sampling",
+    "p_tie": "Probability that random tie order alone shows the pair the other way round",
+    "wins": "Queries on which A scores higher",
+}
+BOXES = {"safe": st.success, "depends on tie order": st.error, "undecided by sampling": st.warning}
+MATRIX = 60  # models up to which all pairs are drawn; a table holds any number
+
+
+def show(data: Data, choice: Choice) -> None:
+    """Draw the page."""
+    st.title(f"Compare: {plain(choice.measure)}")
+    if len(choice.models) < 2:
+        st.info("It takes two models to compare. Choose more in the sidebar, or open data that has several.")
+        return
+    found = comparison(data, choice)
+    expected = found.filter(pl.col("policy") == "expected")
+    if expected["difference"].null_count() == expected.height:
+        st.info(f"No two of these models have a score for {plain(choice.measure)} on the same query.")
+        return
+    first, second = _choose(data, choice)
+    if first == second:
+        st.info("These are the same model twice. Choose another one to compare it with.")
+    else:
+        _two(data, choice, found, first, second)
+    st.header("All pairs", anchor="all-pairs")
+    if len(choice.models) <= MATRIX:
+        draw(charts.comparison_matrix(found, metric=choice.metric, cutoff=choice.cutoff))
+    else:
+        st.caption(f"More than {MATRIX} models are listed below, not drawn; choose some in the sidebar to see them.")
+    rows = expected.sort(pl.col("p_tie").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
+    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt="Every pair of models, the least safe first.")
+
+
+def _choose(data: Data, choice: Choice) -> tuple[str, str]:
+    """The pair in question; at first the best model and the one that only seems to be, or the second best."""
+    said = verdict(data, choice)
+    means = at_cutoff(summary(data, choice), choice).filter(pl.col("policy") == "expected")
+    ranked = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"].to_list()
+    best = (said.best or choice.models)[0]
+    rivals = [model for model in (*said.printed, *ranked, *choice.models) if model != best]
+    columns = st.columns(2)
+    with columns[0]:
+        first = choose_one("Model A", choice.models, name="a", default=best)
+    with columns[1]:
+        second = choose_one("Model B", choice.models, name="b", default=rivals[0])
+    return first, second
+
+
+def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: str) -> None:
+    """Everything about one pair."""
+    place: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
+    status, sentences = pair_verdict(flips(data, choice), first, second, **place)
+    BOXES.get(status, st.info)("\n\n".join(plain(sentence) for sentence in sentences))
+    both = pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
+    pair = found.filter(both)
+    exact = pair.filter(pl.col("policy") == "expected")
+    if exact["difference"].null_count():
+        st.info(f"They have no query in common on which both have a score for {plain(choice.measure)}.")
+        return
+    _numbers(exact.row(0, named=True))
+    if choice.average != "micro":
+        st.caption("Differences, intervals and p-values are of plain means over the queries, whatever is averaged.")
+    draw(charts.intervals(pair, **place))
+    st.subheader("What each kind of score says", anchor="policies")
+    frame_table(pair, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
+    st.subheader("What repeated runs would print", anchor="runs")
+    if "shuffled" in choice.policies:
+        means, known = shuffled(data, choice), at_cutoff(summary(data, choice), choice)
+        draw(charts.shuffled_distribution(means, known, **place, models=[first, second], one_axis=True))
+    else:
+        st.info("Choose *shuffled* under “Scores shown” in the sidebar to draw random tie orders.")
+
+
+def _numbers(row: dict[str, Any]) -> None:
+    """The difference, and both kinds of uncertainty beside it."""
+    names = f"A is {plain(row['model_a'])}, B is {plain(row['model_b'])}"
+    columns = st.columns(4)
+    columns[0].metric("A − B, expected", f"{row['difference']:+.4f}", help=names)
+    interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.3f} … {row['ci_high']:+.3f}"
+    columns[1].metric("95% over queries", interval, help=EXPLAINED["ci_low"])
+    tie = "–" if row["tie_std"] is None else f"± {row['tie_std']:.4f}"
+    columns[2].metric("Tie order", tie, help=EXPLAINED["tie_std"])
+    columns[3].metric("Reversed by ties", _chance(row["p_tie"]), help=EXPLAINED["p_tie"])
+    p_value = "not known" if row["holm_p"] is None else f"p = {row['holm_p']:.4f} after Holm’s correction"
+    st.markdown(
+        f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "
+        f"Significance of the difference over the queries: {p_value}."
+    )
+
+
+def _chance(share: float | None) -> str:
+    if share is None:
+        return "–"
+    return "0%" if share == 0 else "< 0.01%" if share < 1e-4 else f"{share:.2%}"

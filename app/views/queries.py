@@ -1,0 +1,204 @@
+"""Query by query: which scores hang on tie order, and one ranked list under the orders that its ties allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from address import choose_number, choose_one
+from controls import Choice
+from details import distribution, drawn, ranked
+from drawing import coloured, draw
+from loading import Data, query_table
+from retrieval_report import charts
+from tables import frame_table
+from text import plain, short
+
+__all__ = ["show"]
+
+LISTED = 1000  # rows of the table and of the menu; every other query can be typed
+ITEMS = 1000
+MOST_DRAW = 1_000_000
+BRUSHED = "rectangle"
+RECEIVED = "order received"
+TITLES = {
+    "query": "Query",
+    "model": "Model",
+    "naive": "Naive",
+    "expected": "Expected",
+    "std": "± tie std",
+    "naive_error": "Naive is off by",
+    "lowest": "Lowest",
+    "highest": "Highest",
+    "spread": "Highest − lowest",
+}
+EXPLAINED = {
+    "naive": "Ties in the order received",
+    "expected": "Exact mean over all orders of tied items",
+    "std": "Exact standard deviation under random tie order",
+    "lowest": "Under the worst tie order",
+    "highest": "Under the best tie order",
+}
+ITEM_TITLES = {
+    "place": "Place",
+    "item": "Item",
+    "relevance": "Relevance",
+    "distance": "Distance",
+    "score": "Score",
+    "tie": "Tie",
+    "tie_size": "Items in the tie",
+    "tie_relevant": "Relevant in it",
+}
+
+
+def show(data: Data, choice: Choice) -> None:
+    """Draw the page."""
+    st.title(f"Queries: {plain(choice.measure)}")
+    with st.spinner("Laying out the queries …"):
+        table = query_table(data, choice)
+    known = table.filter(pl.col("expected").is_not_null())
+    if known.is_empty():
+        st.info(f"No query has a score for {plain(choice.measure)}: the rules in the sidebar leave all of them out.")
+        return
+    if known["spread"].max() == 0:
+        st.success(f"Tie order moves {plain(choice.measure)} of no query.")
+    rows = _brushed(data, choice, known)
+    _table(rows, known.height)
+    st.header("One ranked list", anchor="list")
+    chosen = _choose(rows, known, choice)
+    if chosen is not None:
+        _list(data, choice, chosen)
+
+
+def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
+    """Draw the scatter; the rows inside the rectangle drawn on it, or all."""
+    if data.counted:
+        st.caption("Counts have no order received, so there is no naive score to compare with.")
+        return known
+    chart = charts.query_scatter(known, metric=choice.metric, cutoff=choice.cutoff, listed=False)
+    event: Any = st.altair_chart(
+        coloured(chart), theme=None, width="content", key="scatter", on_select="rerun", selection_mode="brush"
+    )
+    box = event["selection"].get("brush") or {}
+    inside = [pl.col(name).is_between(*sorted(box[name])) for name in ("naive", "expected") if name in box]
+    rows = known.filter(*inside)
+    if rows.is_empty():
+        st.info("No query stands inside the rectangle; all are listed.")
+        return known
+    if inside and box != st.session_state.get(BRUSHED):
+        _take(rows.row(0, named=True))
+    st.session_state[BRUSHED] = box
+    return rows
+
+
+def _take(row: dict[str, Any]) -> None:
+    """Choose the list of a row of the table."""
+    st.session_state["model"], st.session_state["query"] = row["model"], short(row["query"])
+
+
+def _table(rows: pl.DataFrame, total: int) -> None:
+    """The queries, those that tie order moves most first; choosing a row chooses its list."""
+    part = "" if rows.height == total else f" inside the rectangle, of {total}"
+    cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
+    st.caption(f"{rows.height} lists{part}{cut}, those that tie order moves most first. Choose a row to see its list.")
+    shown = rows.head(LISTED)
+
+    def take() -> None:
+        for number in st.session_state["query table"]["selection"]["rows"]:
+            _take(shown.row(number, named=True))
+
+    frame_table(
+        shown, titles=TITLES, explained=EXPLAINED, alt="Scores of every query.", key="query table", on_select=take
+    )
+
+
+def _choose(rows: pl.DataFrame, known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
+    """The row of the list to look at, by two menus; any query can be typed."""
+    columns = st.columns(2)
+    with columns[0]:
+        model = choose_one("Model", choice.models, name="model", default=rows["model"][0])
+    mine = known.filter(pl.col("model") == model)
+    first = pl.concat([rows.filter(pl.col("model") == model), mine]).head(LISTED)
+    options = list(dict.fromkeys(map(short, first["query"])))
+    with columns[1]:
+        text = st.selectbox(
+            "Query",
+            options,
+            key="query",
+            accept_new_options=True,
+            bind="query-params",
+            help="Those that tie order moves most come first; any other can be typed.",
+        )
+    found = mine.filter(pl.col("query").cast(pl.String) == text)
+    if found.is_empty() and "#" in str(text):  # cut, or not shown as it is
+        found = mine.filter(pl.Series([short(query) == text for query in mine["query"]], dtype=pl.Boolean))
+    if found.is_empty():
+        st.info(f"{plain(model, 60)} has no score for a query “{plain(text, 60)}”.")
+        return None
+    return found.row(0, named=True)
+
+
+def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
+    """One list: its numbers, its orders, what they score, and its distances."""
+    name = f"query {plain(chosen['query'], 60)} of {plain(chosen['model'], 60)}"
+    if data.counted:
+        _numbers(chosen, None)
+        st.info("Counts have no items, so there is no ranked list to show.")
+        return
+    rows = ranked(data, choice, chosen["model"], chosen["query"])
+    if rows.is_empty():
+        st.info(f"The list of {name} is empty: the model has no rows for it.")
+        return
+    draw_number = _draw_number()
+    redrawn = drawn(data, choice, chosen["model"], chosen["query"], draw_number)
+    _numbers(chosen, redrawn.score)
+    drawing = f"draw {draw_number}"
+    draw(charts.list_orders({RECEIVED: rows, drawing: redrawn.rows}, cutoff=choice.cutoff))
+    st.subheader("What all its orders score", anchor="scores")
+    found = distribution(data, choice, chosen["model"], chosen["query"])
+    marks = {"expected": chosen["expected"], RECEIVED: chosen["naive"], drawing: redrawn.score}
+    draw(charts.score_distribution(found, metric=choice.metric, cutoff=choice.cutoff, marks=marks))
+    st.subheader("Its distances", anchor="distances")
+    draw(charts.ranked_list(rows))
+    with st.expander("The items"):
+        items = rows.head(ITEMS).with_row_index("place", 1)
+        if rows.height > ITEMS:
+            st.caption(f"The first {ITEMS} of {rows.height}.")
+        frame_table(items, titles=ITEM_TITLES, alt="The items in the order received.")
+
+
+def _draw_number() -> int:
+    """Which random order to show."""
+
+    def again() -> None:
+        st.session_state["draw"] = (st.session_state["draw"] + 1) % (MOST_DRAW + 1)
+
+    columns = st.columns([1, 1, 2], vertical_alignment="bottom")
+    with columns[0]:
+        number = choose_number(
+            "Random order number",
+            name="draw",
+            low=0,
+            high=MOST_DRAW,
+            default=0,
+            help="The order that this draw of the seed in the sidebar gives the list; the same for ever.",
+        )
+    columns[1].button("Draw again", on_click=again)
+    return int(number)
+
+
+def _numbers(chosen: dict[str, Any], score: float | None) -> None:
+    """The scores of one list side by side."""
+    told = {
+        "Order received": chosen["naive"],
+        "Expected": chosen["expected"],
+        "± tie std": chosen["std"],
+        "Lowest": chosen["lowest"],
+        "Highest": chosen["highest"],
+        "This draw": score,
+    }
+    there = {name: value for name, value in told.items() if value is not None}
+    for column, (name, value) in zip(st.columns(len(there)), there.items(), strict=True):
+        column.metric(name, f"{value:.4f}")
