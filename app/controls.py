@@ -29,9 +29,9 @@ EXPLAINED = {
 }
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
 EXPLAINED_POLICIES = (
-    "*expected*: the exact mean over all orders of tied items. *naive*: ties in the order received. *shuffled*: ties in "
-    "random order, several times (left out of large data at first, for it takes its time). *worst*, *best*: the lowest "
-    "and the highest that any order can give."
+    "*expected*: the exact mean over all orders of tied items. *naive*: ties in the order received. *shuffled*: ties "
+    "in random order, several times (left out of large data at first, for it takes its time). *worst*, *best*: the "
+    "lowest and the highest that any order can give."
 )
 EXPLAINED_AVERAGES = "*micro*: over queries. *macro*: over labels of queries. *weighted*: by the weight of each query."
 MOST_CUTOFF = 2**63 - 1
@@ -115,7 +115,9 @@ def _metric(data: Data) -> tuple[str, bool]:
     name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=data.metric)
     parameters = []
     for parameter, options in PARAMETERS.get(name, {}).items():
-        value = choose_one(parameter.capitalize(), options, name=parameter, help=EXPLAINED[parameter])
+        # A name of its own for each metric: the usual denominator of one is not that of another.
+        key = f"{name}_{parameter}"
+        value = choose_one(f"{parameter.capitalize()} of {name}", options, name=key, help=EXPLAINED[parameter])
         parameters.append(f"{parameter}={value}")
     metric, _ = parse_metric(f"{name}({','.join(parameters)})" if parameters else name)
     return str(metric), metric.own_depth

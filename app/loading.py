@@ -7,8 +7,9 @@ frame, which looks at a few rows only. What is remembered is shared by all sessi
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -55,10 +56,13 @@ __all__ = [
 ]
 
 REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
+FEW_SHUFFLES = 200  # up to which they are drawn for metrics that nobody has asked for yet
 LARGE = 2_000_000  # rows from which on random orders are drawn only where asked for
 # Computed at once, so that passing from one to the other costs nothing.
 METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
+
+_turn = threading.Lock()  # one prefetch at a time
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -215,9 +219,12 @@ def _drawn(
 
 
 @remember(24)
-def _means(digest: str, metric: str, cutoff: int | None, rules: Rules, draws: Draws, _data: Data) -> pl.DataFrame:
+def _means(
+    digest: str, metric: str, cutoffs: tuple[int | None, ...], rules: Rules, draws: Draws, _data: Data
+) -> pl.DataFrame:
+    """Means over the queries under each random order."""
     settings = {**rules._asdict(), **draws._asdict()}
-    return rr.shuffled_means(**_data.frames, metrics=metric, cutoffs=[cutoff], **settings)
+    return rr.shuffled_means(**_data.frames, metrics=metric, cutoffs=cutoffs, **settings)
 
 
 def _all_scores(data: Data, choice: Choice) -> pl.DataFrame:
@@ -272,9 +279,9 @@ def summary(data: Data, choice: Choice) -> pl.DataFrame:
 
 
 def shuffled(data: Data, choice: Choice) -> pl.DataFrame:
-    """What `shuffled_means` returns for the chosen metric at the chosen cutoff; no rows where not chosen."""
-    frame = _means(data.digest, choice.metric, choice.cutoff, _rules(choice), _draws(choice), data)
-    return _of_models(frame, choice)
+    """What `shuffled_means` returns for the chosen metric and models at the chosen cutoff."""
+    frame = _means(data.digest, choice.metric, choice.cutoffs, _rules(choice), _draws(choice), data)
+    return at_cutoff(_of_models(frame, choice), choice)
 
 
 @remember(64)
@@ -408,10 +415,35 @@ def report(data: Data, choice: Choice) -> bytes:
     return render_html(contents, pictures(contents)).encode()
 
 
-@st.cache_resource(show_spinner=False)
-def _helper() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="ahead")
-
-
 def prefetch(data: Data, choice: Choice) -> None:
-    """Compute, after the page is drawn, what the next click may ask for."""
+    """Compute in the background, once a page is drawn, what choosing another metric or cutoff will ask for.
+
+    Without it the first look at a metric would wait for its random orders to be drawn.
+    """
+    if not data.large and ("shuffled" not in choice.policies or choice.shuffles <= FEW_SHUFFLES):
+        _prefetch(data.digest, _scored_by(choice), choice.cutoff, choice.models, choice.average, data, choice)
+
+
+@remember(64)
+def _prefetch(
+    digest: str,
+    key: tuple[Any, ...],
+    cutoff: int | None,
+    models: tuple[str, ...],
+    average: str,
+    _data: Data,
+    _choice: Choice,
+) -> threading.Thread:
+    """The thread that computes ahead; remembered, so that it is started once."""
+    others = [replace(_choice, metric=metric) for metric in METRICS if metric != _choice.metric]
+    others += [replace(_choice, cutoff=number) for number in CUTOFFS if number != cutoff and number in _choice.cutoffs]
+
+    def work() -> None:
+        for other in others:
+            # What is wrong with the data is said on the page; and the server may end while this still runs.
+            with suppress(Exception), _turn:
+                flips(_data, other)
+
+    thread = threading.Thread(target=work, daemon=True, name="prefetch")
+    thread.start()
+    return thread

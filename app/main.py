@@ -46,11 +46,13 @@ def main() -> None:
     data = choose_data()
     choice = sidebar(data)
     there = [name for name in PAGES if util.find_spec(f"views.{name}")]
-    pages = [
-        st.Page(page(name, data, choice), title=PAGES[name], url_path=name, default=place == 0)
-        for place, name in enumerate(there)
-    ]
-    chosen = st.navigation(pages)
+    pages = [st.Page(page(name, data, choice), title=PAGES[name], url_path=name) for name in there]
+    # The page at the root has no path of its own; links may name the overview nevertheless.
+    root = st.Page(page("overview", data, choice), title=PAGES["overview"], url_path="root", default=True)
+    pages[0] = st.Page(
+        page("overview", data, choice), title=PAGES["overview"], url_path="overview", visibility="hidden"
+    )
+    chosen = st.navigation([root, *pages])
     for sentence in refusals():
         st.warning(sentence)
     chosen.run()

@@ -114,7 +114,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
 def _numbers(row: dict[str, Any]) -> None:
     """The difference, and both kinds of uncertainty beside it."""
     names = f"A is {plain(row['model_a'])}, B is {plain(row['model_b'])}"
-    columns = st.columns(4)
+    columns = st.columns([2, 3, 2, 2])
     columns[0].metric("A − B, expected", f"{row['difference']:+.4f}", help=names)
     interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.3f} … {row['ci_high']:+.3f}"
     columns[1].metric("95% over queries", interval, help=EXPLAINED["ci_low"])

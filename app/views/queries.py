@@ -64,8 +64,11 @@ def show(data: Data, choice: Choice) -> None:
         return
     if known["spread"].max() == 0:
         st.success(f"Tie order moves {plain(choice.measure)} of no query.")
-    rows = _brushed(data, choice, known)
-    _table(rows, known.height)
+    left, right = st.columns([2, 3])
+    with left:
+        rows = _brushed(data, choice, known)
+    with right:
+        _table(rows, known.height)
     st.header("One ranked list", anchor="list")
     chosen = _choose(rows, known, choice)
     if chosen is not None:
