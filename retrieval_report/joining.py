@@ -26,7 +26,7 @@ from retrieval_report.schema import (
     with_model,
 )
 
-__all__ = ["UNJUDGED_HINT", "Cells", "Known", "Prepared", "lay_out", "prepare"]
+__all__ = ["UNJUDGED_HINT", "Cells", "Known", "Prepared", "check_items", "lay_out", "prepare"]
 
 KEYS = ["model", "query"]
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' decides what to do with them"
@@ -83,7 +83,8 @@ def prepare(rankings: object, judgements: object, queries: object, options: Opti
         warn_merging(found, column, "rankings")
     grades, grade = arrays.grade_codes(parts.rows["relevance"], _relevances(parts))
     if "item" in parts.rows.columns:
-        _check_items(parts, found, rows, grade, options)
+        judged = parts.judgements is not None
+        check_items(parts.rows, parts.unretrieved, found, rows, grade, judged=judged, workers=options.workers)
     names, missing = _all_lists(parts, found, options)
     rows = _spread(rows, found, names)
     cells = Cells(*_extra_cells(parts, names, grades))
@@ -254,23 +255,30 @@ def _relevances(parts: _Parts) -> NDArray[np.float64]:
     return np.concatenate([np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0) for frame in frames])
 
 
-def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes, options: Options) -> None:
-    """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query."""
-    keys = arrays.id_keys(parts.rows["item"])
+def check_items(
+    frame: pl.DataFrame,
+    unretrieved: pl.DataFrame,
+    found: pl.DataFrame,
+    rows: Rows,
+    grade: Codes,
+    *,
+    judged: bool,
+    workers: int,
+) -> None:
+    """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query.
+
+    ``rows`` says which of ``frame`` are whose of the lists ``found``; ``judged``: relevance is not the models' own.
+    """
+    keys = arrays.id_keys(frame["item"])
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
-    suspects = arrays.over_ranges(
-        lambda first, last: grouping.repeating_list(first, last, *rows, keys), work, options.workers
-    )
-    if max(suspects) >= 0 or parts.unretrieved.height:
+    suspects = arrays.over_ranges(lambda first, last: grouping.repeating_list(first, last, *rows, keys), work, workers)
+    if max(suspects) >= 0 or unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
-        one = [
-            frame.select(columns).cast({"relevance": pl.Float64})
-            for frame in (with_model(parts.rows), parts.unretrieved)
-        ]
+        one = [part.select(columns).cast({"relevance": pl.Float64}) for part in (with_model(frame), unretrieved)]
         check_unique(pl.concat(one), columns[:-1], "rankings")
-        if parts.judgements is None:
+        if not judged:
             check_agreement(pl.concat(one))
-    if parts.judgements is not None or found["model"].n_unique() < 2:
+    if judged or found["model"].n_unique() < 2:
         return
     by_query = found.with_row_index("list").sort("query", maintain_order=True)
     first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
@@ -279,7 +287,7 @@ def _check_items(parts: _Parts, found: pl.DataFrame, rows: Rows, grade: Codes, o
         group_start, arrays.frozen(by_query["list"].cast(pl.Int64).to_numpy()), *rows, keys, arrays.frozen(grade)
     )
     if row >= 0:
-        check_agreement(with_model(parts.rows))
+        check_agreement(with_model(frame))
 
 
 def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> tuple[pl.DataFrame, NDArray[np.bool_]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
-from retrieval_report.checking import check_agreement, check_unique, refuse
-from retrieval_report.options import check_relevant_from
+from retrieval_report.arrays import Rows, grade_codes, locate
+from retrieval_report.checking import refuse
+from retrieval_report.joining import KEYS, check_items
+from retrieval_report.options import Options, check_relevant_from
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import check_counts, check_rankings, order_column, with_model
 
@@ -50,7 +53,7 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
-    frame = _checked(to_polars(rankings, "rankings"))
+    frame = with_model(_located(to_polars(rankings, "rankings"))[0])
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
@@ -74,22 +77,30 @@ def count_rows(rankings: object) -> pl.DataFrame:
         frame = with_model(check_counts(frame))
         keys = [name for name in frame.columns if name != "count"]
         return frame.group_by(keys).agg(pl.col("count").sum()).sort(keys)
-    frame = _checked(frame)
-    keys = ["model", "query", order_column(frame), "relevance"]
-    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("count")).sort(keys)
+    frame, lists, rows = _located(frame)
+    # Lists are numbered in the order of their names: no text is grouped or sorted.
+    keys = ["list", order_column(frame), "relevance"]
+    numbered = frame.select(pl.Series("list", rows.lists(frame.height)), *keys[1:])
+    counts = numbered.group_by(keys).agg(pl.len().cast(pl.Int64).alias("count")).sort(keys)
+    return pl.concat([lists[counts["list"]], counts.drop("list")], how="horizontal")
 
 
-def _checked(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rankings that hold to their contract, with a relevance in every row and no item twice; masked rows gone."""
-    frame = with_model(check_rankings(frame))
+def _located(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
+    """Rankings that hold to their contract, with a relevance in every row and no item twice, masked rows gone.
+
+    Also their lists, sorted by name, and whose the rows are.
+    """
+    frame = check_rankings(frame)
     kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
     refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
     frame = frame.filter(kept).drop("mask", strict=False)
-    check_unique(frame, ("model", "query", "item"), "rankings")
-    check_agreement(frame)
+    found, rows = locate(frame, [key for key in KEYS if key in frame.columns])
+    lists = with_model(found)
+    _, grade = grade_codes(frame["relevance"], np.empty(0))
+    check_items(frame, with_model(frame).clear(), lists, rows, grade, judged=False, workers=Options().workers)
     order = order_column(frame)
     if frame.schema[order].is_float():  # which of −0.0 and 0.0 comes first must not show
         frame = frame.with_columns(
             pl.when(pl.col(order) == 0).then(0.0).otherwise(pl.col(order)).cast(frame.schema[order]).alias(order)
         )
-    return frame
+    return frame, lists, rows
