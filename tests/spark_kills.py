@@ -19,7 +19,7 @@ PATIENCE = 120.0  # seconds after which a test fails instead of hanging
 
 @dataclass(frozen=True)
 class Gate:
-    """Tasks pass freely up to a number of partitions, the others wait for `open`; every start leaves a note."""
+    """Once it is shut, the first partitions pass freely and the others wait for `open`; every start leaves a note."""
 
     folder: Path
     free: int = 2
@@ -31,10 +31,14 @@ class Gate:
         context = TaskContext.get()
         assert context is not None
         partition = context.partitionId()
-        (self.folder / f"{partition}-{os.getpid()}").touch()
-        while partition >= self.free and not (self.folder / "open").exists():
+        if (self.folder / "shut").exists():
+            (self.folder / f"{partition}-{os.getpid()}").touch()
+        while partition >= self.free and (self.folder / "shut").exists() and not (self.folder / "open").exists():
             time.sleep(0.02)
         yield from batches
+
+    def shut(self) -> None:
+        (self.folder / "shut").touch()
 
     def open(self) -> None:
         (self.folder / "open").touch()
@@ -74,6 +78,7 @@ def kill_half_way(gate: Gate, job: Callable[[], Any], waiting: tuple[int, int] =
 
     That executor takes finished work and a running task with it. What the job returns is returned.
     """
+    gate.shut()
     with ThreadPoolExecutor(1) as thread:
         result: Future[Any] = thread.submit(job)
         try:

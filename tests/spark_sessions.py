@@ -64,7 +64,7 @@ def environment(folder: Path) -> dict[str, str]:
     (folder / "conf" / "log4j2.properties").write_text(LOGGING)
     return {
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": str(Path(__file__).parent),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "SPARK_CONF_DIR": str(folder / "conf"),
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "SPARK_LOCAL_IP": "127.0.0.1",
