@@ -7,8 +7,9 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
-import spark_sessions
 from hypothesis import HealthCheck, settings
+
+import spark_sessions
 
 # Deadlines and slow-generation checks would fail on a busy machine, not on a wrong program.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
