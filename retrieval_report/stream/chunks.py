@@ -180,7 +180,9 @@ def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str
 def _cells(frame: pl.DataFrame, whole: Whole) -> pl.DataFrame:
     """Rows of items that count in R and in the ideal though they are not in the list."""
     standing = pl.col("standing") == (TOLD if whole.judged else RECEIVED)
-    cells = frame.filter(standing & (pl.col("count") > 0) & pl.col("relevance").is_not_null())
+    cells = frame.filter(standing & (pl.col("count") > 0) & pl.col("relevance").is_not_null()).drop(
+        "item", strict=False
+    )
     return check_relevance(cells, allow_null=False, what="judgements" if whole.judged else "rankings")
 
 
