@@ -40,12 +40,14 @@ def frame_table(
     *,
     titles: Mapping[str, str] | None = None,
     explained: Mapping[str, str] | None = None,
+    formats: Mapping[str, str] | None = None,
     alt: str | None = None,
     key: str | None = None,
     on_select: Callable[[], None] | None = None,
 ) -> None:
     """Show a frame; what is null in every row is left out where ``titles`` are given.
 
+    ``formats`` are those of `st.column_config.NumberColumn`; by default whole numbers, or four digits.
     With ``on_select`` one row can be chosen; the session state has it under ``key``.
     """
     if titles is not None:
@@ -56,13 +58,13 @@ def frame_table(
     for name, dtype in frame.schema.items():
         title = (titles or {}).get(name, name)
         help_text = (explained or {}).get(name)
-        if dtype.is_float():
-            config[name] = st.column_config.NumberColumn(title, help=help_text, format="%.4f")
-        elif dtype.is_numeric():
-            config[name] = st.column_config.NumberColumn(title, help=help_text, format="plain")
+        if dtype.is_numeric():
+            # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
+            digits = (formats or {}).get(name, "%.4f" if dtype.is_float() else "%d")
+            config[name] = st.column_config.NumberColumn(title, help=help_text, format=digits)
         else:
             config[name] = st.column_config.TextColumn(title, help=help_text)
-    shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key}
+    shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
         shown |= {"on_select": on_select, "selection_mode": "single-row"}
     st.dataframe(frame, **shown)

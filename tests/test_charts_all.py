@@ -39,6 +39,7 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "scores_by_cutoff, linear": lambda of: charts.scores_by_cutoff(
         of["summary"], metric="precision", bands=of["summary"]["model"].unique().sort().to_list()[:1], log=False
     ),
+    "policy_panels": lambda of: charts.policy_panels(of["summary"], metric="precision"),
     "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
     "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
     "shuffled_distribution": lambda of: charts.shuffled_distribution(of["means"], of["summary"], **PLACE),

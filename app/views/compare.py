@@ -114,13 +114,13 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
 def _numbers(row: dict[str, Any]) -> None:
     """The difference, and both kinds of uncertainty beside it."""
     names = f"A is {plain(row['model_a'])}, B is {plain(row['model_b'])}"
-    columns = st.columns([2, 3, 2, 2])
-    columns[0].metric("A − B, expected", f"{row['difference']:+.4f}", help=names)
-    interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.3f} … {row['ci_high']:+.3f}"
-    columns[1].metric("95% over queries", interval, help=EXPLAINED["ci_low"])
+    interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}"
     tie = "–" if row["tie_std"] is None else f"± {row['tie_std']:.4f}"
-    columns[2].metric("Tie order", tie, help=EXPLAINED["tie_std"])
-    columns[3].metric("Reversed by ties", _chance(row["p_tie"]), help=EXPLAINED["p_tie"])
+    with st.container(horizontal=True, gap="large"):
+        st.metric("A − B, expected", f"{row['difference']:+.4f}", help=names, width="content")
+        st.metric("95% interval over queries", interval, help=EXPLAINED["ci_low"], width="content")
+        st.metric("Tie order moves it by", tie, help=EXPLAINED["tie_std"], width="content")
+        st.metric("Reversed by ties", _chance(row["p_tie"]), help=EXPLAINED["p_tie"], width="content")
     p_value = "not known" if row["holm_p"] is None else f"p = {row['holm_p']:.4f} after Holm’s correction"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "

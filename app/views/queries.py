@@ -203,5 +203,6 @@ def _numbers(chosen: dict[str, Any], score: float | None) -> None:
         "This draw": score,
     }
     there = {name: value for name, value in told.items() if value is not None}
-    for column, (name, value) in zip(st.columns(len(there)), there.items(), strict=True):
-        column.metric(name, f"{value:.4f}")
+    with st.container(horizontal=True, gap="large"):
+        for name, value in there.items():
+            st.metric(name, f"{value:.4f}", width="content")

@@ -32,6 +32,11 @@ PROFILE_TITLES = {
     "near_ties": "Near ties",
     "queries": "Queries",
 }
+SHARES = ("cut_share", "mixed_share", "tied_items", "mixed_items", "near_ties")
+PROFILE_FORMATS = {
+    **dict.fromkeys(SHARES, "percent"),
+    **dict.fromkeys(("tie_median", "items", "distances", "resolution"), "%.1f"),
+}
 PROFILE_EXPLAINED = {
     "cut_share": "Queries whose cutoff falls inside a tie",
     "mixed_share": "Of these, queries where the tie holds different relevances",
@@ -85,7 +90,7 @@ def show(data: Data, choice: Choice) -> None:
     _hints(data, choice)
     st.subheader(f"Ties at the cutoff: {plain(choice.measure)}", anchor="profile")
     here = at_cutoff(found, choice).drop("cutoff")
-    frame_table(here, titles=PROFILE_TITLES, explained=PROFILE_EXPLAINED, alt="Ties of every model at the cutoff.")
+    _profile_table(here, "Ties of every model at the cutoff.")
     if tied:
         _cuts(data, choice)
     _rounding(data, choice)
@@ -149,4 +154,8 @@ def _rounding(data: Data, choice: Choice) -> None:
     draw(charts.rounding(effect, metric=choice.metric, cutoff=choice.cutoff))
     frame_table(effect, titles=ROUNDING_TITLES, alt="Scores as received and rounded, best model first.")
     with st.expander("Ties of the rounded distances"):
-        frame_table(rounded, titles=PROFILE_TITLES, explained=PROFILE_EXPLAINED, alt="Ties after rounding.")
+        _profile_table(rounded, "Ties of the rounded distances.")
+
+
+def _profile_table(rows: pl.DataFrame, alt: str) -> None:
+    frame_table(rows, titles=PROFILE_TITLES, explained=PROFILE_EXPLAINED, formats=PROFILE_FORMATS, alt=alt)

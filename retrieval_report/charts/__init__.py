@@ -26,6 +26,7 @@ from retrieval_report.charts.comparisons import comparison_matrix, intervals
 from retrieval_report.charts.cutoffs import scores_by_cutoff
 from retrieval_report.charts.lists import ranked_list
 from retrieval_report.charts.orders import list_orders, score_distribution
+from retrieval_report.charts.panels import policy_panels
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
 from retrieval_report.charts.ranks import rank_flips
@@ -40,6 +41,7 @@ __all__ = [
     "intervals",
     "list_orders",
     "policies",
+    "policy_panels",
     "precision_recall",
     "profile",
     "query_scatter",

@@ -1,0 +1,43 @@
+"""The chosen metric along the cutoffs: in expectation with its bands, and under each policy."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from address import choose_many, choose_one
+from controls import Choice
+from drawing import draw
+from loading import Data, summary
+from retrieval_report import charts
+from text import plain
+
+__all__ = ["show"]
+
+MOST_BANDS = 3  # more lie on top of each other
+
+
+def show(data: Data, choice: Choice) -> None:
+    """Draw the page."""
+    st.title(f"Cutoffs: {plain(choice.metric)}")
+    if len(choice.cutoffs) < 2:
+        st.info(f"{plain(choice.metric)} looks as deep as there are relevant items; it has no cutoff to choose.")
+        return
+    found = summary(data, choice)
+    left, right = st.columns([3, 1])
+    with left:
+        bands = choose_many(
+            "Models with bands",
+            choice.models,
+            name="bands",
+            placeholder="none",
+            help="What any tie order can give (pale), and ±2 standard deviations under random tie order (dark). "
+            f"The first {MOST_BANDS} are drawn.",
+        )
+    with right:
+        scale = choose_one("Axis of k", ("log", "linear"), name="axis")
+    banded = bands[:MOST_BANDS]
+    if len(bands) > MOST_BANDS:
+        st.caption(f"Bands of the first {MOST_BANDS} models are drawn; more would hide each other.")
+    draw(charts.scores_by_cutoff(found, metric=choice.metric, bands=banded, log=scale == "log"))
+    st.header("Under each policy", anchor="policies")
+    draw(charts.policy_panels(found, metric=choice.metric, first=banded, log=scale == "log"))

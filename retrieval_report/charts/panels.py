@@ -1,0 +1,126 @@
+"""Small multiples: the scores along the cutoffs under each policy, a panel for every one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.charts.cutoffs import cutoff_axis
+from retrieval_report.charts.data import inline, joined, of_metric, side_by_side, summary_frame, with_labels
+from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
+from retrieval_report.charts.names import clean, quoted, unique_labels
+from retrieval_report.charts.theme import empty_chart, finish
+
+__all__ = ["policy_panels"]
+
+PANEL_WIDTH, PANEL_HEIGHT, COLUMNS = 235, 170, 3
+PANELS = {
+    "expected": "expected",
+    "naive": "order received",
+    "shuffled": "mean of shuffles",
+    "worst": "worst tie order",
+    "best": "best tie order",
+}
+
+
+def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (), log: bool = True) -> ChartType:
+    """Draw the scores of all models along the cutoffs, a panel for every policy on one scale.
+
+    Parameters
+    ----------
+    summary
+        What :func:`summarise` returns; policies it lacks have no panel.
+    metric
+        One of its metrics.
+    first
+        Models that get a colour before others; the rest of the colours go to the leading ones.
+    log
+        Whether the axis of the cutoffs is logarithmic. The whole list stands at its right end.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, summarise
+    >>> rankings = pl.DataFrame({
+    ...     "model": ["coarse"] * 4 + ["fine"] * 4, "query": ["q"] * 8, "item": list("abcd") * 2,
+    ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
+    >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=(2, 3), policies=("naive", "expected")))
+    >>> policy_panels(summary, metric="rr").to_dict()["title"]["text"]
+    ['rr is led by coarse in the order received, by fine in expectation']
+    """
+    frame = summary_frame(summary)
+    if frame is None:
+        return empty_chart("the summary has no rows")
+    frame = of_metric(frame, metric)
+    name = clean(str(metric), 60)
+    rows = frame.filter(pl.col("policy").is_in(list(PANELS)) & pl.col("value").is_not_null())
+    shown = [policy for policy in PANELS if policy in set(rows["policy"])]
+    if not shown:
+        return empty_chart(f"no policy has a score for {name}")
+    wide = side_by_side(frame)
+    order = wide.group_by("model").agg(pl.col("order").mean()).sort("order", "model", descending=[True, False])
+    labels = unique_labels(order["model"])
+    lit = [labels[model] for model in spotlight(order["model"].to_list(), first)]
+    axis, places = cutoff_axis(frame["cutoff"], log)
+    rows = with_labels(rows.select("model", "cutoff", "policy", "value"), labels).with_columns(
+        at=pl.col("cutoff").replace_strict(places, return_dtype=pl.Float64),
+        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
+        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
+    )
+    scale, _ = vertical_scale(rows, ["value"])
+    x = alt.X("at:Q", scale=axis[0], axis=axis[1])
+    y = alt.Y("value:Q", scale=scale, title=None)
+    panels = [_panel(rows.filter(policy=policy), PANELS[policy], lit, x, y) for policy in shown]
+    chart = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
+    legend = f"{name} along the cutoffs, one scale{unlit(len(labels) - len(lit))}"
+    return finish(chart, _title(rows, shown, name), [legend], _spoken(rows, shown))
+
+
+def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart:
+    """Lines with a dot at every cutoff; grey ones below, which Vega draws in the order of the rows."""
+    grey = rows["shade"].eq(OTHERS).any()
+    colour = alt.Color(
+        "shade:N",
+        scale=colour_scale(lit, grey=grey),
+        legend=alt.Legend(title=None, orient="bottom", columns=3),
+    )
+    ordered = rows.sort(pl.col("shade") != OTHERS, "label", "at").select("model", "label", "shade", "at", "k", "value")
+    tooltip = [alt.Tooltip("model:N"), alt.Tooltip("k:N", title="cutoff"), alt.Tooltip("value:Q", format=".4f")]
+    line: alt.Chart = (
+        alt.Chart(inline(ordered), title=alt.Title(title, fontSize=12), width=PANEL_WIDTH, height=PANEL_HEIGHT)
+        .mark_line(strokeWidth=1.8, point={"size": 22, "filled": True})
+        .encode(x=x, y=y, color=colour, detail="label:N", tooltip=tooltip)
+    )
+    return line
+
+
+def _leaders(rows: pl.DataFrame, shown: Sequence[str]) -> dict[str, str]:
+    """Who is ahead on average over the cutoffs, under each policy."""
+    means = rows.group_by("policy", "label", maintain_order=True).agg(pl.col("value").mean().round(12))
+    best = means.sort("value", "label", descending=[True, False])
+    return {policy: best.filter(policy=policy)["label"][0] for policy in shown}
+
+
+def _title(rows: pl.DataFrame, shown: Sequence[str], name: str) -> str:
+    """Whether expectation and order received tell of different leaders."""
+    leaders = _leaders(rows, shown)
+    if rows["label"].n_unique() == 1:
+        return f"{quoted(rows['label'][0])}: {name} under {len(shown)} policies"
+    if "naive" in leaders and "expected" in leaders and leaders["naive"] != leaders["expected"]:
+        naive, expected = quoted(leaders["naive"]), quoted(leaders["expected"])
+        return f"{name} is led by {naive} in the order received, by {expected} in expectation"
+    if len(set(leaders.values())) == 1:
+        return f"{name} is led by {quoted(leaders[shown[0]])}, averaged over the cutoffs, whatever the order of ties"
+    return f"{name} under {len(shown)} policies"
+
+
+def _spoken(rows: pl.DataFrame, shown: Sequence[str]) -> str:
+    parts = [f"{PANELS[policy]}: {label} leads" for policy, label in _leaders(rows, shown).items()]
+    return "Line charts of scores by cutoff, one for each policy, averaged over the cutoffs. " + joined(parts)
