@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from retrieval_report import (
     ParameterError,
     RetrievalReportWarning,
     count_ties,
+    count_ties_to,
     evaluate,
+    evaluate_to,
     read_rankings,
 )
 from retrieval_report.stream import scores, sources, work
@@ -225,13 +228,45 @@ def test_an_interrupted_run_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
 ) -> None:
     def interrupted(*_: object) -> None:
-        assert leftovers(tmp_path) != []
         raise stop
 
+    out = tmp_path / "scores.parquet"
+    out.write_text("older")
     monkeypatch.setattr(work, "score_lists", interrupted)
-    with pytest.raises(stop):
-        evaluate(made().lazy(), **FEW)
+    monkeypatch.setattr(work, "count_rows", interrupted)
+    for run in (evaluate, count_ties, partial(evaluate_to, out), partial(count_ties_to, out)):
+        with pytest.raises(stop):
+            run(made().lazy())
     assert leftovers(tmp_path) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scores.parquet", "temporary"]
+    assert out.read_text() == "older"
+
+
+@pytest.mark.parametrize("order", ["grouped", "scattered"])
+def test_no_more_than_a_part_is_in_memory(source: Path, monkeypatch: pytest.MonkeyPatch, order: str) -> None:
+    frame = made(queries=46)
+    frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
+    sizes: dict[str, list[int]] = {"score_lists": [], "count_rows": []}
+
+    def watch(name: str) -> None:
+        whole = getattr(work, name)
+
+        def watched(rows: pl.DataFrame, *others: object) -> object:
+            sizes[name].append(rows.height)
+            return whole(rows, *others)
+
+        monkeypatch.setattr(work, name, watched)
+
+    watch("score_lists")
+    watch("count_rows")
+    evaluate(written(source, [frame]), **FEW)
+    count_ties(frame.lazy())
+    longest = frame.group_by("query").len()["len"].max()
+    assert isinstance(longest, int)
+    for own in sizes.values():
+        assert sum(own) >= frame.height
+        assert max(own) <= PARTS + 2 * longest + 4  # a hash fills parts unevenly; the marker has two items a model
+    assert leftovers(source.parent) == []
 
 
 def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:
