@@ -97,14 +97,15 @@ def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> 
 def test_rounding_shows_both_scores_and_the_new_winner() -> None:
     one, other = (summarise(evaluate(MODELS, metrics="rr", cutoffs=None, decimals=decimals)) for decimals in (None, 0))
     chart = charts.rounding(rounding_effect(one, other), **PLACE)
-    spans, dots = layers(chart)
-    assert [(row["model"], row["what"], row["at"]) for row in dots] == [
+    spans, dots, rounded_spans, rounded_dots = layers(chart)
+    assert [(row["model"], row["what"], row["at"]) for row in dots + rounded_dots] == [
         ("near", "distances as received", 1.0),
         ("far", "distances as received", 0.5),
         ("near", "rounded distances", 0.75),
         ("far", "rounded distances", 0.5),
     ]
-    assert [(row["low"], row["high"]) for row in spans][2] == (0.25, 1.25)
+    assert [(row["low"], row["high"]) for row in spans] == [(1.0, 1.0), (0.5, 0.5)]
+    assert (rounded_spans[0]["low"], rounded_spans[0]["high"]) == (0.25, 1.25)
     assert title(chart) == "Rounding moves rr@all by up to 0.2500 (near, down)"
     turned = summarise(evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None))
     assert title(charts.rounding(rounding_effect(one, turned), **PLACE)) == (

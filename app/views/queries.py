@@ -64,7 +64,7 @@ def show(data: Data, choice: Choice) -> None:
         return
     if known["spread"].max() == 0:
         st.success(f"Tie order moves {plain(choice.measure)} of no query.")
-    left, right = st.columns([2, 3])
+    left, right = st.columns(2)
     with left:
         rows = _brushed(data, choice, known)
     with right:
@@ -203,6 +203,6 @@ def _numbers(chosen: dict[str, Any], score: float | None) -> None:
         "This draw": score,
     }
     there = {name: value for name, value in told.items() if value is not None}
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         for name, value in there.items():
             st.metric(name, f"{value:.4f}", width="content")

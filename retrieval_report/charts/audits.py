@@ -47,7 +47,7 @@ def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str)
     >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
     >>> chart = evaluators(frame, metric="ap", cutoff=1, model="model")
     >>> print(*chart.to_dict()["title"]["text"])
-    3 of 3 evaluators print an accident of tie order for model: 0.0000 to 1.0000, exact is 0.2500
+    3 of 3 evaluators print an accident of tie order for model: off by -0.2500 to +0.5000
     """
     frame = held(audit, AUDIT, "audit", "audit")
     if frame is None:
@@ -134,15 +134,11 @@ def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
 
 def _title(rows: pl.DataFrame, model: str) -> str:
     wrong = rows.filter(kind=BY_TIES)
-    exact = rows["exact"][0]
     if not wrong.height:
         return f"Tie order misleads none of {rows.height} evaluators about {quoted(model)}"
-    low, high = bounds(wrong["prints"])
-    numbers = f"{low:.4f}" if low == high else f"{low:.4f} to {high:.4f}"
-    return (
-        f"{wrong.height} of {rows.height} evaluators print an accident of tie order for {quoted(model)}: "
-        f"{numbers}, exact is {exact:.4f}"
-    )
+    low, high = bounds(wrong["off"])
+    size = f"by {low:+.4f}" if low == high else f"by {low:+.4f} to {high:+.4f}"
+    return f"{wrong.height} of {rows.height} evaluators print an accident of tie order for {quoted(model)}: off {size}"
 
 
 def _spoken(rows: pl.DataFrame, where: str) -> str:

@@ -9,13 +9,13 @@ from altair.typing import ChartType
 from retrieval_report.analysis.rounding import ROUNDING_EFFECT
 from retrieval_report.charts.data import at_place, best_of, held, inline, joined, nice_domain, with_labels
 from retrieval_report.charts.names import listed, place_name, unique_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import BLUE, VERMILLION, empty_chart, finish, layered
 
 __all__ = ["rounding"]
 
 WIDTH, STEP = 470, 24
 RECEIVED, ROUNDED = "distances as received", "rounded distances"
-MARKS = {RECEIVED: ("circle", BLUE, 46), ROUNDED: ("diamond", VERMILLION, 46)}
+MARKS = {RECEIVED: ("circle", BLUE, -4), ROUNDED: ("diamond", VERMILLION, 4)}  # shape, colour, below the line
 NUMBERS = ("value", "value_rounded", "change", "tie_std", "tie_std_rounded")
 
 
@@ -58,7 +58,8 @@ def rounding(effect: object, *, metric: object, cutoff: int | None) -> ChartType
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=8)
     y = alt.Y("label:N", title=None, sort=None, scale=alt.Scale(domain=list(labels.values())), axis=axis)
-    layers = [_spans(long, scale, where, y), _dots(long, scale, where, y)]
+    x = alt.X(title=where, scale=scale, axis=alt.Axis(tickCount=8))
+    layers = [part for what in MARKS for part in (_spans(long, what, x, y), _dots(long, what, x, y))]
     chart = layered(*layers).properties(width=WIDTH, height=max(STEP * len(labels), 40))
     lines = ["whiskers: ±2 standard deviations under random tie order"]
     return finish(chart, _title(rows, where), lines, _spoken(rows))
@@ -70,26 +71,31 @@ def _points(rows: pl.DataFrame, what: str, suffix: str) -> pl.DataFrame:
     return rows.select("model", *NUMBERS, what=pl.lit(what), at=at, low=at - two, high=at + two)
 
 
-def _spans(long: pl.DataFrame, scale: alt.Scale, where: str, y: alt.Y) -> alt.Chart:
-    spans = alt.Chart(inline(long.select("label", "what", "low", "high"))).mark_rule(strokeWidth=3, opacity=0.5)
-    colour = alt.Color("what:N", scale=_scale(1), legend=None)
-    drawn: alt.Chart = spans.encode(x=alt.X("low:Q", scale=scale, title=where), x2="high:Q", y=y, color=colour)
+def _colour() -> alt.Color:
+    scale = alt.Scale(domain=list(MARKS), range=[mark[1] for mark in MARKS.values()])
+    return alt.Color("what:N", scale=scale, legend=alt.Legend(title=None, orient="bottom"))
+
+
+def _at(x: alt.X, column: str) -> alt.X:
+    return alt.X(f"{column}:Q", scale=x["scale"], title=x["title"], axis=x["axis"])
+
+
+def _spans(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
+    rows = long.filter(what=what).select("label", "what", "low", "high")
+    span = alt.Chart(inline(rows)).mark_bar(size=3, opacity=0.5, yOffset=MARKS[what][2])
+    drawn: alt.Chart = span.encode(x=_at(x, "low"), x2="high:Q", y=y, color=_colour())
     return drawn
 
 
-def _scale(place: int) -> alt.Scale:
-    return alt.Scale(domain=list(MARKS), range=[mark[place] for mark in MARKS.values()])
-
-
-def _dots(long: pl.DataFrame, scale: alt.Scale, where: str, y: alt.Y) -> alt.Chart:
-    legend = alt.Legend(title=None, orient="bottom")
+def _dots(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
+    shapes = alt.Scale(domain=list(MARKS), range=[mark[0] for mark in MARKS.values()])
     numbers = [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
-    dots = alt.Chart(inline(long)).mark_point(filled=True, opacity=1, size=60, stroke=GREY, strokeWidth=0.4)
+    dots = alt.Chart(inline(long.filter(what=what))).mark_point(filled=True, opacity=1, size=55, yOffset=MARKS[what][2])
     drawn: alt.Chart = dots.encode(
-        x=alt.X("at:Q", scale=scale, title=where),
+        x=_at(x, "at"),
         y=y,
-        color=alt.Color("what:N", scale=_scale(1), legend=legend),
-        shape=alt.Shape("what:N", scale=_scale(0), legend=legend),
+        color=_colour(),
+        shape=alt.Shape("what:N", scale=shapes, legend=alt.Legend(title=None, orient="bottom")),
         tooltip=[alt.Tooltip("model:N"), alt.Tooltip("what:N"), *numbers],
     )
     return drawn
