@@ -10,8 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 from polars.testing import assert_frame_equal
 
+import retrieval_report
+from retrieval_report.analysis import summary
 from retrieval_report.cli import cli
 from retrieval_report.stream import scores as stream_scores
+from retrieval_report.stream import work
 
 ASKED = ("--metrics", "precision,ap,r_precision,ap@2", "--cutoffs", "1,all", "--policies", "worst,best,expected")
 
@@ -102,3 +105,32 @@ def test_the_input_is_never_replaced(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "one of the files to be read" in result.stderr
     assert (tmp_path / "scores.parquet").read_bytes() == before
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, "score_lists", interrupted)
+    result = run("evaluate", file, "--engine", "disk", "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    assert "Interrupted; nothing was written by half." in result.stderr
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_summary_holds_the_scores_of_one_metric_and_cutoff_at_a_time(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    whole = summary.summarise
+
+    def watched(scores: pl.DataFrame, **options: object) -> pl.DataFrame:
+        sizes.append(scores.height)
+        return whole(scores, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(retrieval_report, "summarise", watched)
+    disk = run("evaluate", file, *ASKED, "--engine", "disk", "--out", tmp_path / "out")
+    assert disk.exit_code == 0, disk.output
+    lists, policies = 24, 3
+    assert max(sizes) == lists * policies
+    assert sum(sizes) == pl.read_parquet(tmp_path / "out/scores.parquet").height
