@@ -7,8 +7,10 @@ from altair.typing import ChartType
 
 from retrieval_report.charts import styled
 
-__all__ = ["coloured", "draw"]
+__all__ = ["STYLE", "coloured", "draw"]
 
+# On a narrow screen a chart scrolls by itself; without this the whole page would.
+STYLE = '<style>div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}</style>'
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from address import refusals
 from controls import Choice, sidebar
+from drawing import STYLE
 from loading import Data, prefetch
 from opening import choose_data
 from retrieval_report.errors import RetrievalReportError
@@ -43,6 +44,7 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
 def main() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="Retrieval report", page_icon=str(ICON), layout="wide")
+    st.html(STYLE)
     data = choose_data()
     choice = sidebar(data)
     there = [name for name in PAGES if util.find_spec(f"views.{name}")]
