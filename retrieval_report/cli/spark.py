@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,8 +55,26 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
     if scores is not None:
         write_scores(frame, scores)
         frame = scores_frame(spark, scores, frame)
-    summary: pl.DataFrame = on.summarise(frame, queries=queries, average=task.average)
-    return summary
+    return _in_order(on.summarise(frame, queries=queries, average=task.average, unique=False), task.settings)
+
+
+def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
+    """The summary as the other engines have it: metrics, cutoffs and policies in the order asked."""
+    import polars as pl
+
+    from retrieval_report.options import Options
+    from retrieval_report.parsing import parse_metrics
+    from retrieval_report.schema import SUMMARY
+
+    asked = [
+        (str(metric), cutoff, policy)
+        for metric, cutoffs in parse_metrics(settings["metrics"], settings["cutoffs"])
+        for cutoff in cutoffs
+        for policy in Options(policies=settings["policies"]).policies
+    ]
+    keys = {name: SUMMARY[name] for name in ("metric", "cutoff", "policy")}
+    places = pl.DataFrame(asked, schema=keys, orient="row").with_row_index("place")
+    return summary.join(places, on=list(keys), how="left", nulls_equal=True).sort("model", "place").drop("place")
 
 
 def _write_summary(spark: Any, task: Task, summary: pl.DataFrame, *, here: bool) -> str:

@@ -1,0 +1,135 @@
+"""`evaluate --engine spark`: the numbers of the memory engine, also on two executors one of which dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from polars.testing import assert_frame_equal
+
+import spark_sessions
+from retrieval_report.cli import cli
+from spark_kills import executor_of, wait_until
+
+ASKED = ("--metrics", "ndcg,precision,ap@2", "--cutoffs", "5,all", "--policies", "worst,best,expected,naive")
+# The Python of the workers: says that it starts, and waits until it may.
+SLOW_PYTHON = """#!/bin/sh
+touch "{folder}/worker-$$"
+while [ ! -e "{folder}/open" ]; do sleep 0.05; done
+exec "{python}" "$@"
+"""
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> list[str]:
+    """A command line: two models in four files that hold some items of every query each, judgements, and queries."""
+    (tmp_path / "runs").mkdir()
+    rows = [
+        (f"m{model}", f"q{query}", f"d{item}", (item * (3 * model + query) + model) % (3 + model) / 2)
+        for item in range(12)
+        for model in (2, 1)
+        for query in range(15)
+    ]
+    frame = pl.DataFrame(rows, schema=["run", "qid", "docno", "dist"], orient="row")
+    for number, part in enumerate(frame.iter_slices(frame.height // 4)):
+        part.write_parquet(tmp_path / "runs" / f"part-{number}.parquet")
+    qrels = [f"q{query} 0 d{item} {(query + item) % 3}" for query in range(16) for item in range(14)]
+    (tmp_path / "qrels.txt").write_text("\n".join(qrels) + "\n")
+    queries = [f"q{query},{query + 1}" for query in range(16)]
+    (tmp_path / "queries.csv").write_text("\n".join(["query,weight", *queries]) + "\n")
+    told = ["--judgements", str(tmp_path / "qrels.txt"), "--queries", str(tmp_path / "queries.csv")]
+    return ["evaluate", str(tmp_path / "runs"), *told, "--average", "weighted", *ASKED]
+
+
+@pytest.mark.parametrize(("engine", "option"), [("memory", "--plan"), ("disk", "--master")])
+def test_options_of_spark_are_refused_by_other_engines(engine: str, option: str) -> None:
+    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", engine, option, "rows"])
+    assert result.exit_code == 2
+    assert f"{option} is for --engine spark, not for --engine {engine}" in result.stderr
+
+
+def test_without_pyspark_a_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("retrieval_report.spark")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", "spark"])
+    assert result.exit_code == 2
+    assert "pip install 'retrieval-report[spark]'" in result.stderr
+
+
+def test_scores_that_are_there_are_not_replaced(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="needs pyspark: pip install 'retrieval-report[spark]'")
+    (tmp_path / "scores").mkdir()
+    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", "spark", "--out", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "it is there already, and nothing is replaced" in result.stderr
+
+
+def start(folder: Path, asked: list[str], master: str, **environment: str) -> subprocess.Popen[bytes]:
+    """The command in a process of its own; what Spark has to know lies in its folder of settings."""
+    variables = os.environ | spark_sessions.environment(folder) | environment
+    defaults = [f"{name} {value}" for name, value in spark_sessions.settings(folder).items()]
+    (folder / "conf" / "spark-defaults.conf").write_text("\n".join(defaults) + "\n")
+    command = [sys.executable, "-m", "retrieval_report", *asked, "--out", str(folder / "out")]
+    with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+        command += ["--engine", "spark", "--master", master]
+        return subprocess.Popen(command, stdout=out, stderr=err, env=variables)
+
+
+def agrees(folder: Path, process: subprocess.Popen[bytes], asked: list[str]) -> None:
+    """What the command printed and wrote is what the memory engine prints and writes."""
+    assert process.wait(300) == 0, (folder / "stderr").read_text()
+    memory = CliRunner().invoke(cli, [*asked, "--out", str(folder / "memory")])
+    table, _, _ = memory.stdout.rpartition("\n\n")
+    written = f"Wrote {folder}/out/scores\nWrote {folder}/out/summary.csv\n"
+    assert (folder / "stdout").read_text() == f"{table}\n\n{written}"
+    scores = pl.read_parquet(folder / "out/scores/**/*.parquet", hive_partitioning=True)
+    expected = pl.read_csv(folder / "memory/scores.csv")
+    scores = scores.select(expected.columns).sort("model", "query", maintain_order=True)
+    assert_frame_equal(scores, expected, check_exact=True)
+    summaries = [pl.read_csv(folder / name / "summary.csv") for name in ("out", "memory")]
+    assert_frame_equal(*summaries, abs_tol=1e-12, rel_tol=0)
+    assert sorted(path.name for path in (folder / "out").iterdir()) == ["scores", "summary.csv"]
+    assert (folder / "out/scores/_SUCCESS").exists()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    reason = spark_sessions.missing()
+    if reason:
+        pytest.skip(reason)
+    (tmp_path / "job").mkdir()
+    return tmp_path / "job"
+
+
+@pytest.mark.spark
+def test_on_one_machine(folder: Path, asked: list[str]) -> None:
+    agrees(folder, start(folder, asked, "local[2]"), asked)
+
+
+@pytest.mark.spark
+def test_on_two_executors_one_of_which_is_killed_half_way(folder: Path, asked: list[str]) -> None:
+    """All rows are read and exchanged when the first worker starts; its executor dies, with what it had exchanged."""
+    slow = folder / "python"
+    slow.write_text(SLOW_PYTHON.format(folder=folder, python=sys.executable))
+    slow.chmod(0o755)
+    process = start(folder, asked, "local-cluster[2,1,1024]", PYSPARK_PYTHON=str(slow))
+    try:
+        wait_until(lambda: list(folder.glob("worker-*")), lambda: process.poll() is None)
+        (first, *_) = folder.glob("worker-*")
+        os.kill(executor_of(int(first.name.removeprefix("worker-"))), signal.SIGKILL)
+        (folder / "open").touch()
+        agrees(folder, process, asked)
+    finally:
+        (folder / "open").touch()
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+    assert len(list(folder.glob("worker-*"))) > 1
+    assert "Lost executor" in (folder / "stderr").read_text()
