@@ -7,35 +7,51 @@ independent, so both add up (McSherry & Najork 2008; the variance is derived in 
 
 from __future__ import annotations
 
-from retrieval_report.kernels.compile import ZERO, kernel
+from retrieval_report.kernels.compile import ZERO, inlined, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
-from retrieval_report.kernels.tables import Weights, add
+from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
 __all__ = ["additive_moments", "slot_spread"]
 
+LONG = 8  # slots from which a difference of prefix sums costs less than a walk
+KEPT = 2.0**-48  # of the prefix sums: a difference above it has its digits, for they hold some hundred bits
 
-@kernel
-def slot_spread(weights: Weights, total: float, t: int, e: int, size: int) -> float:
-    """Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; the other slots of the tie weigh nothing.
 
-    Written as spread of the counted weights plus what the uncounted slots add. Differences are taken from the first
-    weight (high and low parts), because far down the list neighbouring weights agree in most of their digits, and
-    then from their own mean, because many weights of a long tie may be nearly nothing.
+@inlined
+def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
+    """Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; the other slots of the tie weigh nothing."""
+    slots = e - t
+    total, total_low = pair_between(weights.total, weights.total_low, t, e)
+    if slots >= LONG:
+        square, square_low = pair_between(weights.square, weights.square_low, t, e)
+        square, square_low = pair_product(square, square_low, float(size), 0.0)
+        whole, whole_low = pair_product(total, total_low, total, total_low)
+        spread = pair_sum(square, square_low, -whole, -whole_low)[0]
+        if spread > KEPT * (weights.square[e] * size + weights.total[e] * total):
+            return spread / size
+    return _walked_spread(weights, t, e) + total * total / slots * (size - slots) / size
+
+
+@inlined
+def _walked_spread(weights: Weights, t: int, e: int) -> float:
+    """Σ (w − mean)² over the slots t + 1 … e.
+
+    Differences are taken from the first weight (high and low parts), because far down the list neighbouring weights
+    agree in most of their digits, and then from their own mean, because many weights may be nearly nothing.
     """
     weight, low = weights.weight, weights.weight_low
-    slots = e - t
     base, base_low = weight[t + 1], low[t + 1]
     average = 0.0
     for i in range(t + 2, e + 1):
         average += (weight[i] - base) + (low[i] - base_low)
-    average /= slots
+    average /= e - t
     inside = average * average
     for i in range(t + 2, e + 1):
         inside += ((weight[i] - base) + (low[i] - base_low) - average) ** 2
-    return inside + total * total / slots * (size - slots) / size
+    return inside
 
 
-@kernel
+@inlined
 def tie_values(tie: int, lists: Lists, values: Floats) -> tuple[int, float, float]:
     """Size of a tie, sum of its values, and sum of their squared deviations from the mean."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
@@ -54,20 +70,22 @@ def tie_values(tie: int, lists: Lists, values: Floats) -> tuple[int, float, floa
     return size, total, spread
 
 
-@kernel
+@inlined
 def tie_moments(
     t: int, e: int, size: int, total: float, value_spread: float, unit: bool, weights: Weights
 ) -> tuple[float, float]:
     """Mean and variance of what the slots t + 1 … e of a tie add to the sum."""
     if e == t or total == 0.0:
         return 0.0, 0.0
-    slots, between = float(e - t), 0.0
-    if not unit:
-        slots = (weights.total[e] - weights.total[t]) + (weights.total_low[e] - weights.total_low[t])
+    if unit:
+        counted, between = float(e - t), 0.0
+        if value_spread > 0.0 and e < t + size:
+            between = value_spread * counted * (t + size - e) / (float(size) * (size - 1))
+        return total * counted / size, between
+    held = pair_between(weights.total, weights.total_low, t, e)[0]
     if value_spread > 0.0:
-        between = float(e - t) * (t + size - e) / size if unit else slot_spread(weights, slots, t, e, size)
-        between *= value_spread / (size - 1)
-    return total / size * slots, between
+        return total * held / size, slot_spread(weights, t, e, size) * value_spread / (size - 1)
+    return total * held / size, 0.0
 
 
 @kernel

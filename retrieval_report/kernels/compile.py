@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 import numba
 import numpy as np
 
-__all__ = ["ZERO", "kernel"]
+__all__ = ["ZERO", "inlined", "kernel"]
 
 # Where a count starts that is passed on. To Numba a plain 0 is a type of its own, for which every kernel that is
 # called with it compiles once more: five seconds of the first use.
@@ -41,10 +41,28 @@ def kernel(function: Function) -> Function:
     >>> kernel(lambda x: x + 1)(1)
     2
     """
+    return _compile(function)
+
+
+def inlined(function: Function) -> Function:
+    """Compile a function that kernels call for every tie into each of them.
+
+    A call of its own counts references to every array that is passed on, which costs more than what it computes:
+    inlined, AP, NDCG and the other sums take half the time.
+
+    Examples
+    --------
+    >>> inlined(lambda x: x + 1)(1)
+    2
+    """
+    return _compile(function, inline=True)
+
+
+def _compile(function: Function, *, inline: bool = False) -> Function:
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
+        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)  # type: ignore[return-value]
     except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
-        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
+        return numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)  # type: ignore[return-value]
 
 
 _drop_stale_caches()

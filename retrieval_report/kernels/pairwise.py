@@ -1,10 +1,8 @@
 """AP and WAP: Σ_i (1/i) · [item at i relevant] · (sum of the values of the relevant items at 1 … i).
 
-AP has value 1 for every relevant item, WAP its grade. With M items counted so far, an AP term is a step of the
-triangular numbers F(M) = M(M + 1)/2, so summation by parts writes the sum over a tie as Σ_u δ_u F(M_u) with
-δ_u = 1/((t+u)(t+u+1)) ≥ 0: its variance is a sum of covariances of hypergeometric counts, all of which share
-their sign, so nothing cancels however far down the list the tie lies. The sums depend on the place of the tie only,
-not on its relevances. docs/metrics.md has the derivation.
+AP has value 1 for every relevant item, WAP its grade. Over a tie, AP's mean and variance need sums over its slots
+that depend on the place of the tie only, not on its relevances (``places``); WAP adds how the grades fall on the
+relevant places. docs/metrics.md has the derivation.
 """
 
 from __future__ import annotations
@@ -13,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import ZERO, kernel
+from retrieval_report.kernels.compile import ZERO, inlined, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.places import NEAR, order_variance, place_sums
 from retrieval_report.kernels.ratios import hypergeometric_band, mean_and_spread
-from retrieval_report.kernels.tables import Weights, add
+from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
 __all__ = ["pairwise_moments"]
 
@@ -41,85 +40,20 @@ class Before(NamedTuple):
     variance: float
 
 
-@kernel
+@inlined
 def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
-    """H(t+s) − H(t), and Σ (i − t − 1)/i over the same places, as s − (t+1)·ΔH only where that does not cancel."""
-    e = t + slots
-    harmonic = (harmonics.total[e] - harmonics.total[t]) + (harmonics.total_low[e] - harmonics.total_low[t])
-    if slots > t:
-        return harmonic, slots - (t + 1.0) * harmonic
+    """Σ 1/i over the slots of a tie, and Σ (i − t − 1)/i, as s − (t+1)·Σ 1/i where a pair has the digits for that."""
+    harmonic, harmonic_low = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
+    if t <= NEAR * slots:
+        taken, taken_low = pair_product(-(t + 1.0), 0.0, harmonic, harmonic_low)
+        return harmonic, pair_sum(slots, 0.0, taken, taken_low)[0]
     climbed = 0.0
     for u in range(1, slots):
-        climbed += u / (t + 1.0 + u)
+        climbed += u * harmonics.weight[t + 1 + u]
     return harmonic, climbed
 
 
-@kernel
-def place_sums(
-    t: int, slots: int, size: int, inverse: Floats
-) -> tuple[float, float, float, float, float, float, float, float]:
-    """The eight sums that give the variance of AP over the first ``slots`` slots of a tie of ``size`` items.
-
-    For each v the hypergeometric count among the first v slots has central moments θ·a, θ·η·b, and
-    (fourth − second²) = θ·β + θ²·γ, where θ = p(1−p), η = 1 − 2p, p = share of relevant items. ``inverse`` is 1/i:
-    a table costs less than the divisions.
-    """
-    n = float(size)
-    s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = 0.0
-    before, before_square = 0.0, 0.0  # Σ δ_u u and Σ δ_u u² over u < v
-    a_scale = 1.0 / (n - 1.0) if size > 1 else 0.0
-    b_scale = a_scale / (n - 2.0) if size > 2 else 0.0
-    fourth_scale = b_scale / (n - 3.0) if size > 3 else 0.0
-    gamma_scale, gamma_first, gamma_last = (
-        fourth_scale * a_scale,
-        2.0 * (n * n + 10.0 * n - 12.0),
-        6.0 * n * n * (n - 1),
-    )
-    for step in range(1, min(slots, size - 1) + 1):
-        v = float(step)
-        delta = inverse[t + step] * inverse[t + step + 1] if step < slots else inverse[t + step]
-        g = v * (n - v)
-        a = g * a_scale
-        b = g * (n - 2.0 * v) * b_scale
-        beta, gamma = 1.0, -4.0
-        if size > 3:
-            beta = g * (n * (n + 1.0) - 6.0 * g) * fourth_scale
-            gamma = g * (g * gamma_first - gamma_last) * gamma_scale
-        part, part_square = before * inverse[step], before_square * inverse[step]
-        pairs, skew = delta, 0.0  # δ_v + Σ δ_u u(u−1)/(v(v−1)), and Σ δ_u u(v−u)/(v(v−1))
-        if step > 1:
-            pairs += (part_square - part) * inverse[step - 1]
-            skew = (before - part_square) * inverse[step - 1]
-        s1 += delta * a * (delta + 2.0 * part)
-        s2 += 2.0 * delta * a * (delta * v + before + part_square)
-        s3 += delta * a * (delta * v * v + 2.0 * before_square)
-        s4 += delta * (b * (pairs + part) + skew * a)
-        s5 += delta * (b * (v * pairs + part_square) + skew * v * a)
-        both = 0.25 * delta * (2.0 * pairs - delta)
-        s6 += both * beta
-        s7 += both * gamma
-        s8 += 0.5 * delta * skew * b
-        before += delta * v
-        before_square += delta * v * v
-    return s1, s2, s3, s4, s5, s6, s7, s8
-
-
-@kernel
-def order_variance(
-    sums: tuple[float, float, float, float, float, float, float, float],
-    relevant: float,
-    size: float,
-    before: float,
-) -> float:
-    """Variance of AP's sum over a tie with ``relevant`` of ``size`` items relevant and ``before`` counted before."""
-    p = relevant / size
-    theta, eta, rho = p * (1.0 - p), 1.0 - 2.0 * p, before + 0.5
-    s1, s2, s3, s4, s5, s6, s7, s8 = sums
-    inner = rho * rho * s1 + rho * p * s2 + p * p * s3 + eta * (rho * s4 + p * s5) + s6 + theta * s7 + eta * eta * s8
-    return max(theta * inner, 0.0)
-
-
-@kernel
+@inlined
 def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
     """Σ w², Σ (2·w·T + T₂) and Σ (T² − T₂) over the slots, w = 1/i, T and T₂ the sums of w and w² behind a slot."""
     squares = mixed = crossed = 0.0
@@ -134,7 +68,7 @@ def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
     return squares, mixed, crossed
 
 
-@kernel
+@inlined
 def grade_variance(
     tails: tuple[float, float, float],
     relevant: float,
@@ -156,14 +90,14 @@ def grade_variance(
     return max(spread / (population - 1.0) * inner, 0.0)
 
 
-@kernel
+@inlined
 def order_mean(relevant: float, size: float, before: float, harmonic: float, climbed: float) -> float:
     """Mean of AP's sum over the slots of a tie: ΔH and the climb belong to the slots, the rest to the tie."""
-    pairs = (relevant - 1.0) / (size - 1.0) if size > 1.0 else 0.0
-    return relevant / size * ((before + 1.0) * harmonic + pairs * climbed)
+    others = max(size - 1.0, 1.0)
+    return relevant * ((before + 1.0) * harmonic * others + (relevant - 1.0) * climbed) / (size * others)
 
 
-@kernel
+@inlined
 def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
     """Count a tie; relevant are the items with a value above 0."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
@@ -185,7 +119,7 @@ def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
     return Tie(t, size, relevant, mean, spread)
 
 
-@kernel
+@inlined
 def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tuple[float, float]:
     """Mean and variance of the sum over the first ``slots`` slots; ``before`` is the value sum before the tie."""
     if slots == 0 or tie.relevant == 0:
@@ -195,7 +129,7 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
     average = tie.mean * order_mean(tie.relevant, tie.size, scaled, harmonic, climbed)
     if tie.relevant == tie.size and tie.spread == 0.0:
         return average, 0.0
-    sums = place_sums(tie.t, slots, tie.size, harmonics.weight)
+    sums = place_sums(tie.t, slots, tie.size, harmonics)
     variance = tie.mean * tie.mean * order_variance(sums, tie.relevant, tie.size, scaled)
     if tie.spread > 0.0:
         alone = order_mean(tie.relevant, tie.size, 0.0, harmonic, climbed)
@@ -205,7 +139,7 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
     return average, variance
 
 
-@kernel
+@inlined
 def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> tuple[float, float]:
     """Mean and variance of the sum divided by the relevant items found, a hypergeometric number x inside the tie.
 
@@ -219,7 +153,7 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
     least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
     scaled = before.values / tie.mean
-    sums, tails = place_sums(tie.t, slots, slots, harmonics.weight), (0.0, 0.0, 0.0)
+    sums, tails = place_sums(tie.t, slots, slots, harmonics), (0.0, 0.0, 0.0)
     if tie.spread > 0.0:
         tails = tail_sums(tie.t, slots)
     within, means = 0.0, np.zeros(chances.size)

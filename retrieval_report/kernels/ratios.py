@@ -103,7 +103,7 @@ def own_ideal_moments(
             slots = (total[end] - total[t]) + (total_low[end] - total_low[t])
             value_sum += slots * relevant / size
             if 0 < relevant < size:
-                spread += slot_spread(weights, slots, t, end, size) * relevant * (size - relevant) / size / (size - 1.0)
+                spread += slot_spread(weights, t, end, size) * relevant * (size - relevant) / size / (size - 1.0)
             found += relevant
             t = end
 
@@ -116,7 +116,7 @@ def _own_ideal_at(
     if slots == 0:
         return (value_sum / total[found], spread / total[found] ** 2) if found > 0 else (0.0, 0.0)
     held = (total[t + slots] - total[t]) + (total_low[t + slots] - total_low[t])
-    between = slot_spread(weights, held, t, t + slots, slots)
+    between = slot_spread(weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
     means, within = np.zeros(chances.size), 0.0
     for index in range(chances.size):

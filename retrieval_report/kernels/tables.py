@@ -6,13 +6,17 @@ about 32 digits (Dekker 1971, "A floating-point technique for extending the avai
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import inlined, kernel
 
 __all__ = [
     "Weights",
@@ -27,15 +31,17 @@ Floats = NDArray[np.float64]
 
 
 class Weights(NamedTuple):
-    """Weight of position i at index i (index 0 is 0), and the sum of the first i at index i; high and low parts."""
+    """Weight of position i at index i (index 0 is 0), and the sums of the first i and of their squares; as pairs."""
 
     weight: Floats
     weight_low: Floats
     total: Floats
     total_low: Floats
+    square: Floats
+    square_low: Floats
 
 
-@kernel
+@inlined
 def pair_sum(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
     """Add two pairs."""
     high = a + b
@@ -45,7 +51,7 @@ def pair_sum(a: float, a_low: float, b: float, b_low: float) -> tuple[float, flo
     return result, low - (result - high)
 
 
-@kernel
+@inlined
 def add(high: float, low: float, part: float) -> tuple[float, float]:
     """Add to a running sum, keeping in ``low`` what rounding loses (Neumaier 1974)."""
     result = high + part
@@ -53,18 +59,37 @@ def add(high: float, low: float, part: float) -> tuple[float, float]:
     return result, low + ((high - (result - back)) + (part - back))
 
 
-@kernel
-def exact_product(a: float, b: float) -> tuple[float, float]:
-    """Multiply two numbers exactly (Dekker's split, no fused multiply-add needed)."""
-    wide = 134217729.0  # 2**27 + 1 cuts a float64 into two halves of 26 bits
+def _split_rest(a: float, b: float, high: float) -> float:
+    """What a·b lacks when rounded to ``high``, by halves of 26 bits (Dekker 1971): where kernels are not compiled."""
+    wide = 134217729.0  # 2**27 + 1 cuts a float64 in two
     a_top = wide * a - (wide * a - a)
     b_top = wide * b - (wide * b - b)
     a_rest, b_rest = a - a_top, b - b_top
+    return ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
+
+
+def _emit_rest(_context: object, _a: object, _b: object, _high: object) -> tuple[object, Callable[..., object]]:
+    """The same by the processor's fused multiply-add, in one operation."""
+
+    def generate(_context: object, builder: Any, _signature: object, arguments: list[Any]) -> object:
+        a, b, high = arguments
+        return builder.fma(a, b, builder.fneg(high))
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+config: Any = numba.config
+_product_rest: Any = _split_rest if config.DISABLE_JIT else intrinsic(_emit_rest)
+
+
+@inlined
+def exact_product(a: float, b: float) -> tuple[float, float]:
+    """Multiply two numbers exactly."""
     high = a * b
-    return high, ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
+    return high, _product_rest(a, b, high)
 
 
-@kernel
+@inlined
 def pair_product(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
     """Multiply two pairs."""
     high, low = exact_product(a, b)
@@ -73,7 +98,7 @@ def pair_product(a: float, a_low: float, b: float, b_low: float) -> tuple[float,
     return result, low - (result - high)
 
 
-@kernel
+@inlined
 def pair_quotient(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
     """Divide two pairs: one Newton step from the float64 quotient."""
     first = a / b
@@ -82,6 +107,12 @@ def pair_quotient(a: float, a_low: float, b: float, b_low: float) -> tuple[float
     second = rest / b
     result = first + second
     return result, second - (result - first)
+
+
+@inlined
+def pair_between(high: Floats, low: Floats, t: int, e: int) -> tuple[float, float]:
+    """What the positions t + 1 … e add to a prefix sum, as a pair."""
+    return pair_sum(high[e], low[e], -high[t], -low[t])
 
 
 @kernel
@@ -121,16 +152,19 @@ def fill_geometric(weight: Floats, low: Floats, persistence: float) -> None:
 
 
 @kernel
-def fill_totals(weight: Floats, low: Floats, total: Floats, total_low: Floats) -> None:
+def fill_totals(
+    weight: Floats, low: Floats, total: Floats, total_low: Floats, square: Floats, square_low: Floats
+) -> None:
     """Fill in the prefix sums."""
     for i in range(1, weight.size):
         total[i], total_low[i] = pair_sum(total[i - 1], total_low[i - 1], weight[i], low[i])
+        own, own_low = pair_product(weight[i], low[i], weight[i], low[i])
+        square[i], square_low[i] = pair_sum(square[i - 1], square_low[i - 1], own, own_low)
 
 
 def _finish(weight: Floats, low: Floats) -> Weights:
-    total, total_low = np.zeros_like(weight), np.zeros_like(weight)
-    fill_totals(weight, low, total, total_low)
-    result = Weights(weight, low, total, total_low)
+    result = Weights(weight, low, *np.zeros((4, weight.size)))
+    fill_totals(*result)
     for part in result:
         part.setflags(write=False)
     return result
