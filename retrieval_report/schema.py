@@ -139,20 +139,20 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
     return frame
 
 
-def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Hold a counts frame to its contract."""
+def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
+    """Hold a counts frame to its contract; ``what`` is what messages call it."""
     given = frame.columns
-    frame = _contract(frame, COUNTS, "counts")
-    order = _one_order(frame, given, "counts")
-    frame = _check_ids(frame, ("model", "query"), "counts")
+    frame = _contract(frame, COUNTS, what)
+    order = _one_order(frame, given, what)
+    frame = _check_ids(frame, ("model", "query"), what)
     _check_order(frame, order, False)
-    frame = check_relevance(frame, allow_null=False, what="counts")
+    frame = check_relevance(frame, allow_null=False, what=what)
     count = pl.col("count")
-    refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what="counts")
+    refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what=what)
     total = int(frame["count"].cast(pl.Int128).sum() or 0)
     if total >= MOST_ITEMS:
         raise DataError(
-            f"counts: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number taken"
+            f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number taken"
         )
     return frame.with_columns(count.cast(pl.Int64))
 

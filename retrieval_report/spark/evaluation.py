@@ -177,14 +177,12 @@ def _try(grades: tuple[float, ...], requests: Requests, options: Options) -> Non
 
 
 def _like(told: DataFrame, rows: DataFrame) -> DataFrame:
-    """Rows told, with their columns in the types of the rows."""
-    kinds = {field.name: field.dataType for field in rows.schema.fields}
-    return told.select(
-        [
-            F.col(name).cast(kinds.get(name, kind)).alias(name)
-            for name, kind in ((field.name, field.dataType) for field in told.schema.fields)
-        ]
-    )
+    """Rows told, with all columns of the rows in their types, and those of its own."""
+    known = [
+        (F.col(field.name) if field.name in told.columns else F.lit(None)).cast(field.dataType).alias(field.name)
+        for field in rows.schema.fields
+    ]
+    return told.select(*known, *(name for name in told.columns if name not in rows.columns))
 
 
 def _spread(rows: DataFrame, partitions: int | None) -> DataFrame:

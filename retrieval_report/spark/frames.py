@@ -84,14 +84,14 @@ def on_cluster(
         check(empty_of(frame, what))
         frame = typed(frame)
         return frame, empty_of(frame, what)
-    local = check(to_polars(frame, what))
+    local = given = check(to_polars(frame, what))
     wide = [name for name, dtype in local.schema.items() if dtype.is_unsigned_integer() or dtype == pl.Int128]
     try:
         local = local.with_columns(pl.col(wide).cast(pl.Int64))
     except pl.exceptions.InvalidOperationError as error:
         raise ColumnError(f"{what}: Spark has no whole numbers of more than 64 bits: {wide}") from error
     table = local.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return session.createDataFrame(table), local.clear()
+    return session.createDataFrame(table), given.clear()
 
 
 def same_ids(

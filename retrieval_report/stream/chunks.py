@@ -64,18 +64,12 @@ def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: Whole, options:
 
     ``last`` are model and query of the list before the chunk.
     """
-    frame = _settle(frame, whole, options)
-    rows = frame.filter(pl.col("standing") == LISTED)
+    frame, names = _numbered(_settle(frame, whole, options))
+    cells, rows = _cells(frame, whole), frame.filter(pl.col("standing") == LISTED)
     items = _checked(rows, options)
-    changes = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in KEYS)
-    first = frame.select(changes).to_series().to_numpy().copy()
-    first[:1] = True
-    names = frame.filter(first).select(KEYS)
     _check_names(names, last)
-    frame = frame.with_columns(list=pl.Series(np.cumsum(first) - 1))
-    start = arrays.starts(frame.filter(pl.col("standing") == LISTED)["list"].to_numpy(), names.height)
+    start = arrays.starts(rows["list"].to_numpy(), names.height)
     _check_order(pl.concat([items, rows.select(_naive_columns(rows, options))], how="horizontal"), start, options)
-    cells = _cells(frame, whole)
     known = np.unique(cells["relevance"].cast(pl.Float64).to_numpy() + 0.0)
     grades, grade = arrays.grade_codes(items["relevance"], np.concatenate([np.array(whole.grades), known]))
     missing = _without(frame, pl.col("standing") != TOLD, names)
@@ -83,6 +77,14 @@ def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: Whole, options:
     _check_lists(frame, names, missing, beside, whole, options)
     place = Rows(start[:-1], start[1:], np.empty(0, np.uint32))
     return lay_out(names, missing, place, items, grades, grade, beside, options)
+
+
+def _numbered(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The frame with the number of its list in every row, and model and query of the lists."""
+    changes = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in KEYS)
+    first = frame.select(changes).to_series().to_numpy().copy()
+    first[:1] = True
+    return frame.with_columns(list=pl.Series(np.cumsum(first) - 1)), frame.filter(first).select(KEYS)
 
 
 def _settle(frame: pl.DataFrame, whole: Whole, options: Options) -> pl.DataFrame:
@@ -107,7 +109,7 @@ def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
     naive = "naive" in options.policies
     if naive and (rows["count"] > 1).any():
         raise ParameterError("policies: 'naive' needs the order of the items, and counts above 1 have none")
-    rows = check_counts(rows)
+    rows = check_counts(rows, "rankings")
     order = order_column(rows)
     if options.distance_threshold is not None and order == "score":
         raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
