@@ -55,16 +55,6 @@ class Rows(NamedTuple):
         places = np.arange(self.begin[index], self.end[index])
         return self.row_of[places] if self.row_of.size else places
 
-    def lists(self, rows: int) -> Places:
-        """The number of the list that each of ``rows`` rows belongs to."""
-        lists = np.empty(rows, np.uint32)
-        if self.row_of.size:
-            lists[self.row_of] = np.repeat(np.arange(self.begin.size, dtype=np.uint32), self.end - self.begin)
-            return lists
-        for_rows = np.argsort(self.begin)
-        lists[:] = np.repeat(for_rows, (self.end - self.begin)[for_rows])
-        return lists
-
 
 def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int) -> list[Result]:
     """Run ``task(first, last)`` over ranges of lists with about the same work, given as running totals."""

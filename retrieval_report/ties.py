@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import polars as pl
 
-from retrieval_report.arrays import Rows, grade_codes, locate
+from retrieval_report.arrays import (
+    Codes,
+    Rows,
+    frozen,
+    grade_codes,
+    lists_from_rows,
+    locate,
+    order_keys,
+    over_ranges,
+)
 from retrieval_report.checking import refuse
 from retrieval_report.joining import KEYS, check_items
+from retrieval_report.kernels import counting
 from retrieval_report.options import Options, check_relevant_from
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import check_counts, check_rankings, order_column, with_model
@@ -53,7 +65,7 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
-    frame = with_model(_located(to_polars(rankings, "rankings"))[0])
+    frame = with_model(_located(to_polars(rankings, "rankings")).frame)
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
@@ -77,30 +89,46 @@ def count_rows(rankings: object) -> pl.DataFrame:
         frame = with_model(check_counts(frame))
         keys = [name for name in frame.columns if name != "count"]
         return frame.group_by(keys).agg(pl.col("count").sum()).sort(keys)
-    frame, lists, rows = _located(frame)
-    # Lists are numbered in the order of their names: no text is grouped or sorted.
-    keys = ["list", order_column(frame), "relevance"]
-    numbered = frame.select(pl.Series("list", rows.lists(frame.height)), *keys[1:])
-    counts = numbered.group_by(keys).agg(pl.len().cast(pl.Int64).alias("count")).sort(keys)
-    return pl.concat([lists[counts["list"]], counts.drop("list")], how="horizontal")
+    found = _located(frame)
+    names, rows, frame = found.names, found.rows, found.frame
+    order, workers = order_column(frame), Options().workers
+    key, grade = frozen(order_keys(frame[order], falling=False)), frozen(found.grade)
+    lists, _ = lists_from_rows(rows, key, grade, np.empty(0, np.int64), found.kinds, naive=False, workers=workers)
+    of_cell = np.empty(lists.grade.size, np.uint32)
+    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
+    over_ranges(lambda begin, end: counting.cell_rows(begin, end, *rows, key, grade, lists, of_cell), work, workers)
+    cells = np.diff(lists.tie[lists.start])
+    return pl.concat(
+        [
+            names[np.repeat(np.arange(names.height), cells)],
+            frame.select(order, "relevance")[of_cell],
+            pl.DataFrame({"count": lists.items}),
+        ],
+        how="horizontal",
+    )
 
 
-def _located(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
-    """Rankings that hold to their contract, with a relevance in every row and no item twice, masked rows gone.
+class _Located(NamedTuple):
+    frame: pl.DataFrame  # checked rows
+    names: pl.DataFrame  # model, query of every list, sorted
+    rows: Rows  # whose the rows are
+    grade: Codes  # of every row
+    kinds: int  # how many grades there are
 
-    Also their lists, sorted by name, and whose the rows are.
-    """
+
+def _located(frame: pl.DataFrame) -> _Located:
+    """Rankings that hold to their contract, with a relevance in every row and no item twice, masked rows gone."""
     frame = check_rankings(frame)
     kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
     refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
     frame = frame.filter(kept).drop("mask", strict=False)
     found, rows = locate(frame, [key for key in KEYS if key in frame.columns])
-    lists = with_model(found)
-    _, grade = grade_codes(frame["relevance"], np.empty(0))
-    check_items(frame, with_model(frame).clear(), lists, rows, grade, judged=False, workers=Options().workers)
+    names = with_model(found)
+    grades, grade = grade_codes(frame["relevance"], np.empty(0))
+    check_items(frame, with_model(frame).clear(), names, rows, grade, judged=False, workers=Options().workers)
     order = order_column(frame)
     if frame.schema[order].is_float():  # which of −0.0 and 0.0 comes first must not show
         frame = frame.with_columns(
             pl.when(pl.col(order) == 0).then(0.0).otherwise(pl.col(order)).cast(frame.schema[order]).alias(order)
         )
-    return frame, lists, rows
+    return _Located(frame, names, rows, grade, grades.size)

@@ -14,6 +14,30 @@ Places = NDArray[np.uint32]
 
 
 @kernel
+def _number(key: Integers, low: int, tie: Integers, table: Integers) -> None:
+    """Number the distances of one list, near first, where they are few enough for a table."""
+    for place in range(key.size):
+        table[key[place] - low] = 1
+    ties = 0
+    for distance in range(table.size):
+        ties += table[distance]
+        table[distance] = ties - 1
+    for place in range(key.size):
+        tie[place] = table[key[place] - low]
+
+
+@kernel
+def _number_sorted(key: Integers, tie: Integers) -> None:
+    """Number the distances of one list, near first."""
+    order = np.argsort(key)
+    ties = 0
+    for index in range(order.size):
+        if index > 0 and key[order[index]] != key[order[index - 1]]:
+            ties += 1
+        tie[order[index]] = ties
+
+
+@kernel
 def cell_rows(
     first: int,
     last: int,
@@ -26,18 +50,22 @@ def cell_rows(
     found: Places,
 ) -> None:
     """Fill in a row of every cell of the lists ``first`` … ``last`` − 1: its last one in the order received."""
+    longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
+    keys, ties = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for q in range(first, last):
-        own = row_of[begin[q] : end[q]] if row_of.size > 0 else np.arange(begin[q], end[q]).astype(np.uint32)
-        keys = row_key[own]
-        keys.sort()
-        ties = 0
-        for place in range(keys.size):
-            if place == 0 or keys[place] != keys[place - 1]:
-                keys[ties] = keys[place]
-                ties += 1
-        for row in own:
-            tie = lists.start[q] + np.searchsorted(keys[:ties], row_key[row])
-            cell = lists.tie[tie]
+        rows = end[q] - begin[q]
+        low, high = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+        for place in range(rows):
+            keys[place] = row_key[row_of[begin[q] + place] if row_of.size > 0 else begin[q] + place]
+            low, high = min(low, keys[place]), max(high, keys[place])
+        spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
+        if spread < np.uint64(4 * rows):
+            _number(keys[:rows], low, ties[:rows], np.zeros(int(spread) + 1, np.int64))
+        else:
+            _number_sorted(keys[:rows], ties[:rows])
+        for place in range(rows):
+            row = row_of[begin[q] + place] if row_of.size > 0 else begin[q] + place
+            cell = lists.tie[lists.start[q] + ties[place]]
             while lists.grade[cell] != row_grade[row]:
                 cell += 1
             found[cell] = row
