@@ -23,6 +23,8 @@ from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
 
 __all__ = ["ListScores", "draw_means", "score_lists", "score_prepared"]
 
+BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
+
 Floats = NDArray[np.float64]
 
 
@@ -49,17 +51,31 @@ class ListScores:
     def frame(self) -> pl.DataFrame:
         """The long frame: a row for every list, metric, cutoff and policy."""
         lists, width = self.lists.height, self.columns.height
-        which = np.repeat(np.arange(lists, dtype=np.uint32), width)
+        which = pl.Series(np.repeat(np.arange(lists, dtype=np.uint32), width))
+        numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
         frame = pl.concat(
             [
-                self.lists.select("model", "query")[which],
-                self.columns[np.tile(np.arange(width, dtype=np.uint32), lists)],
-                pl.DataFrame({"value": self.values.ravel(), "std": self.spreads.ravel()}).fill_nan(None),
+                pl.DataFrame([_stretched(self.lists["model"], width), self.lists["query"].gather(which)]),
+                _tiled(self.columns, lists),
+                numbers.with_columns(pl.all().fill_nan(None)),
                 self.lists.select("items", "n_relevant")[which],
             ],
             how="horizontal",
         )
         return frame.select(list(SCORES))
+
+
+def _stretched(names: pl.Series, times: int) -> pl.Series:
+    """Every name so many times, run by run: gathering text costs ten times as much."""
+    runs = names.rle().struct.unnest()
+    parts = [pl.Series([name]).new_from_index(0, length * times) for length, name in runs.iter_rows()]
+    return pl.concat([names.clear(), *parts]).rename(names.name)
+
+
+def _tiled(frame: pl.DataFrame, times: int) -> pl.DataFrame:
+    """The frame so many times over, in blocks: gathering its text costs eight times as much."""
+    block = pl.concat([frame] * min(times, BLOCK)).rechunk() if times else frame.clear()
+    return pl.concat([*[block] * (times // BLOCK), block[: times % BLOCK * frame.height]]).rechunk()
 
 
 @dataclass
@@ -79,18 +95,26 @@ class _Run:
         self.deep_scorer = Scorer(self.prepared, (), workers)
         self.scorer.check(self.plain)
 
-    def score(self, arrangement: Arrangement) -> Scores:
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Lists, and metrics with their cutoffs."""
+        return self.prepared.length.size, sum(len(cutoffs) for _, cutoffs in self.requests)
+
+    def score(self, arrangement: Arrangement, into: Scores | None = None) -> Scores:
         """Values and standard deviations of every metric and cutoff asked, (lists, columns)."""
         scores = {
             **self.scorer.score(self.plain, arrangement),
             **self.deep_scorer.score(self.deep, arrangement),
         }
-        values, spreads = [], []
+        result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
+        column = 0
         for metric, cutoffs in self.requests:
-            columns = [0] if metric.own_depth else [self.scorer.column(k) for k in cutoffs]
-            values.append(scores[metric].value[:, columns])
-            spreads.append(scores[metric].std[:, columns])
-        return Scores(np.concatenate(values, axis=1), np.concatenate(spreads, axis=1))
+            for cutoff in cutoffs:
+                own = 0 if metric.own_depth else self.scorer.column(cutoff)
+                result.value[:, column] = scores[metric].value[:, own]
+                result.std[:, column] = scores[metric].std[:, own]
+                column += 1
+        return result
 
     def undefined(self) -> NDArray[np.bool_]:
         """Where nothing is relevant and the metric has no meaning, (lists, columns)."""
@@ -127,18 +151,17 @@ def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> 
 
 
 def _scores(run: _Run) -> ListScores:
-    options = run.options
-    values, spreads = [], []
-    for policy in options.policies:
+    policies = run.options.policies
+    values, spreads = np.empty((*run.shape, len(policies))), np.empty((*run.shape, len(policies)))
+    for number, policy in enumerate(policies):
+        into = Scores(values[:, :, number], spreads[:, :, number])
         if policy == "shuffled":
-            scores = _shuffled_scores(run)
+            into.value[:], into.std[:] = _shuffled_scores(run)
         else:
-            scores = run.score(arrange(run.prepared, policy))
+            run.score(arrange(run.prepared, policy), into)
             if policy != "expected":
-                scores = Scores(scores.value, np.full_like(scores.value, np.nan))
-        values.append(scores.value)
-        spreads.append(scores.std)
-    return _list_scores(run, np.stack(values, axis=2), np.stack(spreads, axis=2))
+                into.std[:] = np.nan
+    return _list_scores(run, values, spreads)
 
 
 def draw_means(
