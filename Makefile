@@ -11,13 +11,16 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests && ../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
-.PHONY: help report test lint format wheel benchmark clean
+.PHONY: help report dashboard test lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
 
 report: .venv/installed ## score the two samples, print the summary, write report/
 	@$(BIN)/retrieval-report demo --out report
+
+dashboard: .venv/installed-app ## look at the samples in a browser
+	@$(BIN)/retrieval-report dashboard
 
 test: .venv/installed-dev ## run every test and doctest, with coverage
 	@# Coverage cannot look into compiled kernels: the tests that reach all of them run once more, first, interpreted.
@@ -57,6 +60,11 @@ $(BIN)/pip:
 	@echo "Installing retrieval_report and what it needs into .venv …"
 	@$(PIP) install --editable .
 	@touch $@
+
+.venv/installed-app: pyproject.toml $(BIN)/pip
+	@echo "Installing retrieval_report and what its dashboard needs into .venv …"
+	@$(PIP) install --editable '.[app]'
+	@touch .venv/installed $@
 
 .venv/installed-dev: pyproject.toml $(BIN)/pip
 	@echo "Installing retrieval_report and what its tests need into .venv …"

@@ -13,13 +13,12 @@ import streamlit as st
 
 from address import choose_one, given, refuse
 from loading import Data, Files, read_files
+from retrieval_report.cli.dashboard import START
 from retrieval_report.samples import SAMPLES, sample_folder
 from text import plain
 
-__all__ = ["START", "adopt", "choose_data"]
+__all__ = ["adopt", "choose_data"]
 
-START = "RETRIEVAL_REPORT_DASHBOARD"
-"""Environment variable in which `retrieval-report dashboard` leaves the files to open, as JSON."""
 UPLOADED = "uploaded data"
 NEXT = "data to open next"
 SAMPLE_MEASURE = ("ndcg", 5)  # where, in both samples, the winner in the order received is an accident
