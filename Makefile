@@ -4,7 +4,7 @@ PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 pyth
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$candidate" && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_arrays.py tests/test_codes.py
+INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_counting.py tests/test_arrays.py tests/test_codes.py
 # --dist loadgroup: the Spark tests share one session, so one process runs them all.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 

@@ -124,7 +124,7 @@ def _located(frame: pl.DataFrame) -> _Located:
     frame = frame.filter(kept).drop("mask", strict=False)
     found, rows = locate(frame, [key for key in KEYS if key in frame.columns])
     names = with_model(found)
-    grades, grade = grade_codes(frame["relevance"], np.empty(0))
+    grades, grade = grade_codes(_exact(frame["relevance"]), np.empty(0))
     check_items(frame, with_model(frame).clear(), names, rows, grade, judged=False, workers=Options().workers)
     order = order_column(frame)
     if frame.schema[order].is_float():  # which of −0.0 and 0.0 comes first must not show
@@ -132,3 +132,9 @@ def _located(frame: pl.DataFrame) -> _Located:
             pl.when(pl.col(order) == 0).then(0.0).otherwise(pl.col(order)).cast(frame.schema[order]).alias(order)
         )
     return _Located(frame, names, rows, grade, grades.size)
+
+
+def _exact(relevance: pl.Series) -> pl.Series:
+    """Relevances of which Float64 tells all apart: ranks, where whole numbers are too large for that."""
+    large = relevance.dtype.is_integer() and int(relevance.max() or 0) > 2**53  # type: ignore[arg-type]
+    return relevance.rank("dense") if large else relevance

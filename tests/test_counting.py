@@ -1,0 +1,82 @@
+"""`count_ties` against a plain group-by, for distances of every type and spread."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import DataError, count_ties
+
+SPREADS: dict[str, pl.Series] = {
+    "few": pl.Series(range(-3, 4), dtype=pl.Int8),
+    "far apart": pl.Series([-(2**63), -1, 0, 5, 2**63 - 1], dtype=pl.Int64),
+    "unsigned": pl.Series([0, 1, 2**63, 2**64 - 1], dtype=pl.UInt64),
+    "wide": pl.Series([-(2**100), 0, 2**100], dtype=pl.Int128),
+    "floats": pl.Series([-1e300, -0.0, 0.0, 5e-324, 0.1, 1e300]),
+    "short floats": pl.Series([0.1, 0.2, -3.0], dtype=pl.Float32),
+    "unique": pl.Series(np.random.default_rng(2).normal(size=5000)),
+    "decimals": pl.Series([Decimal("0.10"), Decimal("-7.25")]),
+}
+
+
+def rankings(order: str, values: pl.Series, *, text: bool) -> pl.DataFrame:
+    random = np.random.default_rng(1)
+    rows = 3000
+    frame = pl.DataFrame(
+        {
+            "model": pl.Series(["b", "a"])[random.integers(0, 2, rows)],
+            "query": random.integers(0, 7, rows),
+            "item": np.arange(rows),
+            order: values[random.integers(0, len(values), rows)],
+            "relevance": random.choice([0.0, 0.5, 2.0], rows),
+        }
+    )
+    return frame.with_columns(pl.col("query", "item").cast(pl.String)) if text else frame
+
+
+@pytest.mark.parametrize("name", SPREADS)
+@pytest.mark.parametrize("order", ["distance", "score"])
+def test_counts_are_those_of_a_group_by(name: str, order: str) -> None:
+    frame = rankings(order, SPREADS[name], text=name in ("few", "floats"))
+    keys = ["model", "query", order, "relevance"]
+    value = pl.col(order)
+    whole = frame.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value).alias(order))
+    expected = whole.group_by(keys).agg(count=pl.len().cast(pl.Int64)).sort(keys)
+    assert_frame_equal(count_ties(frame), expected, check_exact=True)
+    assert_frame_equal(count_ties(frame.sort("model", "query", order)), expected, check_exact=True)
+    if name == "floats":
+        zeros = count_ties(frame).filter(pl.col(order) == 0)[order]
+        assert not np.signbit(zeros.to_numpy()).any()
+
+
+def test_types_stay_and_masked_rows_go() -> None:
+    frame = pl.DataFrame(
+        {"query": [1] * 3, "item": [1, 2, 3], "distance": [4] * 3, "relevance": [1, 1, 0], "mask": [True, False, True]},
+        schema_overrides={"query": pl.UInt16, "distance": pl.UInt8, "relevance": pl.Int8},
+    )
+    counts = count_ties(frame)
+    assert counts.rows() == [("model", 1, 4, 0, 1), ("model", 1, 4, 1, 1)]
+    assert counts.schema == pl.Schema(
+        {"model": pl.String, "query": pl.UInt16, "distance": pl.UInt8, "relevance": pl.Int8, "count": pl.Int64}
+    )
+    nothing = count_ties(frame.clear())
+    assert (nothing.height, nothing.schema) == (0, counts.schema)
+
+
+def test_repeats_and_disagreements_are_refused() -> None:
+    frame = rankings("distance", SPREADS["few"], text=True)
+    with pytest.raises(DataError, match="2 rows repeat another's model, query, item"):
+        count_ties(pl.concat([frame, frame[-1:]]))
+    other = frame[:1].with_columns(model=pl.lit("c"), relevance=pl.col("relevance") + 1)
+    with pytest.raises(DataError, match="models disagree about 1 items"):
+        count_ties(pl.concat([frame, other]))
+
+
+def test_grades_that_no_float_tells_apart_are_counted_apart() -> None:
+    grades = [2**62, 2**62 + 1, 2**62]
+    frame = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1] * 3, "relevance": grades})
+    assert count_ties(frame).select("relevance", "count").rows() == [(2**62, 2), (2**62 + 1, 1)]
