@@ -102,12 +102,12 @@ def _hints(data: Data, choice: Choice) -> None:
         told = hints(data, choice)
     odd = told.filter(~pl.col("hint").is_in(["ties"]))
     for model, message in odd.select("model", "message").iter_rows():
-        st.warning(f"**{plain(model)}**: {plain(message)}" if model is not None else plain(message))
+        st.warning(f"**{plain(model, 60)}**: {plain(message)}" if model is not None else plain(message))
     ties = told.filter(pl.col("hint") == "ties")
     if ties.height:
         with st.expander(f"In words, for {ties.height} of {len(choice.models)} models"):
             for model, message in ties.select("model", "message").iter_rows():
-                st.markdown(f"- **{plain(model)}**: {plain(message)}")
+                st.markdown(f"- **{plain(model, 60)}**: {plain(message)}")
     if not odd.filter(pl.col("hint") == "near_ties").height:
         st.caption("Near ties: rounding error decides hardly any gap between neighbouring distances here.")
 

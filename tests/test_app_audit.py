@@ -1,0 +1,93 @@
+"""The page Audit shows the numbers of `audit`, and who would win by them."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_pages import NAMES, charts, made_data, open_page, table, words
+from made_reports import made_rankings
+
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
+DATA = made_data(RANKINGS)
+# In the order received "coarse", which ties everything, is perfect.
+ACCIDENT = pl.DataFrame(
+    {
+        "model": ["coarse"] * 4 + ["fine"] * 4,
+        "query": ["q"] * 8,
+        "item": list("abcd") * 2,
+        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
+        "relevance": [1, 0, 0, 0] * 2,
+    }
+)
+
+
+def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
+    page = open_page("audit", DATA, model="middle")
+    truth = rr.audit(RANKINGS, metrics="ndcg", cutoffs=3).filter(model="middle")
+    keys = ["system", "version", "call"]
+    shown = table(page, 1)
+    assert shown.height == truth.height
+    joined = shown.select(*keys, "prints", "exact", "off", "definition_shift").join(
+        truth, on=keys, nulls_equal=True, suffix="_told", validate="1:1"
+    )
+    assert joined.height == truth.height
+    for name in ("prints", "exact", "off", "definition_shift"):
+        assert joined[name].to_list() == joined[f"{name}_told"].to_list()
+    assert any("evaluators" in title and "middle" in title for title in charts(page))
+
+
+def test_winners_that_are_accidents_are_counted_and_named() -> None:
+    page = open_page("audit", made_data(ACCIDENT, metric="rr", cutoff=3))
+    truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(["system", "version", "call"], maintain_order=True)
+    wrong = truth.filter(~pl.col("same_winner"))
+    assert wrong.height
+    assert page.error[0].value.startswith(f"{wrong.height} of {truth.height} evaluators would name a winner that is an")
+    shown = table(page, 0)
+    assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
+    assert shown.height == truth.height
+
+
+def test_no_accident_is_good_news() -> None:
+    apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
+    page = open_page("audit", made_data(apart))
+    assert page.success[0].value.startswith("Tie order changes the winner of none of")
+    assert any(title.startswith("Tie order misleads none of") for title in charts(page))
+
+
+def test_counts_have_no_order_to_audit() -> None:
+    page = open_page("audit", made_data(rr.count_ties(RANKINGS)))
+    assert page.info[0].value.startswith("This data counts items.")
+    assert not page.dataframe
+
+
+def test_a_metric_that_nobody_prints_says_so() -> None:
+    page = open_page("audit", DATA, metric="acg")
+    assert page.info[0].value.startswith(r"audit\: none of the systems prints acg at these cutoffs")
+    assert not page.dataframe
+
+
+def test_one_model_has_no_winner() -> None:
+    page = open_page("audit", made_data(RANKINGS.filter(model="fine")))
+    assert page.info[0].value.startswith("There is one model only")
+    assert len(page.dataframe) == 1
+
+
+def test_large_data_is_audited_only_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loading.LARGE", 10)
+    page = open_page("audit", DATA)
+    assert not page.dataframe
+    page.toggle(key="audit").set_value(True).run()
+    assert len(page.dataframe) == 2
+
+
+def test_data_that_a_rule_refuses_is_refused_in_the_words_of_the_library() -> None:
+    unjudged = made_data(RANKINGS.with_columns(relevance=pl.when(pl.col("item") > 0).then("relevance")))
+    page = open_page("audit", unjudged)
+    assert r"column \'relevance\'\: 18 null or NaN" in page.error[0].value
+
+
+def test_names_are_text() -> None:
+    page = open_page("audit", made_data(made_rankings(NAMES)))
+    assert not [name for name in NAMES if name in words(page)]

@@ -1,0 +1,133 @@
+"""The page Compare shows the numbers of `compare`, and says in words where there is nothing to compare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
+from made_reports import made_rankings
+
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
+DATA = made_data(RANKINGS)
+# "coarse" ties all four items; in the order received the relevant one comes first.
+ACCIDENT = pl.DataFrame(
+    {
+        "model": ["coarse"] * 4 + ["fine"] * 4,
+        "query": ["q"] * 8,
+        "item": list("abcd") * 2,
+        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
+        "relevance": [1, 0, 0, 0] * 2,
+    }
+)
+
+
+def comparison(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:
+    asked: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3, **options}
+    policies = ("expected", "worst", "best", "shuffled") + (("naive",) if "count" not in rankings.columns else ())
+    scores = rr.evaluate(rankings, policies=policies, **asked)
+    return rr.compare(scores, draws=rr.shuffled_means(rankings, **asked))
+
+
+def row_of(frame: pl.DataFrame, first: str, second: str, policy: str = "expected") -> dict[str, Any]:
+    return frame.filter(model_a=first, model_b=second, policy=policy).row(0, named=True)
+
+
+def test_a_pair_is_told_with_both_uncertainties() -> None:
+    page = open_page("compare", DATA, a="coarse", b="fine")
+    row = row_of(comparison(), "coarse", "fine")
+    assert numbers(page) == {
+        "A − B, expected": f"{row['difference']:+.4f}",
+        "95% interval over queries": f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}",
+        "Tie order moves it by": f"± {row['tie_std']:.4f}",
+        "Reversed by ties": f"{row['p_tie']:.2%}" if row["p_tie"] else "0%",
+    }
+    said = words(page)
+    assert f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal." in said
+    assert f"p = {row['holm_p']:.4f} after Holm" in said
+
+
+def test_the_tables_are_those_of_compare() -> None:
+    page = open_page("compare", DATA, a="middle", b="coarse")
+    truth = comparison()
+    pair = table(page, 0)
+    assert set(pair["policy"]) == {"expected", "naive", "shuffled"}
+    for row in pair.iter_rows(named=True):
+        exact = row_of(truth, row["model_a"], row["model_b"], row["policy"])
+        assert (row["difference"], row["wins"], row["losses"]) == (exact["difference"], exact["wins"], exact["losses"])
+    pairs = table(page, 1)
+    wanted = truth.filter(policy="expected").sort("model_a", "model_b")
+    assert pairs.sort("model_a", "model_b")["difference"].to_list() == wanted["difference"].to_list()
+    assert pairs.sort("model_a", "model_b")["p_tie"].to_list() == wanted["p_tie"].to_list()
+
+
+def test_the_runs_of_both_models_are_drawn_on_one_axis() -> None:
+    page = open_page("compare", DATA, a="fine", b="middle")
+    (spec,) = (spec for title, spec in charts(page).items() if title.startswith("Random tie orders put"))
+    means = rr.shuffled_means(RANKINGS, metrics="ndcg", cutoffs=3).filter(pl.col("model").is_in(["fine", "middle"]))
+    assert len(spec["concat"]) == 2
+    bars = [row for rows in spec["datasets"].values() for row in rows if "draws" in row]
+    assert sum(row["draws"] for row in bars) == means.height
+    assert open_page("compare", DATA, policies="expected").info[0].value.startswith("Choose *shuffled*")
+
+
+def test_the_first_pair_is_the_winner_and_the_one_that_only_seems_to_be() -> None:
+    page = open_page("compare", made_data(ACCIDENT, metric="rr", cutoff=3))
+    assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
+    said = words(page)
+    assert r"In the order received coarse is printed ahead\, 1\.0000 against 0\.5000\: an accident of tie order" in said
+    assert page.error[0].value.startswith(r"fine is ahead of coarse by 0\.0417 in expected rr\@3")
+
+
+def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
+    page = open_page("compare", DATA, a="coarse", b="fine", metric="precision", cutoff="1")
+    row = row_of(comparison(metrics="precision", cutoffs=1), "coarse", "fine")
+    assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}"
+    assert page.title[0].value == r"Compare: precision\@1"
+
+
+@pytest.mark.parametrize("address", [{"models": "fine"}, {}])
+def test_one_model_has_nothing_to_be_compared_with(address: dict[str, str]) -> None:
+    data = DATA if address else made_data(RANKINGS.filter(model="fine"))
+    page = open_page("compare", data, **address)
+    assert page.info[0].value.startswith("It takes two models to compare.")
+    assert charts(page) == {}
+    assert numbers(page) == {}
+
+
+def test_a_model_is_not_compared_with_itself() -> None:
+    page = open_page("compare", DATA, a="fine", b="fine")
+    assert page.info[0].value.startswith("These are the same model twice.")
+    assert len(page.dataframe) == 1
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+def test_rules_that_leave_nothing_say_so() -> None:
+    nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
+    page = open_page("compare", nothing, no_relevant="skip")
+    assert page.info[0].value.startswith("No two of these models have a score for ndcg")
+
+
+def test_data_that_a_rule_refuses_is_refused_in_the_words_of_the_library() -> None:
+    nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
+    page = open_page("compare", nothing, no_relevant="error")
+    assert r"have no relevant item\, first query \'query 0\' of model \'coarse\'" in page.error[0].value
+
+
+def test_counts_are_compared_without_naive_scores() -> None:
+    counts = rr.count_ties(RANKINGS)
+    page = open_page("compare", made_data(counts), a="coarse", b="fine")
+    row = row_of(comparison(counts), "coarse", "fine")
+    assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}"
+    assert set(table(page, 0)["policy"]) == {"expected", "shuffled"}
+
+
+def test_names_are_text() -> None:
+    page = open_page("compare", made_data(made_rankings(NAMES)))
+    said = words(page)
+    assert not [name for name in NAMES if name in said]
+    chosen = open_page("compare", made_data(made_rankings(NAMES)), a="**bold**", b="<b>tag</b>")
+    assert r"A is \*\*bold\*\*, B is \<b\>tag\<\/b\>" in words(chosen)

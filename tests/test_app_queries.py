@@ -1,0 +1,154 @@
+"""The page Queries shows the numbers of `query_table`, of drawn orders and of all orders of one list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
+from made_reports import made_rankings
+from retrieval_report.analysis.order_scores import order_scores
+from retrieval_report.analysis.orders import drawn_order, list_ties
+
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
+DATA = made_data(RANKINGS)
+POLICIES = ("expected", "naive", "best", "worst")
+PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
+
+
+def query_table(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:
+    return rr.query_table(rr.evaluate(rankings, metrics="ndcg", cutoffs=3, policies=POLICIES, **options))
+
+
+def row_of(model: str, query: object) -> dict[str, Any]:
+    return query_table().filter(model=model, query=query).row(0, named=True)
+
+
+def test_the_table_is_that_of_query_table() -> None:
+    page = open_page("queries", DATA)
+    truth = query_table()
+    shown = table(page, 0)
+    for name in ("query", "model", "naive", "expected", "std", "lowest", "highest", "spread"):
+        assert shown[name].to_list() == truth[name].to_list()
+    assert any("lists too high at ndcg@3" in title for title in charts(page))
+
+
+def test_the_list_that_tie_order_moves_most_is_shown_first() -> None:
+    page = open_page("queries", DATA)
+    first = query_table().row(0, named=True)
+    assert (page.selectbox(key="model").value, page.selectbox(key="query").value) == (first["model"], first["query"])
+
+
+def test_a_link_restores_list_and_draw_with_their_scores() -> None:
+    page = open_page("queries", DATA, model="middle", query="query 4", draw="6", seed="3")
+    row = row_of("middle", "query 4")
+    one = RANKINGS.filter(model="middle", query="query 4")
+    means = rr.shuffled_means(one, metrics="ndcg", cutoffs=3, shuffles=7, seed=3)["value"]
+    assert numbers(page) == {
+        "Order received": f"{row['naive']:.4f}",
+        "Expected": f"{row['expected']:.4f}",
+        "± tie std": f"{row['std']:.4f}",
+        "Lowest": f"{row['lowest']:.4f}",
+        "Highest": f"{row['highest']:.4f}",
+        "This draw": f"{means[6]:.4f}",
+    }
+
+
+def test_the_orders_are_the_one_received_and_the_one_drawn() -> None:
+    page = open_page("queries", DATA, model="middle", query="query 4", draw="6")
+    rows = list_ties(RANKINGS, model="middle", query="query 4")
+    (spec,) = (spec for title, spec in charts(page).items() if "places are in ties" in title)
+    squares = next(rows for rows in spec["datasets"].values() if "item" in rows[0])
+    for name, frame in (("order received", rows), ("draw 6", drawn_order(rows, draw=6))):
+        shown = [row["item"] for row in squares if row["order"] == name]
+        assert shown == list(map(str, frame["item"]))
+
+
+def test_draw_again_takes_the_next_order() -> None:
+    page = open_page("queries", DATA, model="middle", query="query 4")
+    means = rr.shuffled_means(RANKINGS.filter(model="middle", query="query 4"), metrics="ndcg", cutoffs=3)["value"]
+    for number in range(3):
+        assert numbers(page)["This draw"] == f"{means[number]:.4f}"
+        page.button[0].click().run()
+        assert page.number_input(key="draw").value == number + 1
+
+
+def test_the_distribution_is_that_of_all_orders() -> None:
+    page = open_page("queries", DATA, model="middle", query="query 4")
+    truth = order_scores(RANKINGS, model="middle", query="query 4", **PLACE)
+    (spec,) = (spec for title, spec in charts(page).items() if "can be anything from" in title)
+    bars = next(rows for rows in spec["datasets"].values() if "probability" in rows[0])
+    assert [row["value"] for row in bars] == truth["value"].to_list()
+    assert [row["probability"] for row in bars] == pytest.approx(truth["probability"].to_list())
+    assert f"exact: the {truth['orders'][0]} orders that differ" in " ".join(spec["title"]["subtitle"])
+
+
+def test_another_list_is_chosen_by_the_menus_or_typed() -> None:
+    page = open_page("queries", DATA)
+    page.selectbox(key="model").set_value("fine").run()
+    page.selectbox(key="query").set_value("query 5").run()
+    assert numbers(page)["Expected"] == f"{row_of('fine', 'query 5')['expected']:.4f}"
+    page = open_page("queries", DATA, query="no such query")
+    assert page.info[0].value.endswith(r"has no score for a query “no such query”.")
+    assert numbers(page) == {}
+
+
+def test_whole_number_ids_and_judgements() -> None:
+    rankings = RANKINGS.with_columns(query=pl.col("query").str.slice(-1).cast(pl.UInt16))
+    judgements = rankings.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
+    told = pl.DataFrame({"query": range(6), "label": ["a", "b"] * 3})
+    data = made_data(rankings.drop("relevance"), judgements=judgements, queries=told)
+    page = open_page("queries", data, model="middle", query="4")
+    assert numbers(page)["Expected"] == f"{row_of('middle', 'query 4')['expected']:.4f}"
+    assert [title for title in charts(page) if "places are in ties" in title]
+
+
+def test_a_model_without_the_query_has_no_list() -> None:
+    missing = RANKINGS.filter((pl.col("model") != "fine") | (pl.col("query") != "query 1"))
+    page = open_page("queries", made_data(missing), model="fine", query="query 1")
+    assert page.info[0].value.endswith("the model has no rows for it.")
+
+
+def test_no_tie_moves_nothing_and_says_so() -> None:
+    apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
+    page = open_page("queries", made_data(apart))
+    assert page.success[0].value == r"Tie order moves ndcg\@3 of no query."
+    assert any(title.startswith("Every tie order gives the same ndcg@3 here") for title in charts(page))
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+def test_rules_that_leave_nothing_or_refuse_say_so() -> None:
+    nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
+    page = open_page("queries", nothing, no_relevant="skip")
+    assert page.info[0].value.startswith(r"No query has a score for ndcg\@3")
+    assert charts(page) == {}
+    refused = open_page("queries", nothing, no_relevant="error")
+    assert "have no relevant item" in refused.error[0].value
+
+
+def test_counts_have_scores_but_no_list() -> None:
+    page = open_page("queries", made_data(rr.count_ties(RANKINGS)), model="middle", query="query 4")
+    row = row_of("middle", "query 4")
+    assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
+    assert "Order received" not in numbers(page)
+    assert page.info[0].value == "Counts have no items, so there is no ranked list to show."
+    assert charts(page) == {}
+
+
+def test_names_of_models_queries_and_items_are_text() -> None:
+    texts = dict(enumerate(NAMES))
+    rankings = made_rankings(NAMES).with_columns(
+        pl.col("query").str.slice(-1).cast(pl.Int64).replace_strict(texts, return_dtype=pl.String),
+        pl.col("item").replace_strict({**texts, 7: "plain"}, return_dtype=pl.String),
+    )
+    for query in NAMES[:6]:
+        page = open_page("queries", made_data(rankings))
+        page.selectbox(key="model").set_value("$x^2$")
+        shown = next(option for option in page.selectbox(key="query").options if option.startswith(query[:50]))
+        page.selectbox(key="query").set_value(shown).run()
+        assert not page.exception
+        assert "Expected" in numbers(page)
+        assert not [name for name in NAMES if name in words(page)]

@@ -1,0 +1,127 @@
+"""The page Ties shows the numbers of the tie profile, of cut ties and of rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_pages import NAMES, charts, made_data, open_page, plain, table, words
+from made_reports import made_rankings
+from retrieval_report.analysis.cuts import cut_ties
+from retrieval_report.analysis.rounding import rounding_effect
+
+RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(distance=pl.col("distance") / 8 + 0.01)
+DATA = made_data(RANKINGS)
+APART = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query") * 0.25)
+ASKED: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
+
+
+def test_the_profile_is_that_of_tie_profile() -> None:
+    page = open_page("ties", DATA)
+    shown, truth = table(page, 0), rr.tie_profile(RANKINGS, cutoffs=3)
+    assert shown["model"].to_list() == truth["model"].to_list()
+    for name in ("cut_share", "tied_items", "mixed_items", "tie_max", "resolution"):
+        assert shown[name].to_list() == truth[name].to_list()
+    assert any("cuts a tie in" in title for title in charts(page))
+
+
+def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
+    page = open_page("ties", DATA)
+    truth = cut_ties(RANKINGS, cutoff=3)
+    assert table(page, 1).rows() == truth.rows()
+    assert f"In {truth.height} lists, places 3 and 4 stand in one tie; in {truth['mixed'].sum()} of them" in words(page)
+
+
+@pytest.mark.parametrize("decimals", [0, 1])
+def test_rounded_scores_stand_beside_the_exact_ones(decimals: int) -> None:
+    page = open_page("ties", DATA, decimals=str(decimals))
+    summaries = [rr.summarise(rr.evaluate(RANKINGS, decimals=kept, **ASKED)) for kept in (None, decimals)]
+    effect = rounding_effect(*summaries)
+    shown = table(page, 2)
+    for name in ("model", "value", "value_rounded", "change", "place_rounded"):
+        assert shown[name].to_list() == effect[name].to_list()
+    rounded = rr.tie_profile(RANKINGS, cutoffs=3, decimals=decimals)
+    assert table(page, 3)["tied_items"].to_list() == rounded["tied_items"].to_list()
+
+
+def test_the_slider_scores_again() -> None:
+    page = open_page("ties", DATA)
+    assert page.select_slider(key="decimals").value == "1"
+    before = table(page, 2)["value_rounded"].to_list()
+    page.select_slider(key="decimals").set_value("0").run()
+    assert table(page, 2)["value_rounded"].to_list() != before
+    page.select_slider(key="decimals").set_value("as received").run()
+    assert page.info[-1].value == "Move the slider to see the scores of rounded distances."
+
+
+def test_whole_numbers_are_not_rounded() -> None:
+    page = open_page("ties", made_data(made_rankings(("coarse", "fine"))))
+    assert page.info[-1].value == "The distances are whole numbers by type; rounding leaves them alone."
+
+
+def test_no_tie_at_all_is_good_news() -> None:
+    page = open_page("ties", made_data(APART))
+    assert page.success[0].value.startswith("No two items of a list tie")
+    assert "Where the cutoff cuts a tie" not in words(page)
+    assert set(table(page, 0)["tied_items"]) == {0.0}
+
+
+def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing() -> None:
+    between = RANKINGS.filter(model="middle").with_columns(distance=(pl.col("item") // 4).cast(pl.Float64))
+    assert (
+        open_page("ties", made_data(between), cutoff="4").info[0].value == "Cutoff 4 falls between ties in every list."
+    )
+    whole = open_page("ties", DATA, cutoff="all")
+    assert whole.info[0].value.startswith("The whole list is scored, so no cutoff cuts a tie.")
+
+
+def test_near_ties_and_other_oddities_are_told() -> None:
+    near = pl.DataFrame(
+        {
+            "query": [query for query in range(8) for _ in range(4)],
+            "item": list(range(4)) * 8,
+            "distance": [0.5, 0.5 + 1e-16, 0.7, 0.8] * 8,
+            "relevance": [1, 0, 0, 1] * 8,
+        }
+    ).with_columns(pl.when(pl.col("item") == 1).then(0.5 + 2**-53).otherwise("distance").alias("distance"))
+    told = rr.tie_hints(near)
+    page = open_page("ties", made_data(near))
+    for hint, message in told.filter(pl.col("hint") != "ties").select("hint", "message").rows():
+        assert [box for box in page.warning if plain(message) in box.value], hint
+
+
+def test_models_left_out_in_the_sidebar_are_left_out_here() -> None:
+    page = open_page("ties", DATA, models="fine")
+    assert set(table(page, 0)["model"]) == set(table(page, 1)["model"]) == set(table(page, 2)["model"]) == {"fine"}
+
+
+def test_counts_have_ties_too() -> None:
+    counts = rr.count_ties(RANKINGS)
+    page = open_page("ties", made_data(counts))
+    assert table(page, 0)["cut_share"].to_list() == rr.tie_profile(RANKINGS, cutoffs=3)["cut_share"].to_list()
+    assert table(page, 1).rows() == cut_ties(RANKINGS, cutoff=3).rows()
+
+
+def test_large_data_is_rounded_only_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loading.LARGE", 10)
+    page = open_page("ties", DATA)
+    assert page.select_slider(key="decimals").value == "as received"
+    assert len(page.dataframe) == 2
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+def test_data_that_a_rule_refuses_is_refused_in_the_words_of_the_library() -> None:
+    nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
+    page = open_page("ties", nothing, no_relevant="error")
+    assert r"have no relevant item" in page.error[0].value
+    assert table(page, 0).height == 3
+
+
+def test_names_are_text() -> None:
+    page = open_page("ties", made_data(made_rankings(NAMES).with_columns(pl.col("distance") * 0.5)))
+    said = words(page)
+    assert r"**\$x\^2\$**" in said
+    assert not [name for name in NAMES if name in said]
