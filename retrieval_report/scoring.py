@@ -166,11 +166,12 @@ def _ratio(values: Floats, divisor: Floats) -> Floats:
 
 
 def _longest(depths: Integers) -> int:
-    """The deepest position that a sum looks at, rounded up so that tables are shared between calls."""
+    """The deepest position that a sum looks at, rounded up by an eighth at most so that calls share their tables."""
     most = int(depths.max(initial=1))
     if most > LONGEST:
         raise DataError(f"a list is to be scored {most} positions deep; at most {LONGEST} are possible")
-    return 1 << max(most - 1, 1).bit_length()
+    unit = 1 << max(most.bit_length() - 4, 4)
+    return -(-most // unit) * unit
 
 
 def _sum_task(scorer: Scorer, need: needs.Sum, depths: Integers) -> Task:
