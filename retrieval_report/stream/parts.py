@@ -106,7 +106,8 @@ def _hash_part(parts: int) -> pl.Expr:
 
 def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool) -> Parts:
     """Parts as copies on disk, by a hash of the query; rows keep their order."""
-    parts = min(-(-table.rows // rows_per_part), MOST_PARTS)
+    # Rows out of order need about twice the memory of rows in place: an index, and often a tie of its own for each.
+    parts = min(-(-2 * table.rows // rows_per_part), MOST_PARTS)
     rows = table.scan()
     if numbered and "row" not in table.empty.columns:
         rows = rows.with_row_index("row")
