@@ -10,15 +10,16 @@ import hashlib
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
 from noticing import noticed
+from records import Data, Draws, Files, Rules, Verdict
 from retrieval_report.reading.files import column_names as columns_in
 from retrieval_report.reading.sources import find_files
 from retrieval_report.report.html import render_html
@@ -47,6 +48,7 @@ __all__ = [
     "profile",
     "query_table",
     "read_files",
+    "remarks",
     "report",
     "rows_of",
     "scores",
@@ -57,7 +59,6 @@ __all__ = [
 
 REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
 FEW_SHUFFLES = 200  # up to which they are drawn for metrics that nobody has asked for yet
-LARGE = 2_000_000  # rows from which on random orders are drawn only where asked for
 # Computed at once, so that passing from one to the other costs nothing.
 METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
@@ -67,86 +68,21 @@ _turn = threading.Lock()  # one prefetch at a time
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """What is looked at: frames, and where they come from.
+def remember(entries: int) -> Callable[[Function], Function]:
+    """Keep the last results of a function; arguments that begin with an underscore do not tell them apart.
 
-    Attributes
-    ----------
-    name
-        For the page; text, not Markdown.
-    digest
-        Stands for the content: equal digests mean equal frames.
-    rankings, judgements, queries
-        Contract frames; the last two may be None.
-    notes
-        What was read, and what was noticed while reading; text.
-    metric, cutoff
-        The measure to begin with.
+    The same warnings come from many functions; `remarks` has those that a page tells.
     """
 
-    name: str
-    digest: str
-    rankings: pl.DataFrame
-    judgements: pl.DataFrame | None = None
-    queries: pl.DataFrame | None = None
-    notes: tuple[str, ...] = field(default=())
-    metric: str = "ndcg"
-    cutoff: int | None = 10
+    def remembered(function: Function) -> Function:
+        @wraps(function)
+        def quiet(*given: Any, **named: Any) -> Any:
+            with noticed():
+                return function(*given, **named)
 
-    @cached_property
-    def models(self) -> tuple[str, ...]:
-        """All models, by name."""
-        if "model" not in self.rankings.columns:
-            return ("model",)
-        return tuple(sorted(self.rankings["model"].cast(pl.String).unique().drop_nulls()))
+        return st.cache_resource(max_entries=entries, show_spinner=False)(quiet)  # type: ignore[return-value]
 
-    @property
-    def counted(self) -> bool:
-        """Whether rows are counts, which have no order: no naive scores, no audit."""
-        return "count" in self.rankings.columns
-
-    @property
-    def large(self) -> bool:
-        """Whether drawing random orders takes long."""
-        return self.rankings.height > LARGE
-
-    @property
-    def averages(self) -> tuple[str, ...]:
-        """The averages that the queries allow."""
-        columns = () if self.queries is None else self.queries.columns
-        wanted = {"macro": "label", "weighted": "weight"}
-        return ("micro", *(average for average, column in wanted.items() if column in columns))
-
-    @property
-    def frames(self) -> dict[str, Any]:
-        """The frames by the names that `evaluate` gives them."""
-        return {"rankings": self.rankings, "judgements": self.judgements, "queries": self.queries}
-
-
-class Files(NamedTuple):
-    """Files to open: as `read_rankings`, `read_judgements` and `read_queries` take them."""
-
-    name: str
-    rankings: tuple[str, ...]
-    judgements: str | None = None
-    queries: str | None = None
-    columns: tuple[tuple[str, str], ...] = ()
-    measure: tuple[str, int | None] = ("ndcg", 10)
-
-
-class Verdict(NamedTuple):
-    """What `retrieval_report.report.verdict` says, and who only seems to have won."""
-
-    status: str
-    sentences: tuple[str, ...]
-    printed: tuple[str, ...]  # first in the order received, though not in expectation
-    best: tuple[str, ...]  # first in expectation
-
-
-def remember(entries: int) -> Callable[[Function], Function]:
-    """Keep the last results of a function; arguments that begin with an underscore do not tell them apart."""
-    return st.cache_resource(max_entries=entries, show_spinner=False)  # type: ignore[return-value]
+    return remembered
 
 
 def read_files(files: Files) -> Data:
@@ -178,20 +114,6 @@ def _read(digest: str, _files: Files) -> Data:
     return Data(_files.name, digest, rankings, judgements, queries, tuple(notes), metric, cutoff)
 
 
-class Rules(NamedTuple):
-    """The settings that decide the scores of all policies."""
-
-    no_relevant: str
-    relevant_from: float | None
-
-
-class Draws(NamedTuple):
-    """The settings that decide random orders."""
-
-    shuffles: int
-    seed: int
-
-
 def _rules(choice: Choice) -> Rules:
     return Rules(choice.no_relevant, choice.relevant_from)
 
@@ -203,10 +125,12 @@ def _draws(choice: Choice) -> Draws:
 @remember(8)
 def _exact(
     digest: str, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Rules, _data: Data
-) -> pl.DataFrame:
-    """Scores of all policies but the drawn one."""
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Scores of all policies but the drawn one, and what was noticed meanwhile."""
     policies = ("expected", *(() if _data.counted else ("naive",)), "worst", "best")
-    return rr.evaluate(**_data.frames, metrics=metrics, cutoffs=cutoffs, policies=policies, **rules._asdict())
+    with noticed() as notes:
+        frame = rr.evaluate(**_data.frames, metrics=metrics, cutoffs=cutoffs, policies=policies, **rules._asdict())
+    return frame, tuple(notes)
 
 
 @remember(24)
@@ -227,19 +151,28 @@ def _means(
     return rr.shuffled_means(**_data.frames, metrics=metric, cutoffs=cutoffs, **settings)
 
 
-def _all_scores(data: Data, choice: Choice) -> pl.DataFrame:
-    """The chosen metric at all cutoffs, all models; random orders only if chosen."""
+def _exact_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The usual metrics at once if the chosen one is among them."""
     usual = choice.metric in METRICS and set(choice.cutoffs) <= set(CUTOFFS)
     metrics, cutoffs = (METRICS, CUTOFFS) if usual else ((choice.metric,), choice.cutoffs)
-    exact = _exact(data.digest, metrics, cutoffs, _rules(choice), data)
-    parts = [exact.filter(pl.col("metric") == choice.metric)]
+    return _exact(data.digest, metrics, cutoffs, _rules(choice), data)
+
+
+def remarks(data: Data, choice: Choice) -> tuple[str, ...]:
+    """What the library warned of while it scored this data."""
+    return _exact_of(data, choice)[1]
+
+
+def _all_scores(data: Data, choice: Choice) -> pl.DataFrame:
+    """The chosen metric at all cutoffs, all models; random orders only if chosen."""
+    parts = [_exact_of(data, choice)[0].filter(pl.col("metric") == choice.metric)]
     if "shuffled" in choice.policies:
         parts.append(_drawn(data.digest, choice.metric, choice.cutoffs, _rules(choice), _draws(choice), data))
     return pl.concat(parts)
 
 
-def _of_models(frame: pl.DataFrame, choice: Choice, *columns: str) -> pl.DataFrame:
-    return frame.filter(*(pl.col(column).is_in(choice.models) for column in columns or ("model",)))
+def _of_models(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
+    return frame.filter(pl.col("model").is_in(choice.models))
 
 
 def at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
@@ -373,7 +306,7 @@ def rows_of(data: Data, model: str, query: object) -> pl.DataFrame:
 @remember(16)
 def _others(digest: str, rules: Rules, average: str, _data: Data) -> pl.DataFrame:
     """The expected means of all metrics that are computed at once."""
-    exact = _exact(digest, METRICS, CUTOFFS, rules, _data)
+    exact, _ = _exact(digest, METRICS, CUTOFFS, rules, _data)
     return rr.summarise(exact.filter(pl.col("policy") == "expected"), queries=_data.queries, average=average)
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from address import refusals
 from controls import Choice, sidebar
 from drawing import STYLE
-from loading import Data, prefetch
+from loading import Data, prefetch, remarks
 from opening import choose_data
 from retrieval_report.errors import RetrievalReportError
 from text import plain
@@ -33,6 +33,8 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
 
     def draw() -> None:
         try:
+            for note in remarks(data, choice):
+                st.warning(plain(note))
             import_module(f"views.{name}").show(data, choice)
         except RetrievalReportError as error:
             st.error(plain(error))

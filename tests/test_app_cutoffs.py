@@ -1,0 +1,61 @@
+"""The page Cutoffs draws what `summarise` returns along the cutoffs."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import retrieval_report as rr
+from made_pages import NAMES, charts, made_data, open_page, words
+from made_reports import made_rankings
+
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
+DATA = made_data(RANKINGS)
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100, None)
+
+
+def rows(spec: dict[str, object], column: str) -> list[dict[str, object]]:
+    tables = spec["datasets"]
+    assert isinstance(tables, dict)
+    return [row for table in tables.values() for row in table if column in row]
+
+
+def test_a_panel_for_every_policy_shows_the_means() -> None:
+    page = open_page("cutoffs", DATA)
+    panels = next(spec for spec in charts(page).values() if "concat" in spec)
+    titles = [panel["title"]["text"] for panel in panels["concat"]]
+    assert titles == ["expected", "order received", "mean of shuffles", "worst tie order", "best tie order"]
+    scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=CUTOFFS, policies=("expected", "naive", "best", "worst"))
+    truth = rr.summarise(scores)
+    drawn = {(row["model"], row["k"], round(float(str(row["value"])), 12)) for row in rows(panels, "value")}
+    for model, cutoff, value in truth.select("model", "cutoff", "value").iter_rows():
+        assert (model, "all" if cutoff is None else str(cutoff), round(value, 12)) in drawn
+
+
+def test_bands_are_drawn_for_the_models_of_the_address() -> None:
+    without = next(iter(charts(open_page("cutoffs", DATA)).values()))
+    page = open_page("cutoffs", DATA, bands="coarse")
+    spec = next(iter(charts(page).values()))
+    assert page.multiselect(key="bands").value == ["coarse"]
+    marks = [layer["mark"]["type"] for layer in spec["layer"]]
+    assert marks.count("area") == 2
+    assert "area" not in [layer["mark"]["type"] for layer in without["layer"]]
+
+
+def test_policies_that_are_not_chosen_have_no_panel() -> None:
+    page = open_page("cutoffs", DATA, policies="expected")
+    panels = next(spec for spec in charts(page).values() if "concat" in spec)
+    assert len(panels["concat"]) == 1
+
+
+def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:
+    page = open_page("cutoffs", DATA, metric="r_precision")
+    assert "has no cutoff to choose" in page.info[0].value
+    assert charts(page) == {}
+
+
+def test_any_name_and_nothing_relevant() -> None:
+    rankings = made_rankings(NAMES).with_columns(relevance=pl.lit(0))
+    page = open_page("cutoffs", made_data(rankings), no_relevant="skip")
+    assert not page.error
+    assert words(page).startswith("Cutoffs: ndcg")
+    assert all("Nothing to show" in title for title in charts(page))

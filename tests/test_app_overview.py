@@ -1,0 +1,110 @@
+"""The page Overview says first who wins, whether that hangs on tie order, and what others print."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_pages import NAMES, charts, made_data, open_page, plain, table, words
+from made_reports import made_rankings
+from retrieval_report.report.verdict import verdict
+
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
+# Received by falling relevance, the tie of four looks like a perfect list.
+ACCIDENT = pl.DataFrame(
+    {
+        "model": ["coarse"] * 4 + ["fine"] * 4,
+        "query": ["q"] * 8,
+        "item": list("abcd") * 2,
+        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
+        "relevance": [1, 0, 0, 0] * 2,
+    }
+)
+POLICIES = ("expected", "naive", "worst", "best", "shuffled")
+
+
+def test_an_accidental_winner_is_named_in_the_first_line() -> None:
+    page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
+    first = page.error[0].value.splitlines()[0]
+    assert first == (
+        "**The printed winner is an accident of tie order.** In the order received, coarse comes first by rr\\@3; "
+        "over all orders of tied items it is fine."
+    )
+    assert page.main.children[1].value == page.error[0].value  # nothing but the title stands above
+
+
+def test_a_safe_winner_is_not_called_an_accident() -> None:
+    rows = [(model, f"q{query}", item, item if model == "good" else -item, int(item == 0)) for model in ("good", "bad")
+            for query in range(12) for item in range(4)]  # fmt: skip
+    rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    page = open_page("overview", made_data(rankings))
+    assert "good has the highest expected" in page.success[0].value
+    assert not page.error
+    assert "accident" not in words(page)
+
+
+def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summary() -> None:
+    page = open_page("overview", made_data(RANKINGS))
+    scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3, policies=POLICIES)
+    draws = rr.shuffled_means(RANKINGS, metrics="ndcg", cutoffs=3)
+    summary = rr.summarise(scores)
+    pairs = rr.flips(summary, comparison=rr.compare(scores, draws=draws))
+    _, sentences = verdict(summary, pairs, metric="ndcg", cutoff=3)
+    for sentence in sentences:
+        assert plain(sentence) in words(page)
+    shown = table(page, 0)
+    exact = summary.filter(policy="expected").sort("value", descending=True)
+    assert shown["model"].to_list() == exact["model"].to_list()
+    for column, policy in (("expected", "expected"), ("naive", "naive"), ("shuffled", "shuffled"), ("lowest", "worst")):
+        values = dict(summary.filter(policy=policy).select("model", "value").iter_rows())
+        assert shown[column].to_list() == [values[model] for model in shown["model"]]
+    assert shown["tie_std"].to_list() == exact["tie_std"].to_list()
+    flips = table(page, 1)
+    assert sorted(flips["verdict"]) == sorted(pairs["verdict"])
+    assert len(charts(page)) == 2
+
+
+def test_one_model_has_scores_but_no_order() -> None:
+    page = open_page("overview", made_data(RANKINGS), models="fine")
+    assert table(page, 0)["model"].to_list() == ["fine"]
+    assert page.info[-1].value == "It takes two models to ask."
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_other_averages_are_those_of_summarise(average: str) -> None:
+    queries = pl.DataFrame(
+        {"query": [f"query {n}" for n in range(6)], "label": list("aabbbb"), "weight": [1.0, 2, 3, 4, 5, 6]}
+    )
+    page = open_page("overview", made_data(RANKINGS, queries=queries), average=average)
+    scores = rr.evaluate(RANKINGS, queries=queries, metrics="ndcg", cutoffs=3)
+    summary = rr.summarise(scores, queries=queries, average=average).filter(policy="expected")
+    exact = dict(summary.select("model", "value").iter_rows())
+    assert dict(table(page, 0).select("model", "expected").iter_rows()) == pytest.approx(exact, abs=1e-12)
+
+
+def test_counts_have_no_order_received() -> None:
+    page = open_page("overview", made_data(rr.count_ties(RANKINGS)))
+    assert "naive" not in table(page, 0).columns
+    assert page.multiselect(key="policies").options == ["expected", "shuffled", "worst", "best"]
+
+
+def test_names_are_text() -> None:
+    page = open_page("overview", made_data(made_rankings(NAMES)))
+    said = words(page)
+    assert all(plain(name, 60) in said for name in NAMES[:2])
+    for name in NAMES:
+        assert name not in said.replace("\\", "") or plain(name) in said
+        assert f" {name} " not in said
+    assert table(page, 0)["model"].to_list()[0] in NAMES
+
+
+def test_what_the_library_refuses_is_said_in_its_words() -> None:
+    page = open_page("overview", made_data(RANKINGS.with_columns(distance=pl.lit(float("nan")))))
+    assert plain("column 'distance': 144 NaN") in page.error[0].value
+    assert page.selectbox(key="metric").value == "ndcg"  # the controls stand
+
+
+def test_the_measure_without_a_score_is_said_to_have_none() -> None:
+    page = open_page("overview", made_data(RANKINGS.with_columns(relevance=0)), no_relevant="skip")
+    assert "No model has a score" in words(page)
