@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 import pytest
-from bad_input import ENTRANCES, POLICIES, mixed, numbers, one_list, rankings, refused, scores
 from polars.testing import assert_frame_equal
-from test_evaluation import TEXTS
 
+from bad_input import ENTRANCES, POLICIES, mixed, numbers, one_list, rankings, refused, scores
 from retrieval_report import (
     count_ties,
     evaluate,
@@ -26,6 +25,7 @@ from retrieval_report import (
 )
 from retrieval_report.errors import ColumnError, DataError, FileError, RetrievalReportError, RetrievalReportWarning
 from retrieval_report.schema import SCORES, SUMMARY
+from test_evaluation import TEXTS
 
 EMPTY = {
     "typed": rankings().clear(),
