@@ -52,6 +52,7 @@ def settings(folder: Path) -> dict[str, Any]:
         "spark.driver.memory": "1g",
         "spark.local.dir": str(folder / "local"),
         "spark.sql.shuffle.partitions": "4",
+        "spark.task.maxFailures": "2",  # once for a killed executor; bad data fail as often as they may
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
