@@ -1,11 +1,14 @@
-"""Rankings larger than memory: rows per second and peak memory of ``evaluate_to`` as the rows grow.
+"""Rankings larger than memory: rows per second and peak memory as the rows grow.
 
-    python benchmarks/out_of_core.py 2e7 2e8
-    python benchmarks/out_of_core.py 1e7 4e7 --layout scattered --policies expected naive
+    python benchmarks/out_of_core.py 2e7 2e8 1e9
+    python benchmarks/out_of_core.py 2e7 1e8 --layout scattered
+    python benchmarks/out_of_core.py 2e7 2e8 --call evaluate count_ties_to group_by sorted_group_by
 
-Makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), scores them in a process of its own, and prints
+Makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), runs each call in a process of its own, and prints
 that process's highest resident set. Layouts: ``grouped`` (rows of a query stand together, whole-number distances
-0..64), ``scattered`` (rows in random order over all files, float64 distances, hardly a tie).
+0..64), ``scattered`` (rows in random order over all files, float64 distances, hardly a tie). Calls: ``evaluate_to`` and
+``count_ties_to`` of the files; ``evaluate`` of a lazy scan of them, which is copied to disk first; and, for the same
+counts, Polars' streaming ``group_by``, as it comes and with the promise that the rows are sorted by query.
 """
 
 from __future__ import annotations
@@ -25,6 +28,10 @@ import polars as pl
 
 ITEMS = 1_000  # per query
 FILE_ROWS = 5_000_000
+CALLS = ("evaluate_to", "evaluate", "count_ties_to", "group_by", "sorted_group_by")
+HEAD = """\
+| call | layout | rows | MiB on disk | seconds | CPU seconds | 10⁶ rows/s | 10⁶ rows/CPU s | peak MiB |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
 def make(folder: Path, rows: int, layout: str) -> None:
@@ -47,38 +54,42 @@ def make(folder: Path, rows: int, layout: str) -> None:
         frame.write_parquet(folder / f"part-{number:05}.parquet", compression="lz4")
 
 
-def score(folder: Path, policies: tuple[str, ...], rows_per_part: int, progress: bool) -> None:
-    """Run in the child: print seconds, CPU seconds and peak memory as JSON."""
-    from retrieval_report.stream import evaluate_to
+def run(call: str, source: Path, out: Path, policies: tuple[str, ...], rows_per_part: int) -> None:
+    """What is measured."""
+    import retrieval_report as rr
 
+    files = sorted(source.iterdir())
+    scan = pl.scan_parquet(files, glob=False)
+    if call == "evaluate_to":
+        rr.evaluate_to(out / "scores.parquet", files, model="m", policies=policies, rows_per_part=rows_per_part)
+    elif call == "evaluate":
+        rr.evaluate(scan, policies=policies)
+    elif call == "count_ties_to":
+        rr.count_ties_to(out / "counts.parquet", files, model="m", rows_per_part=rows_per_part)
+    else:
+        told = scan.set_sorted("query") if call == "sorted_group_by" else scan
+        told.group_by("query", "distance", "relevance").agg(pl.len()).sink_parquet(out / "counts.parquet")
+
+
+def child(arguments: argparse.Namespace) -> None:
+    """Print seconds, CPU seconds and peak memory as JSON."""
     start = time.perf_counter()
-    evaluate_to(
-        folder / "out" / "scores.parquet",
-        folder / "in",
-        model="m",
-        policies=policies,
-        rows_per_part=rows_per_part,
-        progress=progress,
-    )
+    run(*arguments.call, arguments.files, arguments.child, tuple(arguments.policies), arguments.rows_per_part)
     seconds = time.perf_counter() - start
     usage = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024}))
 
 
-def measure(rows: int, arguments: argparse.Namespace) -> str:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "in").mkdir()
-        (folder / "out").mkdir()
-        make(folder / "in", rows, arguments.layout)
-        size = sum(file.stat().st_size for file in (folder / "in").iterdir()) / 2**20
-        command = [sys.executable, __file__, "--child", name, "--rows-per-part", str(arguments.rows_per_part)]
-        command += ["--progress"] * arguments.progress + ["--policies", *arguments.policies]
+def measure(call: str, files: Path, rows: int, arguments: argparse.Namespace) -> str:
+    size = sum(file.stat().st_size for file in files.iterdir()) / 2**20
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, __file__, "--child", out, "--files", str(files), "--call", call]
+        command += ["--rows-per-part", str(arguments.rows_per_part), "--policies", *arguments.policies]
         child = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     result = json.loads(child.stdout)
     return (
-        f"| {arguments.layout} | {rows:.0e} | {size:,.0f} | {result['seconds']:.1f} | {result['cpu']:.1f} "
-        f"| {rows / result['seconds'] / 1e6:.1f} | {result['peak']:,.0f} |"
+        f"| `{call}` | {arguments.layout} | {rows:.0e} | {size:,.0f} | {result['seconds']:.1f} | {result['cpu']:.1f} "
+        f"| {rows / result['seconds'] / 1e6:.1f} | {rows / result['cpu'] / 1e6:.1f} | {result['peak']:,.0f} |"
     )
 
 
@@ -86,19 +97,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", type=float, default=[2e7, 2e8])
     parser.add_argument("--layout", choices=("grouped", "scattered"), default="grouped")
+    parser.add_argument("--call", nargs="+", choices=CALLS, default=["evaluate_to"])
     parser.add_argument("--policies", nargs="+", default=["expected"])
     parser.add_argument("--rows-per-part", type=int, default=2_000_000)
-    parser.add_argument("--progress", action="store_true")
+    parser.add_argument("--files", type=Path, help="a folder of files made earlier, of the rows given")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        score(arguments.child, tuple(arguments.policies), arguments.rows_per_part, arguments.progress)
+        child(arguments)
         return
-    print(f"polars {pl.__version__}, numpy {np.__version__}, {os.cpu_count()} processors; {' '.join(sys.argv)}")
-    print("| layout | rows | MiB on disk | seconds | CPU seconds | M rows/s | peak MiB |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for rows in arguments.rows:
-        print(measure(int(rows), arguments), flush=True)
+    print(HEAD)
+    for rows in map(int, arguments.rows):
+        with tempfile.TemporaryDirectory() as name:
+            files = arguments.files or Path(name)
+            if not arguments.files:
+                make(files, rows, arguments.layout)
+            for call in arguments.call:
+                print(measure(call, files, rows, arguments), flush=True)
+    machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    command = " ".join(["python", *sys.argv])
+    print(f"\n{machine}; polars {pl.__version__}, numpy {np.__version__}. Command: `{command}`")
 
 
 if __name__ == "__main__":
