@@ -70,7 +70,7 @@ def show(data: Data, choice: Choice) -> None:
     with right:
         _table(rows, known.height)
     st.header("One ranked list", anchor="list")
-    chosen = _choose(rows, known, choice)
+    chosen = _choose(known, choice)
     if chosen is not None:
         _list(data, choice, chosen)
 
@@ -117,14 +117,16 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     )
 
 
-def _choose(rows: pl.DataFrame, known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
-    """The row of the list to look at, by two menus; any query can be typed."""
+def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
+    """The row of the list to look at, by two menus; any query can be typed.
+
+    What they offer first must not depend on the rectangle: the address leaves it out, and does not hold the rectangle.
+    """
     columns = st.columns(2)
     with columns[0]:
-        model = choose_one("Model", choice.models, name="model", default=rows["model"][0])
+        model = choose_one("Model", choice.models, name="model", default=known["model"][0])
     mine = known.filter(pl.col("model") == model)
-    first = pl.concat([rows.filter(pl.col("model") == model), mine]).head(LISTED)
-    options = list(dict.fromkeys(map(short, first["query"])))
+    options = [short(query) for query in mine["query"].head(LISTED)]
     with columns[1]:
         text = st.selectbox(
             "Query",

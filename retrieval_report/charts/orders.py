@@ -201,6 +201,8 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     lines = ["green: relevant, paler: less so; a frame is a tie, whose items could stand in any order"]
     if cutoff is not None:
         lines[0] += f"; the line is the cutoff {cutoff}"
+    if first.height > PLACES:
+        lines[0] += f"; the first {PLACES} of {first.height} places"
     return finish(chart, _orders_title(first), lines, _orders_spoken(rows, names[:-1], cutoff), 88)
 
 
