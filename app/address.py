@@ -24,9 +24,9 @@ MOST_LISTED = 8
 
 
 def refuse(name: str, value: str, reason: str) -> None:
-    """Remember that a value in the address was not used; `refusals` tells."""
+    """Remember that a value in the address was not used; `refusals` tells. The first reason for a name counts."""
     told = st.session_state.setdefault(REFUSED, {})
-    told[name] = f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}"
+    told.setdefault(name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}")
 
 
 def refusals() -> list[str]:

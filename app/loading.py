@@ -35,6 +35,7 @@ __all__ = [
     "METRICS",
     "Data",
     "Files",
+    "Rules",
     "Verdict",
     "agreement",
     "at_cutoff",

@@ -15,7 +15,7 @@ from retrieval_report.codes_files import CodeFile, codes_from
 from retrieval_report.errors import FileError, ParameterError
 from retrieval_report.reading.files import column_names, judgements_from, queries_from, rankings_from
 from retrieval_report.reading.names import RANKINGS, match_columns
-from retrieval_report.reading.sources import Source, base_name, source_of
+from retrieval_report.reading.sources import Source, source_of
 
 __all__ = ["MOST_BYTES", "MOST_ROWS", "Upload", "read_codes", "read_tables"]
 
@@ -98,7 +98,7 @@ def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: s
     shards = [codes_from(item.label, item.content, MOST_BYTES) for item in items]
     if asked.labels is None or any(shard.labels is None for shard in shards):
         raise FileError(f"{query.label}: codes need labels on both sides to know what is relevant")
-    model = base_name(query.source().path).removesuffix(".npz").removesuffix(".npy")
+    model = query.label.removesuffix(".npz").removesuffix(".npy") or query.label
     return rr.count_codes(
         asked.codes,
         (_shard(shard) for shard in shards),

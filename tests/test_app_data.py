@@ -1,0 +1,174 @@
+"""The page Data & export: uploads, what was read and refused, and numbers as files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from made_pages import APP, TIMEOUT, drawn, plain, words
+from made_reports import made_rankings
+
+RANKINGS = made_rankings(("fine",), queries=3)
+CSV = RANKINGS.drop("model").write_csv().encode()
+RUN = b"".join(
+    f"q{query} Q0 d{item} {item} {10 - item // 2} tagged\n".encode() for query in range(3) for item in range(6)
+)
+QRELS = b"".join(f"q{query} 0 d{item} {int(item % 3 == 0)}\n".encode() for query in range(3) for item in range(6))
+NAMED_OTHERWISE = b"topic number,thing,closeness,good\n1,a,0.5,1\n1,b,0.25,0\n2,a,0.5,0\n2,b,0.25,1\n"
+
+
+def opened(**address: str) -> AppTest:
+    """The application at the page, found by its hash as a click in the menu does."""
+    test = AppTest.from_file(f"{APP}/main.py", default_timeout=TIMEOUT)
+    for name, value in address.items():
+        test.query_params[name] = value
+    drawn(test.run())
+    return to_page(test, "data")
+
+
+def to_page(test: AppTest, path: str) -> AppTest:
+    # AppTest.switch_page knows pages that are files only.
+    test._page_hash = next(key for key, page in test._registered_pages.items() if page["url_pathname"] == path)
+    return drawn(test.run())
+
+
+def upload(test: AppTest, key: str, *files: tuple[str, bytes]) -> AppTest:
+    uploads = [(name, content, "application/octet-stream") for name, content in files]
+    box: Any = test.file_uploader(key=key)
+    box.set_value(uploads if box.accept_multiple_files else uploads[0])
+    return drawn(test.run())
+
+
+def sidebar_data(test: AppTest) -> str:
+    return str(test.selectbox(key="open").value)
+
+
+def rows(test: AppTest) -> dict[str, int]:
+    """Rows of the frames that are looked at."""
+    facts = test.dataframe[0].value
+    return dict(zip(facts["frame"], facts["rows"], strict=True))
+
+
+def test_a_table_is_opened_under_the_name_of_its_file() -> None:
+    test = upload(opened(), "rankings upload", ("../../etc/fine lists.csv", CSV))
+    assert sidebar_data(test) == "docs"  # nothing is opened before it is asked for
+    drawn(test.button[0].click().run())
+    assert sidebar_data(test) == "upload"
+    assert rows(test) == {"rankings": RANKINGS.height}
+    assert test.multiselect(key="models").options == ["fine lists"]
+    assert test.query_params["open"] == "upload"
+
+
+def test_several_packed_runs_and_their_judgements_are_several_models() -> None:
+    runs = [(f"{name}.run.gz", gzip.compress(RUN.replace(b"tagged", name.encode()))) for name in ("one", "two")]
+    test = upload(opened(), "rankings upload", *runs)
+    test = upload(test, "judgements upload", ("qrels.txt", QRELS))
+    drawn(test.button[0].click().run())
+    assert rows(test) == {"rankings": 36, "judgements": 18}
+    assert test.multiselect(key="models").options == ["one", "two"]
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "ndjson", "tsv"])
+def test_other_formats(form: str) -> None:
+    buffer = io.BytesIO()
+    {
+        "parquet": RANKINGS.write_parquet,
+        "arrow": RANKINGS.write_ipc,
+        "ndjson": RANKINGS.write_ndjson,
+        "tsv": lambda target: RANKINGS.write_csv(target, separator="\t"),
+    }[form](buffer)
+    test = upload(opened(), "rankings upload", (f"lists.{form}", buffer.getvalue()))
+    drawn(test.button[0].click().run())
+    assert rows(test) == {"rankings": RANKINGS.height}
+    assert test.multiselect(key="models").options == ["fine"]
+
+
+def test_columns_of_unknown_names_are_asked_for() -> None:
+    test = upload(opened(), "rankings upload", ("other.csv", NAMED_OTHERWISE))
+    assert "lack query and item" in words(test).replace("\\", "")
+    for ours, theirs in (
+        ("query", "topic number"),
+        ("item", "thing"),
+        ("distance", "closeness"),
+        ("relevance", "good"),
+    ):
+        test.selectbox(key=f"column {ours}").set_value(theirs)
+    drawn(test.run())
+    drawn(test.button[0].click().run())
+    assert rows(test) == {"rankings": 4}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"query,item,distance,relevance\nq,a,1,1\nq,b,nan,0\n", "column 'distance': 1 NaN"),
+        (b"query,item,distance,relevance\nq,a,1\n", "lists.csv, line 2: 3 fields"),
+        (b"query,item,distance\nq,a,1\n", "no column 'relevance'"),
+        (b"\x1f\x8b\x08 no gzip", "lists.csv: damaged gzip file"),
+        (b"", "lists.csv: the file is empty"),
+    ],
+    ids=["NaN", "short row", "no relevance", "damaged", "empty"],
+)
+def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost(content: bytes, message: str) -> None:
+    test = upload(opened(), "rankings upload", ("good.csv", CSV))
+    drawn(test.button[0].click().run())
+    before = rows(test)
+    test = upload(test, "rankings upload", ("lists.csv", content))
+    if test.button and test.button[0].label == "Open these files":
+        drawn(test.button[0].click().run())
+    assert plain(message) in words(test)
+    assert sidebar_data(test) == "upload"
+    assert rows(test) == before
+    assert drawn(to_page(test, "overview")).title[0].value.startswith("Overview")
+
+
+def archive(codes: Any, labels: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, codes=codes, labels=labels)
+    return buffer.getvalue()
+
+
+def test_codes_are_counted() -> None:
+    generator = np.random.default_rng(0)
+    codes, labels = generator.integers(0, 2, (60, 8)), generator.integers(0, 3, 60)
+    test = upload(opened(), "query codes", ("lsh-8.npz", archive(codes[:10], labels[:10])))
+    test = upload(test, "item codes", ("items.npz", archive(codes[10:], labels[10:])))
+    button = next(button for button in test.button if button.label == "Open these codes")
+    drawn(button.click().run())
+    assert not test.error, test.error[0].value
+    assert list(rows(test)) == ["counts"]
+    assert test.multiselect(key="models").options == ["lsh-8"]
+    assert "naive" not in test.multiselect(key="policies").options
+
+
+def test_codes_that_do_not_fit_are_refused() -> None:
+    test = upload(opened(), "query codes", ("a.npz", archive(np.ones((2, 8)), [0, 1])))
+    test = upload(test, "item codes", ("b.npz", archive(np.ones((2, 9)), [0, 1])))
+    drawn(next(button for button in test.button if button.label == "Open these codes").click().run())
+    assert "Nothing was opened" in test.error[0].value
+    assert sidebar_data(test) == "docs"
+
+
+def test_uploads_stay_in_their_session() -> None:
+    test = upload(opened(), "rankings upload", ("mine.csv", CSV))
+    drawn(test.button[0].click().run())
+    other = AppTest.from_file(f"{APP}/main.py", default_timeout=TIMEOUT)
+    other.query_params["open"] = "upload"
+    drawn(other.run())
+    assert sidebar_data(other) == "docs"
+    assert "stays in the session" in words(other)
+    assert "open" not in other.query_params
+
+
+def test_the_report_is_made_on_demand() -> None:
+    test = upload(opened(), "rankings upload", ("mine.csv", CSV))
+    drawn(test.button[0].click().run())
+    labels = [button.label for button in test.download_button]
+    assert labels == ["Scores, CSV", "Summary, CSV", "Scores, Parquet"]
+    drawn(next(button for button in test.button if button.label == "Prepare the HTML report").click().run())
+    assert [button.label for button in test.download_button][-1] == "Download the report"
