@@ -299,10 +299,12 @@ def test_the_input_is_never_replaced(tmp_path: Path) -> None:
     assert_frame_equal(pl.read_parquet(tmp_path / "rankings.parquet"), made())
 
 
-def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str) -> None:
+    frame = made().sample(fraction=1.0, shuffle=True, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm's monitor thread
-        evaluate_to(tmp_path / "scores.parquet", made(), rows_per_part=60, progress=True, **FEW)
+        agrees(tmp_path, frame, frame, policies="naive", progress=True, **FEW)
     shown = capsys.readouterr().err
     assert "looking for queries: 100%" in shown
     assert "scoring: 100%" in shown
+    assert ("copying: 100%" in shown) == (way == "copied")

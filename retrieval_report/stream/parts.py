@@ -7,7 +7,8 @@ Otherwise the rows are copied once, in order, into one folder for every hash of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def find_parts(table: Table, scratch: Scratch, rows_per_part: int, *, numbered: 
         raise DataError(f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several runs")
     runs = _runs(table, progress)
     ranges = None if runs is None else _ranges(table, runs, rows_per_part)
-    return _copies(table, scratch(), rows_per_part, numbered) if ranges is None else ranges
+    return _copies(table, scratch(), rows_per_part, numbered, progress) if ranges is None else ranges
 
 
 def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
@@ -104,7 +105,7 @@ def _hash_part(parts: int) -> pl.Expr:
     return (pl.col("query").hash() % parts).cast(pl.Int64)
 
 
-def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool) -> Parts:
+def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool, progress: bool) -> Parts:
     """Parts as copies on disk, by a hash of the query; rows keep their order."""
     # Rows out of order need about twice the memory of rows in place: an index, and often a tie of its own for each.
     parts = min(-(-2 * table.rows // rows_per_part), MOST_PARTS)
@@ -114,7 +115,8 @@ def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool) -> P
     target = pl.PartitionBy(folder / "copies", key=_hash_part(parts).alias("part"), include_key=False)
     how: dict[str, Any] = {"compression": "lz4", "statistics": False, "row_group_size": COPY_GROUP}
     try:
-        rows.sink_parquet(target, maintain_order=True, mkdir=True, **how)
+        with _watched(rows, table.rows, progress) as watched:
+            watched.sink_parquet(target, maintain_order=True, mkdir=True, **how)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise OutputError(f"the rows cannot be copied to the temporary folder '{folder}': {reason}") from error
@@ -133,3 +135,18 @@ def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool) -> P
 
     sizes = tuple(scan(number).select(pl.len()).collect().item() for number in range(parts))
     return Parts(sizes, read, lambda frame: frame.with_columns(part=_hash_part(parts)))
+
+
+@contextmanager
+def _watched(rows: pl.LazyFrame, total: int, progress: bool) -> Iterator[pl.LazyFrame]:
+    """The rows, and on request a progress bar that moves as they pass by."""
+    if not progress:
+        yield rows
+        return
+    with tqdm(total=total, desc="copying", unit="row", unit_scale=True) as bar:
+
+        def passed(batch: pl.DataFrame) -> pl.DataFrame:
+            bar.update(batch.height)
+            return batch
+
+        yield rows.map_batches(passed, schema=rows.collect_schema(), streamable=True)
