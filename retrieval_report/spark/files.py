@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
 
 import polars as pl
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -17,6 +13,7 @@ from retrieval_report.errors import ColumnError, FileError, OutputError, Retriev
 from retrieval_report.reading import read_judgements, read_queries
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
 from retrieval_report.spark.failures import our_errors
+from retrieval_report.spark.reasons import FAILURES, failing, reason
 
 __all__ = [
     "is_address",
@@ -89,10 +86,10 @@ def write_scores(scores: DataFrame, path: str) -> None:
     try:
         with our_errors():
             scores.write.mode("errorifexists").partitionBy("model").parquet(path)
-    except (PySparkException, Py4JError) as error:
+    except FAILURES as error:
         if "[PATH_ALREADY_EXISTS]" in str(error):
             raise OutputError(f"cannot write to '{path}': it is there already, and nothing is replaced") from error
-        raise RetrievalReportError(f"Spark gave up: {_reason(error)}") from error
+        raise RetrievalReportError(f"Spark gave up: {reason(error)}") from error
 
 
 def scores_frame(spark: SparkSession, path: str, like: DataFrame) -> DataFrame:
@@ -102,12 +99,12 @@ def scores_frame(spark: SparkSession, path: str, like: DataFrame) -> DataFrame:
 
 def write_csv(spark: SparkSession, frame: pl.DataFrame, path: str) -> None:
     """Write a small frame as one CSV file in a folder, where Spark alone can write."""
-    with _failing(OutputError, f"cannot write to '{path}'"):
+    with failing(OutputError, f"cannot write to '{path}'"):
         _sent(spark, frame).coalesce(1).write.mode("overwrite").csv(path, header=True)
 
 
 def _parquet(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    with _failing(FileError, ", ".join(paths)):
+    with failing(FileError, ", ".join(paths)):
         frame = spark.read.parquet(*paths)
         _ = frame.columns  # Spark Connect looks at the files only now
     return frame
@@ -124,18 +121,3 @@ def _sent(spark: SparkSession, frame: pl.DataFrame) -> DataFrame:
     """A frame of this process on the cluster; Spark has no unsigned numbers."""
     unsigned = [name for name, dtype in frame.schema.items() if dtype.is_unsigned_integer()]
     return spark.createDataFrame(frame.with_columns(pl.col(unsigned).cast(pl.Int64)).to_arrow())
-
-
-@contextmanager
-def _failing(ours: type[RetrievalReportError], place: str) -> Iterator[None]:
-    """Turn an error of Spark into one of ours, with its reason and without Java's traces."""
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise ours(f"{place}: {_reason(error)}") from error
-
-
-def _reason(error: Any) -> str:
-    java = getattr(error, "java_exception", None)
-    lines = str(error if java is None else java.getMessage()).strip().splitlines()
-    return next(iter(lines), type(error).__name__)[:300]

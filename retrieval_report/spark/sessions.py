@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from retrieval_report.errors import ParameterError
+from retrieval_report.spark.reasons import FAILURES, reason
 
 __all__ = ["is_local", "session"]
 
@@ -54,9 +54,10 @@ def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
         builder = builder.config(map={**LOCAL, "spark.ui.showConsoleProgress": str(progress).lower()})
     try:
         spark = builder.getOrCreate()
-    except (PySparkException, OSError, ValueError) as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ParameterError(f"master {master!r}: Spark does not start (is Java 17 or 21 there?): {reason}") from error
+    except (*FAILURES, OSError, ValueError) as error:
+        raise ParameterError(
+            f"master {master!r}: Spark does not start (is Java 17 or 21 there?): {reason(error)}"
+        ) from error
     try:
         with warnings.catch_warnings():
             # With pandas 3, on every run; of pandas only the import is needed.

@@ -1,0 +1,35 @@
+"""Why Spark failed, in a line: its errors come with pages of Java's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from retrieval_report.errors import RetrievalReportError
+
+__all__ = ["FAILURES", "failing", "reason"]
+
+FAILURES = (PySparkException, Py4JError)  # the second where Spark has no class for what Java throws
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what Spark or Java says.
+
+    >>> reason(PySparkException("[PATH_NOT_FOUND] Path does not exist: file:/x\\n at org.apache.spark"))
+    '[PATH_NOT_FOUND] Path does not exist: file:/x'
+    """
+    java = getattr(error, "java_exception", None)
+    lines = str(error if java is None else java.getMessage()).strip().splitlines()
+    return next(iter(lines), type(error).__name__)[:300]
+
+
+@contextmanager
+def failing(ours: type[RetrievalReportError], place: str) -> Iterator[None]:
+    """Turn an error of Spark into one of ours."""
+    try:
+        yield
+    except FAILURES as error:
+        raise ours(f"{place}: {reason(error)}") from error
