@@ -16,9 +16,9 @@ FAILURES = (PySparkException, Py4JError)  # the second where Spark has no class 
 
 
 def reason(error: BaseException) -> str:
-    """The first line of what Spark or Java says.
+    r"""The first line of what Spark or Java says.
 
-    >>> reason(PySparkException("[PATH_NOT_FOUND] Path does not exist: file:/x\\n at org.apache.spark"))
+    >>> reason(PySparkException("[PATH_NOT_FOUND] Path does not exist: file:/x\n at org.apache.spark"))
     '[PATH_NOT_FOUND] Path does not exist: file:/x'
     """
     java = getattr(error, "java_exception", None)
