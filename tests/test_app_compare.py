@@ -55,13 +55,24 @@ def test_the_tables_are_those_of_compare() -> None:
     truth = comparison()
     pair = table(page, 0)
     assert set(pair["policy"]) == {"expected", "naive", "shuffled"}
-    for row in pair.iter_rows(named=True):
-        exact = row_of(truth, row["model_a"], row["model_b"], row["policy"])
-        assert (row["difference"], row["wins"], row["losses"]) == (exact["difference"], exact["wins"], exact["losses"])
+    for row in pair.iter_rows(named=True):  # compare() has coarse before middle
+        exact = row_of(truth, "coarse", "middle", row["policy"])
+        assert (row["value_a"], row["value_b"]) == (exact["value_b"], exact["value_a"])
+        assert (row["wins"], row["losses"]) == (exact["losses"], exact["wins"])
+        assert (row["difference"], row["ci_low"]) == (-exact["difference"], -exact["ci_high"])
     pairs = table(page, 1)
     wanted = truth.filter(policy="expected").sort("model_a", "model_b")
     assert pairs.sort("model_a", "model_b")["difference"].to_list() == wanted["difference"].to_list()
     assert pairs.sort("model_a", "model_b")["p_tie"].to_list() == wanted["p_tie"].to_list()
+
+
+def test_the_pair_is_told_in_the_order_chosen() -> None:
+    page = open_page("compare", DATA, a="fine", b="coarse")
+    row = row_of(comparison(), "coarse", "fine")
+    assert numbers(page)["A − B, expected"] == f"{-row['difference']:+.4f}"
+    assert f"A is fine, B is coarse. Of {row['queries']} queries A wins {row['losses']}, B wins {row['wins']}" in words(
+        page
+    )
 
 
 def test_the_runs_of_both_models_are_drawn_on_one_axis() -> None:

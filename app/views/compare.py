@@ -12,6 +12,7 @@ from controls import Choice
 from drawing import draw
 from loading import Data, at_cutoff, comparison, flips, shuffled, summary, verdict
 from retrieval_report import charts
+from retrieval_report.analysis.comparison import turned
 from retrieval_report.report.verdict import pair_verdict
 from tables import frame_table
 from text import plain
@@ -92,7 +93,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
     status, sentences = pair_verdict(flips(data, choice), first, second, **place)
     BOXES.get(status, st.info)("\n\n".join(plain(sentence) for sentence in sentences))
     both = pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
-    pair = found.filter(both)
+    pair = turned(found.filter(both), pl.col("model_a") != first)
     exact = pair.filter(pl.col("policy") == "expected")
     if exact["difference"].null_count():
         st.info(f"They have no query in common on which both have a score for {plain(choice.measure)}.")
@@ -102,7 +103,8 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
         st.caption("Differences, intervals and p-values are of plain means over the queries, whatever is averaged.")
     draw(charts.intervals(pair, **place))
     st.subheader("What each kind of score says", anchor="policies")
-    frame_table(pair, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
+    shown = pair.drop("model_a", "model_b")
+    frame_table(shown, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
     st.subheader("What repeated runs would print", anchor="runs")
     if "shuffled" in choice.policies:
         means, known = shuffled(data, choice), at_cutoff(summary(data, choice), choice)

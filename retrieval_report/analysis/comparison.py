@@ -23,7 +23,7 @@ from retrieval_report.analysis.inputs import (
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 
-__all__ = ["COMPARISON", "compare"]
+__all__ = ["COMPARISON", "compare", "turned"]
 
 COMPARISON = {
     "model_a": pl.String,
@@ -185,6 +185,32 @@ def compare(
         chances = _tie_chances(grid, place, pairs, columns, drawn)
         frames.append(_frame(grid, place, pairs, columns, by_sample, chances))
     return pl.concat(frames)
+
+
+def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
+    """Exchange the two models of some pairs: what `compare` would say of them the other way round.
+
+    >>> comparison = compare({
+    ...     "model": ["a", "b"], "query": ["q"] * 2, "metric": ["rr"] * 2, "cutoff": [1] * 2, "policy": ["naive"] * 2,
+    ...     "value": [1.0, 0.25], "std": [None] * 2, "items": [3] * 2, "n_relevant": [1] * 2})
+    >>> names = ["model_a", "model_b", "value_a", "difference", "wins", "losses"]
+    >>> comparison.select(names).row(0), turned(comparison, pl.col("model_a") == "a").select(names).row(0)
+    (('a', 'b', 1.0, 0.75, 1, 0), ('b', 'a', 0.25, -0.75, 0, 1))
+    """
+    exchanged = [("model_a", "model_b"), ("value_a", "value_b"), ("wins", "losses")]
+    both = [*exchanged, *(pair[::-1] for pair in exchanged)]
+    return comparison.with_columns(
+        *(pl.when(where).then(pl.col(other)).otherwise(pl.col(name)).alias(name) for name, other in both),
+        *(
+            pl.when(where).then(0.0 - pl.col(other)).otherwise(pl.col(name)).alias(name)  # 0.0 − 0.0 is no −0.0
+            for name, other in (
+                ("difference", "difference"),
+                ("effect_size", "effect_size"),
+                ("ci_low", "ci_high"),
+                ("ci_high", "ci_low"),
+            )
+        ),
+    )
 
 
 def _pairs(models: list[str], baseline: str | None) -> _Pairs:

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.comparison import COMPARISON
+from retrieval_report.analysis.comparison import COMPARISON, turned
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
 from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import BLUE, GREEN, VERMILLION, empty_chart, finish, layered
@@ -156,29 +156,12 @@ def _ordered(pairs: pl.DataFrame) -> list[str]:
     return means.sort("value", "model", descending=[True, False])["model"].to_list()
 
 
-def _turned(pairs: pl.DataFrame, turn: pl.Expr) -> pl.DataFrame:
-    """Exchange the two models where asked."""
-    low, high = pl.col("ci_low"), pl.col("ci_high")
-    return pairs.with_columns(
-        *(
-            pl.when(turn).then(f"{name}_{other}").otherwise(f"{name}_{side}").alias(f"{name}_{side}")
-            for name in ("model", "value")
-            for side, other in ("ab", "ba")
-        ),
-        pl.when(turn).then(-pl.col("difference")).otherwise("difference").alias("difference"),
-        pl.when(turn).then(-high).otherwise(low).alias("ci_low"),
-        pl.when(turn).then(-low).otherwise(high).alias("ci_high"),
-        pl.when(turn).then("losses").otherwise("wins").alias("wins"),
-        pl.when(turn).then("wins").otherwise("losses").alias("losses"),
-    )
-
-
 def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     """Two cells for every pair: one half shows the difference, the other the chance of a flip."""
     place = {name: number for number, name in enumerate(labels)}
     behind = [pl.col(f"model_{side}").replace_strict(place, return_dtype=pl.Int64) for side in "ab"]
-    upper = _turned(pairs, behind[0] > behind[1])
-    lower = _turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
+    upper = turned(pairs, behind[0] > behind[1])
+    lower = turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     largest = pairs["difference"].abs().max()
     star = pl.when(pl.col("holm_p") < ALPHA).then(pl.lit("*")).otherwise(pl.lit(""))
     number = pl.col("ahead").map_elements(_rounded, return_dtype=pl.String)
@@ -257,7 +240,7 @@ def _title(pairs: pl.DataFrame, where: str) -> str:
 def _oriented(pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None) -> pl.DataFrame:
     """The better model of a pair first (or the one asked for), smallest differences on top."""
     turn = pl.col("difference") < 0 if lead is None else pl.col("model_b") == lead
-    rows = _turned(pairs, turn).sort("difference", "model_a", "model_b")
+    rows = turned(pairs, turn).sort("difference", "model_a", "model_b")
     first, second = (with_labels(rows.select(model=f"model_{side}"), labels) for side in "ab")
     named = zip(first["label"], second["label"], strict=True)
     text = [f"{a} − {b}" if lead is None else b for a, b in named]

@@ -10,7 +10,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.order_scores import DISTRIBUTION
-from retrieval_report.charts.data import held, inline, joined, nice_domain
+from retrieval_report.charts.data import held, inline, joined
 from retrieval_report.charts.names import clean, place_name
 from retrieval_report.charts.theme import (
     AMBER,
@@ -77,10 +77,8 @@ def score_distribution(
         return sentence_chart(f"{told.capitalize()} the same {where} here: {frame['value'][0]:.4f}.")
     known = {name: value for name, value in (marks or {}).items() if value is not None}
     bars = _bars(frame)
-    low, high = nice_domain(
-        pl.concat([bars.select(at="low"), bars.select(at="high"), pl.DataFrame({"at": [*known.values()]})]), ["at"]
-    )
-    x = alt.X("low:Q", title=where, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+    ends = [*bars["low"], *bars["high"], *known.values()]
+    x = alt.X("low:Q", title=where, scale=alt.Scale(domain=[min(ends), max(ends)], nice=False, zero=False))
     layers = [_probabilities(bars, x), *_marks(known, x)]
     chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
     count = f"exact: the {orders} orders that differ" if method == "exact" else f"{orders} random orders drawn"
@@ -94,7 +92,7 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
     span = values[-1] - values[0]
     if frame.height <= MOST_BARS:
         gap = min(second - first for first, second in pairwise(values))
-        half = max(gap * 0.4, span / 250)
+        half = max(gap * 0.3, span / 250)
         return frame.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, scores=pl.lit(1))
     width = span / BINS
     place = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
