@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from retrieval_report.errors import ColumnError, DataError
 from retrieval_report.options import Options
 from retrieval_report.spark.failures import our_errors, refusing
-from retrieval_report.spark.frames import where
+from retrieval_report.spark.frames import check_frame, where
 from retrieval_report.spark.plans import with_counts
 from retrieval_report.spark.sources import open_rows
 from retrieval_report.stream.chunks import LISTED
@@ -61,10 +61,10 @@ def _checked(name: str, order: str) -> Column:
 
 def check_items(rankings: DataFrame) -> None:
     """Raise a DataError if an item is twice in a list, or models disagree about an item; an exchange of its own."""
-    source = open_rows(rankings, Options(policies="expected", unjudged="non_relevant"), judged=True)
-    rows = source.rows
-    if "item" not in rows.columns:
+    check_frame(rankings, "rankings")
+    if "item" not in rankings.columns:
         raise ColumnError("rankings: no column 'item', which alone tells whether an item is there twice")
+    rows = open_rows(rankings, Options(policies="expected"), judged=True).rows
     if "standing" in rows.columns:
         rows = rows.filter(F.col("standing") == LISTED)
     with our_errors():

@@ -66,7 +66,8 @@ def evaluate(
         As for :func:`retrieval_report.evaluate`.
     plan
         "ties" counts equal items before they are sent, "rows" sends every item, "auto" looks at some of the first
-        rows and counts where a tie holds several. Naive scores need "rows". The scores do not depend on it.
+        rows and counts where a tie holds several (if the rows of a list are scattered over files, it sees too few of
+        them: say "ties" yourself). Naive scores need "rows". The scores do not depend on it.
     clustered
         The rows of every list are in one partition of the frame already (files of whole queries, buckets), so
         nothing is sent. That they are is checked by :func:`summarise`, which then finds no list twice.
