@@ -23,6 +23,7 @@ from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
 
 __all__ = ["ListScores", "draw_means", "score_lists", "score_prepared"]
 
+PIECE = 1_000_000  # rows of the long frame that are written together
 BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
 
 Floats = NDArray[np.float64]
@@ -47,6 +48,13 @@ class ListScores:
     def take(self, which: NDArray[np.integer]) -> ListScores:
         """The scores of some of the lists."""
         return ListScores(self.lists[which], self.columns, self.values[which], self.spreads[which])
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The long frame piece by piece, some million rows each."""
+        step = max(PIECE // max(self.columns.height, 1), 1)
+        for first in range(0, max(self.lists.height, 1), step):
+            own = slice(first, first + step)
+            yield ListScores(self.lists[own], self.columns, self.values[own], self.spreads[own]).frame()
 
     def frame(self) -> pl.DataFrame:
         """The long frame: a row for every list, metric, cutoff and policy."""

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -23,6 +24,7 @@ from retrieval_report import (
     count_ties_to,
     evaluate,
     evaluate_to,
+    in_memory,
     read_rankings,
 )
 from retrieval_report.stream import scores, sources, work
@@ -242,23 +244,29 @@ def test_an_interrupted_run_leaves_nothing(
     assert out.read_text() == "older"
 
 
-@pytest.mark.parametrize("order", ["grouped", "scattered"])
-def test_no_more_than_a_part_is_in_memory(source: Path, monkeypatch: pytest.MonkeyPatch, order: str) -> None:
-    frame = made(queries=46)
-    frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
-    sizes: dict[str, list[int]] = {"score_lists": [], "count_rows": []}
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
+    """How many rows each part had."""
+    seen: dict[str, list[int]] = {"score_lists": [], "count_rows": []}
 
     def watch(name: str) -> None:
         whole = getattr(work, name)
 
         def watched(rows: pl.DataFrame, *others: object) -> object:
-            sizes[name].append(rows.height)
+            seen[name].append(rows.height)
             return whole(rows, *others)
 
         monkeypatch.setattr(work, name, watched)
 
     watch("score_lists")
     watch("count_rows")
+    return seen
+
+
+@pytest.mark.parametrize("order", ["grouped", "scattered"])
+def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[int]], order: str) -> None:
+    frame = made(queries=46)
+    frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
     evaluate(written(source, [frame]), **FEW)
     count_ties(frame.lazy())
     longest = frame.group_by("query").len()["len"].max()
@@ -267,6 +275,20 @@ def test_no_more_than_a_part_is_in_memory(source: Path, monkeypatch: pytest.Monk
         assert sum(own) >= frame.height
         assert max(own) <= PARTS + 2 * longest + 4  # a hash fills parts unevenly; the marker has two items a model
     assert leftovers(source.parent) == []
+
+
+@pytest.mark.parametrize("order", ["grouped", "scattered"])
+def test_short_lists_with_many_results_come_in_smaller_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, list[int]], order: str
+) -> None:
+    queries = np.arange(300) if order == "grouped" else np.tile(np.arange(150), 2)
+    frame = pl.DataFrame({"query": queries, "item": np.arange(300), "distance": 1, "relevance": queries % 2})
+    options: dict[str, Any] = {"metrics": "precision", "cutoffs": range(1, 81), "policies": "expected"}
+    monkeypatch.setattr(in_memory, "PIECE", 100)  # of a part, some lists are written at a time
+    path = evaluate_to(tmp_path / "scores.parquet", frame, rows_per_part=PARTS, **options)
+    assert max(sizes["score_lists"]) < PARTS / 2
+    scores = pl.read_parquet(path).sort("query", maintain_order=True)
+    assert_frame_equal(scores, evaluate(frame, **options), check_exact=True)
 
 
 def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:

@@ -26,6 +26,7 @@ __all__ = ["Parts", "find_parts"]
 CHUNK_ROWS = 4_000_000  # rows whose query ids are looked at together
 MOST_RUNS = 10_000_000  # runs of equal ids kept in memory, some 50 bytes each
 LEAST_RANGE = 100_000  # mean rows of a range below which jumping about costs more than a copy
+RESULTS_PER_ROW = 4  # results that need the memory of a row
 MOST_PARTS = 256  # files open while rows are copied
 COPY_GROUP = 16_384  # rows of a Parquet row group of a copy: what every open file holds in memory
 MOST_ROWS = 2**32 - 1  # what Polars counts
@@ -40,16 +41,19 @@ class Parts:
     locate: Callable[[pl.LazyFrame], pl.LazyFrame]  # adds the column ``part`` to a frame with a column ``query``
 
 
-def find_parts(table: Table, scratch: Scratch, rows_per_part: int, *, numbered: bool, progress: bool) -> Parts:
+def find_parts(
+    table: Table, scratch: Scratch, rows_per_part: int, *, results: int, numbered: bool, progress: bool
+) -> Parts:
     """Ranges of the table if they can be found, else copies of its rows in ``scratch``.
 
+    ``results`` is how many results every query has: of short lists, these fill the memory and not the rows.
     ``numbered`` asks that copies hold the number of their row, for naive scores.
     """
     if table.rows > MOST_ROWS:
         raise DataError(f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several runs")
     runs = _runs(table, progress)
-    ranges = None if runs is None else _ranges(table, runs, rows_per_part)
-    return _copies(table, scratch(), rows_per_part, numbered, progress) if ranges is None else ranges
+    ranges = None if runs is None else _ranges(table, runs, rows_per_part, results)
+    return _copies(table, scratch(), rows_per_part, results, numbered, progress) if ranges is None else ranges
 
 
 def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
@@ -72,12 +76,12 @@ def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
     return frame.with_columns(end=pl.col("begin").shift(-1, fill_value=total))
 
 
-def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int) -> Parts | None:
+def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int, results: int) -> Parts | None:
     """Parts as ranges of rows, queries in order of their first row; None if the ranges would be many and short."""
     rows = (pl.col("end") - pl.col("begin")).sum().alias("rows")
     queries = runs.group_by("query", maintain_order=True).agg(rows)
-    before = pl.col("rows").cum_sum() - pl.col("rows")
-    queries = queries.with_columns(part=(before // rows_per_part).rle_id().cast(pl.Int64))
+    size = pl.max_horizontal("rows", results // RESULTS_PER_ROW)
+    queries = queries.with_columns(part=((size.cum_sum() - size) // rows_per_part).rle_id().cast(pl.Int64))
     part = runs.join(queries, on="query", how="left", nulls_equal=True, maintain_order="left")["part"]
     ranges = (
         runs.select("begin", "end", part=part)
@@ -105,11 +109,13 @@ def _hash_part(parts: int) -> pl.Expr:
     return (pl.col("query").hash() % parts).cast(pl.Int64)
 
 
-def _copies(table: Table, folder: Path, rows_per_part: int, numbered: bool, progress: bool) -> Parts:
+def _copies(table: Table, folder: Path, rows_per_part: int, results: int, numbered: bool, progress: bool) -> Parts:
     """Parts as copies on disk, by a hash of the query; rows keep their order."""
-    # Rows out of order need about twice the memory of rows in place: an index, and often a tie of its own for each.
-    parts = min(-(-2 * table.rows // rows_per_part), MOST_PARTS)
     rows = table.scan()
+    queries = rows.select(pl.col("query").approx_n_unique()).collect(engine="streaming").item()
+    # Rows out of order need about twice the memory of rows in place: an index, and often a tie of its own for each.
+    size = max(2 * table.rows, queries * results // RESULTS_PER_ROW)
+    parts = min(-(-size // rows_per_part), MOST_PARTS)
     if numbered and "row" not in table.empty.columns:
         rows = rows.with_row_index("row")
     target = pl.PartitionBy(folder / "copies", key=_hash_part(parts).alias("part"), include_key=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def evaluate_to(
     with _beside(out) as folder:
         table = _open(rankings, Path(out), folder, size, columns, model)
         scores = scored_parts(table, judgements, queries, requests, settings, folder, size)
-        return _write(map(ListScores.frame, scores), folder(), Path(out))
+        return _write(chain.from_iterable(map(ListScores.frames, scores)), folder(), Path(out))
 
 
 def count_ties_to(

@@ -48,7 +48,8 @@ def scored_parts(
     facts = find_facts(table, told["judgements"], told["queries"], options)
     _try(table, facts, told, requests, own)
     numbered = "naive" in options.policies and "count" not in table.empty.columns
-    parts = find_parts(table, scratch, rows_per_part, numbered=numbered, progress=options.progress)
+    results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies) * max(len(facts.models), 1)
+    parts = find_parts(table, scratch, rows_per_part, results=results, numbered=numbered, progress=options.progress)
     beside = {name: _by_part(frame, parts) for name, frame in told.items() if frame is not None}
 
     def work(number: int) -> ListScores:
@@ -64,7 +65,7 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: 
     if table.rows <= rows_per_part:
         yield from _run(lambda _: count_rows(table.read(0, table.rows)), (table.rows,), "", False)
         return
-    parts = find_parts(table, scratch, rows_per_part, numbered=False, progress=progress)
+    parts = find_parts(table, scratch, rows_per_part, results=1, numbered=False, progress=progress)
     yield from _run(lambda number: count_rows(parts.read(number)), parts.rows, "counting", progress)
 
 
