@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Hashable
+from typing import Any
+
 import streamlit as st
 from altair.typing import ChartType
 
+from loading import remember
 from retrieval_report.charts import styled
 
-__all__ = ["STYLE", "coloured", "draw"]
+__all__ = ["STYLE", "draw"]
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would.
 STYLE = '<style>div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}</style>'
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
-def draw(chart: ChartType) -> None:
-    """Show a chart of `retrieval_report.charts`; its ``description`` tells it to screen readers."""
-    # The charts' own tests hold them to the schema; to do so again takes longer than all the rest of a page.
-    st.vega_lite_chart(coloured(chart).to_dict(validate=False), theme=None, width="content")
+def draw(build: Callable[[], ChartType], *key: Hashable, **shown: Any) -> Any:
+    """Show a chart of `retrieval_report.charts`; its ``description`` tells it to screen readers.
 
-
-def coloured(chart: ChartType) -> ChartType:
-    """The chart with lettering that reads on the page, at its own size.
-
-    For pages that pass more to `st.altair_chart` than `draw` does, such as ``on_select``.
+    Parameters
+    ----------
+    build
+        Makes the chart; called only where no chart is remembered for the key.
+    *key
+        All that decides the chart: the function's name, the digest of the data, the choice, and so on.
+    **shown
+        More for `st.vega_lite_chart`, such as ``on_select``.
     """
-    theme = st.context.theme.type or "light"
+    specification = _specification((*key, st.context.theme.type or "light"), build)
+    return st.vega_lite_chart(json.loads(specification), theme=None, width="content", **shown)
+
+
+@remember(256)
+def _specification(key: tuple[Hashable, ...], _build: Callable[[], ChartType]) -> str:
+    """The chart as JSON; Altair takes longer to write it than the rest of a page takes to be drawn."""
     # By default Streamlit squeezes labels and title into the size of the plot.
-    return styled(chart, text=TEXT[theme]).properties(autosize={"type": "pad", "contains": "padding"})
+    chart = styled(_build(), text=TEXT[str(key[-1])]).properties(autosize={"type": "pad", "contains": "padding"})
+    # The charts' own tests hold them to the schema; to do so again takes as long once more.
+    return json.dumps(chart.to_dict(validate=False), allow_nan=False)

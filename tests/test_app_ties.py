@@ -106,7 +106,7 @@ def test_counts_have_ties_too() -> None:
 
 
 def test_large_data_is_rounded_only_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loading.LARGE", 10)
+    monkeypatch.setattr("records.LARGE", 10)
     page = open_page("ties", DATA)
     assert page.select_slider(key="decimals").value == "as received"
     assert len(page.dataframe) == 2

@@ -106,7 +106,10 @@ def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
     said = verdict(data, choice)
     default = (said.printed or said.best or choice.models)[0]
     model = choose_one("Model", choice.models, name="model", default=default)
-    draw(charts.evaluators(found, metric=choice.metric, cutoff=choice.cutoff, model=model))
+    draw(
+        lambda: charts.evaluators(found, metric=choice.metric, cutoff=choice.cutoff, model=model),
+        *("evaluators", data.digest, choice, model),
+    )
     rows = found.filter(pl.col("model") == model).sort(
         pl.col("off").abs(), descending=True, nulls_last=True, maintain_order=True
     )

@@ -65,11 +65,21 @@ def show(data: Data, choice: Choice) -> None:
         _two(data, choice, found, first, second)
     st.header("All pairs", anchor="all-pairs")
     if len(choice.models) <= MATRIX:
-        draw(charts.comparison_matrix(found, metric=choice.metric, cutoff=choice.cutoff))
+        draw(
+            lambda: charts.comparison_matrix(found, metric=choice.metric, cutoff=choice.cutoff),
+            *("comparison_matrix", data.digest, choice),
+        )
     else:
         st.caption(f"More than {MATRIX} models are listed below, not drawn; choose some in the sidebar to see them.")
+    st.caption("Pairs that tie order reverses most easily come first. Choose a row to see that pair above.")
     rows = expected.sort(pl.col("p_tie").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
-    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt="Every pair of models, the least safe first.")
+
+    def take() -> None:
+        for number in st.session_state["pairs"]["selection"]["rows"]:
+            st.session_state["a"], st.session_state["b"] = rows.select("model_a", "model_b").row(number)
+
+    alt = "Every pair of models, the least safe first."
+    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt=alt, key="pairs", on_select=take)
 
 
 def _choose(data: Data, choice: Choice) -> tuple[str, str]:
@@ -101,14 +111,19 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
     _numbers(exact.row(0, named=True))
     if choice.average != "micro":
         st.caption("Differences, intervals and p-values are of plain means over the queries, whatever is averaged.")
-    draw(charts.intervals(pair, **place))
+    key = (data.digest, choice, first, second)
+    draw(lambda: charts.intervals(pair, **place), "intervals", *key)
     st.subheader("What each kind of score says", anchor="policies")
     shown = pair.drop("model_a", "model_b")
     frame_table(shown, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
     st.subheader("What repeated runs would print", anchor="runs")
     if "shuffled" in choice.policies:
         means, known = shuffled(data, choice), at_cutoff(summary(data, choice), choice)
-        draw(charts.shuffled_distribution(means, known, **place, models=[first, second], one_axis=True))
+        models = [first, second]
+        draw(
+            lambda: charts.shuffled_distribution(means, known, **place, models=models, one_axis=True),
+            *("shuffled_distribution", *key),
+        )
     else:
         st.info("Choose *shuffled* under “Scores shown” in the sidebar to draw random tie orders.")
 

@@ -38,6 +38,13 @@ def show(data: Data, choice: Choice) -> None:
     banded = bands[:MOST_BANDS]
     if len(bands) > MOST_BANDS:
         st.caption(f"Bands of the first {MOST_BANDS} models are drawn; more would hide each other.")
-    draw(charts.scores_by_cutoff(found, metric=choice.metric, bands=banded, log=scale == "log"))
+    key = (data.digest, choice, banded, scale)
+    draw(
+        lambda: charts.scores_by_cutoff(found, metric=choice.metric, bands=banded, log=scale == "log"),
+        *("scores_by_cutoff", *key),
+    )
     st.header("Under each policy", anchor="policies")
-    draw(charts.policy_panels(found, metric=choice.metric, first=banded, log=scale == "log"))
+    draw(
+        lambda: charts.policy_panels(found, metric=choice.metric, first=banded, log=scale == "log"),
+        *("policy_panels", *key),
+    )

@@ -23,13 +23,16 @@ def show(data: Data, choice: Choice) -> None:
     found = at_cutoff(summary(data, choice), choice)
     st.subheader("Scores of the models")
     summary_table(found)
-    draw(charts.policies(found, metric=choice.metric, cutoff=choice.cutoff))
+    draw(lambda: charts.policies(found, metric=choice.metric, cutoff=choice.cutoff), "policies", data.digest, choice)
     st.subheader("Does the order of the models depend on ties?")
     pairs = flips(data, choice)
     if pairs.is_empty():
         st.info("It takes two models to ask.")
         return
-    draw(charts.rank_flips(found, metric=choice.metric, cutoff=choice.cutoff))
+    draw(
+        lambda: charts.rank_flips(found, metric=choice.metric, cutoff=choice.cutoff),
+        *("rank_flips", data.digest, choice),
+    )
     flips_table(pairs)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from address import choose_number, choose_one
 from controls import Choice
 from details import distribution, drawn, ranked
-from drawing import coloured, draw
+from drawing import draw
 from loading import Data, query_table
 from retrieval_report import charts
 from tables import frame_table
@@ -70,6 +70,10 @@ def show(data: Data, choice: Choice) -> None:
     with right:
         _table(rows, known.height)
     st.header("One ranked list", anchor="list")
+    st.caption(
+        "Tied items are at the same distance from the query, and nothing in the data says which of them comes first. "
+        "The order received is one possibility, every random order another; the expected score is the mean over all."
+    )
     chosen = _choose(known, choice)
     if chosen is not None:
         _list(data, choice, chosen)
@@ -80,9 +84,12 @@ def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
     if data.counted:
         st.caption("Counts have no order received, so there is no naive score to compare with.")
         return known
-    chart = charts.query_scatter(known, metric=choice.metric, cutoff=choice.cutoff, listed=False)
-    event: Any = st.altair_chart(
-        coloured(chart), theme=None, width="content", key="scatter", on_select="rerun", selection_mode="brush"
+    event = draw(
+        lambda: charts.query_scatter(known, metric=choice.metric, cutoff=choice.cutoff, listed=False),
+        *("query_scatter", data.digest, choice),
+        key="scatter",
+        on_select="rerun",
+        selection_mode="brush",
     )
     box = event["selection"].get("brush") or {}
     inside = [pl.col(name).is_between(*sorted(box[name])) for name in ("naive", "expected") if name in box]
@@ -160,13 +167,18 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     redrawn = drawn(data, choice, chosen["model"], chosen["query"], draw_number)
     _numbers(chosen, redrawn.score)
     drawing = f"draw {draw_number}"
-    draw(charts.list_orders({RECEIVED: rows, drawing: redrawn.rows}, cutoff=choice.cutoff))
+    key = (data.digest, choice, chosen["model"], chosen["query"])
+    orders = {RECEIVED: rows, drawing: redrawn.rows}
+    draw(lambda: charts.list_orders(orders, cutoff=choice.cutoff), "list_orders", *key, draw_number)
     st.subheader("What all its orders score", anchor="scores")
     found = distribution(data, choice, chosen["model"], chosen["query"])
     marks = {"expected": chosen["expected"], RECEIVED: chosen["naive"], drawing: redrawn.score}
-    draw(charts.score_distribution(found, metric=choice.metric, cutoff=choice.cutoff, marks=marks))
+    draw(
+        lambda: charts.score_distribution(found, metric=choice.metric, cutoff=choice.cutoff, marks=marks),
+        *("score_distribution", *key, draw_number),
+    )
     st.subheader("Its distances", anchor="distances")
-    draw(charts.ranked_list(rows))
+    draw(lambda: charts.ranked_list(rows), "ranked_list", *key)
     with st.expander("The items"):
         items = rows.head(ITEMS).with_row_index("place", 1)
         if rows.height > ITEMS:

@@ -84,7 +84,7 @@ def show(data: Data, choice: Choice) -> None:
         return
     tied = found.filter(pl.col("tied_items") > 0).height > 0
     if tied:
-        draw(charts.profile(found))
+        draw(lambda: charts.profile(found), "profile", data.digest, choice)
     else:
         st.success("No two items of a list tie: every evaluator that sorts correctly prints the same scores.")
     _hints(data, choice)
@@ -151,7 +151,10 @@ def _rounding(data: Data, choice: Choice) -> None:
     with st.spinner("Scoring rounded distances …"):
         effect = rounding(data, choice, int(decimals))
         rounded = at_cutoff(profile(data, choice, decimals=int(decimals)), choice).drop("cutoff")
-    draw(charts.rounding(effect, metric=choice.metric, cutoff=choice.cutoff))
+    draw(
+        lambda: charts.rounding(effect, metric=choice.metric, cutoff=choice.cutoff),
+        *("rounding", data.digest, choice, decimals),
+    )
     frame_table(effect, titles=ROUNDING_TITLES, alt="Scores as received and rounded, best model first.")
     with st.expander("Ties of the rounded distances"):
         _profile_table(rounded, "Ties of the rounded distances.")

@@ -92,7 +92,7 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
     span = values[-1] - values[0]
     if frame.height <= MOST_BARS:
         gap = min(second - first for first, second in pairwise(values))
-        half = max(gap * 0.3, span / 250)
+        half = max(min(gap * 0.3, span / 25), span / 250)
         return frame.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, scores=pl.lit(1))
     width = span / BINS
     place = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
