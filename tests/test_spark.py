@@ -22,7 +22,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-ASKED: dict[str, Any] = {"metrics": ("precision", "ap", "ndcg", "rr"), "cutoffs": (3, None), "partitions": 2}
+ASKED: dict[str, Any] = {
+    "metrics": ("precision", "ap", "ndcg", "rr"),
+    "cutoffs": (3, None),
+    "partitions": 2,
+    "plan": "rows",
+}
 EXPECTED = {**ASKED, "policies": "expected"}
 
 
@@ -37,11 +42,13 @@ def collected(scores: Any) -> pl.DataFrame:
 
 
 def agrees(spark: Any, frame: pl.DataFrame, **options: Any) -> None:
-    scores = collected(on.evaluate(sent(spark, frame), **ASKED, **options))
-    plain = {name: value for name, value in ASKED.items() if name != "partitions"}
-    for name in ("plan", "clustered"):
-        options.pop(name, None)
-    assert_frame_equal(scores, rr.evaluate(frame, **plain, **options), check_exact=True)
+    scores = collected(on.evaluate(sent(spark, frame), **{**ASKED, **options}))
+    assert_frame_equal(scores, without_spark(frame, **{**ASKED, **options}), check_exact=True)
+
+
+def without_spark(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
+    here = {name: value for name, value in options.items() if name not in ("partitions", "plan", "clustered")}
+    return rr.evaluate(frame, **here)
 
 
 SHARES = pl.Series("share", [number * 0.37 % 1 for number in range(1000)])
@@ -107,7 +114,7 @@ def test_counts_of_shards_add_up(spark: Any) -> None:
         agrees(spark, counts, policies=("expected", "shuffled"), shuffles=2, plan=plan)
     bad = counts.with_columns(count=pl.when(pl.int_range(pl.len()) == 5).then(0).otherwise("count"))
     with pytest.raises(rr.DataError, match="column 'count': 1 not a whole number above 0, first in query 'q"):
-        collected(on.evaluate(sent(spark, bad), **EXPECTED, plan="ties"))
+        collected(on.evaluate(sent(spark, bad), **{**EXPECTED, "plan": "ties"}))
     with pytest.raises(rr.ParameterError, match="policies: 'naive' needs the order of the items"):
         on.evaluate(sent(spark, counts), **ASKED)
     with pytest.raises(rr.ParameterError, match="judgements: a counts frame has no items"):
@@ -118,17 +125,14 @@ def test_no_exchange_of_lists_that_are_together(spark: Any, tmp_path: Path, caps
     frame = made()
     for number, part in enumerate(frame.partition_by("model")):
         part.write_parquet(tmp_path / f"part-{number}.parquet")
-    options: dict[str, Any] = {**EXPECTED, "partitions": None, "plan": "rows"}
+    options: dict[str, Any] = {**EXPECTED, "partitions": None}
     together = on.evaluate(spark.read.parquet(str(tmp_path)).filter("model = 'm0'"), clustered=True, **options)
     together.explain()
     assert "hashpartitioning" not in capsys.readouterr().out
     on.evaluate(spark.read.parquet(str(tmp_path)), **options).explain()
     assert "hashpartitioning(model" in capsys.readouterr().out
     scores = on.evaluate(spark.read.parquet(str(tmp_path)), clustered=True, **options)
-    expected = rr.evaluate(
-        frame, **{name: value for name, value in options.items() if name not in ("plan", "partitions")}
-    )
-    assert_frame_equal(collected(scores), expected, check_exact=True)
+    assert_frame_equal(collected(scores), without_spark(frame, **options), check_exact=True)
 
 
 def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
@@ -153,15 +157,15 @@ def test_the_plan_follows_the_ties(spark: Any, capsys: pytest.CaptureFixture[str
         [frame.with_columns(distance=0, item=pl.format("{}-{}", "item", pl.lit(copy))) for copy in range(9)]
     )
     for rows, counted in ((tied, True), (near(frame), False)):
-        on.evaluate(sent(spark, rows), **EXPECTED).explain()
+        on.evaluate(sent(spark, rows), **{**EXPECTED, "plan": "auto"}).explain()
         assert ("partial_count" in capsys.readouterr().out) == counted
     assert 0 < plans.TIES_BELOW < 1
     with pytest.raises(
         rr.ParameterError, match="plan: 'naive' needs the order of the items, which plan='ties' gives up"
     ):
-        on.evaluate(sent(spark, frame), plan="ties", **ASKED)
+        on.evaluate(sent(spark, frame), **{**ASKED, "plan": "ties"})
     with pytest.raises(rr.ParameterError, match="plan: 'tie' is not one of"):
-        on.evaluate(sent(spark, frame), plan="tie", **ASKED)
+        on.evaluate(sent(spark, frame), **{**ASKED, "plan": "tie"})
 
 
 def test_judgements_sent_from_here(spark: Any) -> None:
@@ -217,7 +221,7 @@ def test_naive_order_has_to_be_known(spark: Any, tmp_path: Path) -> None:
         part.write_parquet(tmp_path / f"part-{number}.parquet")
     read = spark.read.parquet(str(tmp_path))
     naive = {**EXPECTED, "policies": "naive"}
-    expected = rr.evaluate(frame, metrics=naive["metrics"], cutoffs=naive["cutoffs"], policies="naive")
+    expected = without_spark(frame, **naive)
     assert_frame_equal(collected(on.evaluate(read.filter("distance < 99"), **naive)), expected, check_exact=True)
     for other in (sent(spark, frame), read.groupBy(*frame.columns).count().drop("count")):
         with pytest.raises(rr.ParameterError, match="policies: 'naive' needs the order of the rows"):

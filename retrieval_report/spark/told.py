@@ -129,5 +129,5 @@ def _asked(queries: DataFrame) -> DataFrame:
 
 
 def _for_models(told: DataFrame, models: list[str]) -> DataFrame:
-    names = told.sparkSession.createDataFrame([(model,) for model in models], "model string")
-    return told.crossJoin(F.broadcast(names)).withColumn("standing", F.lit(TOLD).cast("byte"))
+    names = F.explode(F.array(*(F.lit(model) for model in models))).alias("model")
+    return told.select(names, *told.columns, F.lit(TOLD).cast("byte").alias("standing"))
