@@ -131,7 +131,9 @@ def _summarised(scores: Path, queries: object, average: str, settings: dict[str,
     import polars as pl
 
     import retrieval_report as rr
+    from retrieval_report.analysis.summary import with_bounds
     from retrieval_report.parsing import parse_metrics
+    from retrieval_report.schema import SUMMARY
 
     rows = pl.scan_parquet(scores, glob=False)
     summaries = []
@@ -139,5 +141,7 @@ def _summarised(scores: Path, queries: object, average: str, settings: dict[str,
         for cutoff in cutoffs:
             wanted = (pl.col("metric") == str(metric)) & pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
             own = rows.filter(wanted).collect(engine="streaming")
-            summaries.append(rr.summarise(own, queries=queries, average=average))
-    return pl.concat(summaries).sort("model", maintain_order=True)
+            for policy in dict.fromkeys(settings["policies"]):
+                summaries.append(rr.summarise(own.filter(policy=policy), queries=queries, average=average))
+    whole = with_bounds(pl.concat(summaries).drop("lowest", "highest"))
+    return whole.select(list(SUMMARY)).sort("model", maintain_order=True)
