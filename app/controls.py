@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from address import choose_many, choose_number, choose_one, given, refuse
+from address import choose_many, choose_number, choose_one, refuse
 from loading import CUTOFFS, Data
 from retrieval_report.options import NO_RELEVANT
 from retrieval_report.parsing import CATALOGUE, parse_metric
@@ -34,6 +34,7 @@ EXPLAINED_POLICIES = (
     "lowest and the highest that any order can give."
 )
 EXPLAINED_AVERAGES = "*micro*: over queries. *macro*: over labels of queries. *weighted*: by the weight of each query."
+RESET = "reset the cutoff"  # a value can be set before its widget is made, which is in the next run
 MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 
@@ -127,11 +128,8 @@ def _cutoff(data: Data) -> int | None:
     """A cutoff from the menu or typed."""
     usual = ["all" if number is None else str(number) for number in CUTOFFS]
     default = "all" if data.cutoff is None else str(data.cutoff)
-    for value in given("cutoff"):
-        if not _is_cutoff(value):
-            refuse("cutoff", value, "a whole number from 1 on or all is needed")
-    if not _is_cutoff(str(st.session_state.get("cutoff", default))):
-        refuse("cutoff", str(st.session_state.pop("cutoff")), "a whole number from 1 on or all is needed")
+    if st.session_state.pop(RESET, False):
+        st.session_state["cutoff"] = default
     chosen = st.selectbox(
         "Cutoff k",
         usual,
@@ -141,7 +139,11 @@ def _cutoff(data: Data) -> int | None:
         bind="query-params",
         help="Choose one, or type any whole number. *all* is the whole list.",
     )
-    return None if chosen == "all" or not _is_cutoff(str(chosen)) else int(str(chosen))
+    if not _is_cutoff(str(chosen)):
+        refuse("cutoff", str(chosen), "a whole number from 1 on or all is needed")
+        st.session_state[RESET] = True
+        st.rerun()
+    return None if chosen == "all" else int(str(chosen))
 
 
 def _is_cutoff(text: str) -> bool:

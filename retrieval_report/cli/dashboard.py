@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -104,6 +105,8 @@ def _command(script: Path, port: int | None, *, browser: bool) -> list[str]:
 
 def _serve(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run the server until it ends or Ctrl-C ends both; leave no process behind."""
+    # Polars takes Ctrl-C in a way that lets a wait go on; Python's own handler ends it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     server = subprocess.Popen(command, env=dict(environment))
     try:
         return server.wait()
