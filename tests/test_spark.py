@@ -222,7 +222,8 @@ def test_naive_order_has_to_be_known(spark: Any, tmp_path: Path) -> None:
     read = spark.read.parquet(str(tmp_path))
     naive = {**EXPECTED, "policies": "naive"}
     expected = without_spark(frame, **naive)
-    assert_frame_equal(collected(on.evaluate(read.filter("distance < 99"), **naive)), expected, check_exact=True)
+    with_file = read.filter("distance < 99").withColumn("file", read["item"])  # a column of that name is no matter
+    assert_frame_equal(collected(on.evaluate(with_file, **naive)), expected, check_exact=True)
     for other in (sent(spark, frame), read.groupBy(*frame.columns).count().drop("count")):
         with pytest.raises(rr.ParameterError, match="policies: 'naive' needs the order of the rows"):
             on.evaluate(other, **naive)
@@ -256,6 +257,16 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
     nothing = sent(spark, made().with_columns(relevance=pl.lit(0)))
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
         on.evaluate(nothing, **EXPECTED)
+
+
+def test_text_is_compared_by_its_bytes(spark: Any) -> None:
+    frame = made()
+    mixed = frame.with_columns(
+        query=pl.when(pl.col("item") == "3").then(pl.col("query").str.to_uppercase()).otherwise("query")
+    )
+    loose = sent(spark, mixed).selectExpr("model", "query COLLATE UTF8_LCASE AS query", "item", "distance", "relevance")
+    scores = collected(on.evaluate(loose, **EXPECTED))
+    assert_frame_equal(scores, without_spark(mixed, **EXPECTED), check_exact=True)
 
 
 def test_no_rows_no_scores(spark: Any) -> None:

@@ -70,6 +70,20 @@ def test_judged_items_count_whether_retrieved_or_not() -> None:
     agrees(stream, expected, judged=True, unjudged_query="skip")
 
 
+def test_rows_that_nobody_judged_can_leave() -> None:
+    frame, told, stream = with_judgements()
+    some = told.filter(pl.col("item") != "i2")
+    rows = stream.with_columns(
+        relevance=pl.when((pl.col("standing") == TOLD) | (pl.col("item") != "i2")).then("relevance")
+    )
+    lost = told.filter(pl.col("item") == "i2").group_by("query", "relevance").agg(lost=pl.len())
+    rows = rows.join(lost, on=["query", "relevance"], how="left", maintain_order="left").with_columns(
+        count=pl.when(pl.col("standing") == TOLD).then(pl.col("count") - pl.col("lost").fill_null(0)).otherwise("count")
+    )
+    options: dict[str, Any] = {"unjudged": "drop", "unjudged_query": "skip"}
+    agrees(rows, evaluate(frame, judgements=some, policies=POLICIES, **FEW, **options), judged=True, **options)
+
+
 def test_unjudged_queries_are_refused() -> None:
     with pytest.raises(KeyMismatchError, match="queries have no judgements, first 'q3'; unjudged_query='skip'"):
         streamed(with_judgements()[2], judged=True, policies="expected")
@@ -81,6 +95,9 @@ def test_bad_judgements_are_refused() -> None:
     )
     with pytest.raises(DataError, match=r"judgements: column 'relevance': \d+ negative, first in query 'q0' of"):
         streamed(stream, judged=True, unjudged_query="skip", policies="expected")
+    nothing = stream.with_columns(relevance=pl.when(pl.col("standing") != TOLD).then("relevance"))
+    with pytest.raises(DataError, match=r"judgements: column 'relevance': \d+ null or NaN, first in query 'q0' of"):
+        streamed(nothing, judged=True, unjudged_query="skip", policies="expected")
 
 
 def test_lists_asked_for_are_scored_without_rows() -> None:

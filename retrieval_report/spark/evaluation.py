@@ -69,8 +69,9 @@ def evaluate(
         rows and counts where a tie holds several (if the rows of a list are scattered over files, it sees too few of
         them: say "ties" yourself). Naive scores need "rows". The scores do not depend on it.
     clustered
-        The rows of every list are in one partition of the frame already (files of whole queries, buckets), so
-        nothing is sent. That they are is checked by :func:`summarise`, which then finds no list twice.
+        The rows of every list are in one partition of the frame already (buckets, or files of whole queries that
+        ``spark.sql.files.maxPartitionBytes`` does not split), so nothing is sent. That they are is checked
+        afterwards, by :func:`summarise`, which refuses a list that is there twice.
     partitions
         Into how many partitions lists are spread; by default as ``spark.sql.shuffle.partitions`` and adaptive
         execution decide.

@@ -23,6 +23,7 @@ from retrieval_report.stream.chunks import LISTED, RECEIVED
 __all__ = ["Source", "open_rows"]
 
 FILE, ROW = "_metadata.file_path", "_metadata.row_index"
+PATH = "path of the file"  # no column that somebody else has
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
         _refuse_counts(counted)
         frame, naive = _naive_order(frame, options)
     contract = COUNTS if counted else [column for column in RANKINGS if column.name != "weight"]
-    also = ("file",) if "file" in naive else ()
-    rows = chosen(frame, contract, "counts" if counted else "rankings", also)
+    also = [PATH] if "file" in naive else []
+    rows = chosen(frame, contract, "counts" if counted else "rankings", also).withColumnRenamed(PATH, "file")
     empty = empty_of(rows, "rankings")
     if counted:
         if judged:
@@ -91,7 +92,7 @@ def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[s
     problem: Exception | None = None
     if frame.inputFiles():
         try:
-            placed = frame.select("*", F.col(FILE).alias("file"), F.col(ROW).alias("row"))
+            placed = frame.select("*", F.col(FILE).alias(PATH), F.col(ROW).alias("row"))
             _ = placed.columns  # Spark Connect looks at names no earlier
             return placed, ("file", "row")
         except PySparkException as error:

@@ -181,11 +181,12 @@ def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str
 
 def _cells(frame: pl.DataFrame, whole: Whole) -> pl.DataFrame:
     """Rows of items that count in R and in the ideal though they are not in the list."""
-    standing = pl.col("standing") == (TOLD if whole.judged else RECEIVED)
-    cells = frame.filter(standing & (pl.col("count") > 0) & pl.col("relevance").is_not_null()).drop(
-        "item", strict=False
-    )
-    return check_relevance(cells, allow_null=False, what="judgements" if whole.judged else "rankings")
+    told = frame.filter(pl.col("standing") == (TOLD if whole.judged else RECEIVED), pl.col("count") > 0)
+    told = told.drop("item", strict=False)
+    if not whole.judged:
+        return check_relevance(told.filter(pl.col("relevance").is_not_null()), allow_null=False)
+    refuse(told, pl.col("relevance").is_null(), "relevance", "null or NaN", what="judgements")
+    return check_relevance(told, allow_null=False, what="judgements")
 
 
 def _without(frame: pl.DataFrame, rows: pl.Expr, names: pl.DataFrame) -> Mask:
