@@ -138,7 +138,9 @@ def test_counts_are_compared_without_naive_scores() -> None:
 
 def test_names_are_text() -> None:
     page = open_page("compare", made_data(made_rankings(NAMES)))
+    page.selectbox(key="b").set_value("x" * 5000).run()
     said = words(page)
     assert not [name for name in NAMES if name in said]
+    assert max(map(len, said.splitlines())) < 600
     chosen = open_page("compare", made_data(made_rankings(NAMES)), a="**bold**", b="<b>tag</b>")
     assert r"A is \*\*bold\*\*, B is \<b\>tag\<\/b\>" in words(chosen)

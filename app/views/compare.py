@@ -130,7 +130,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
 
 def _numbers(row: dict[str, Any]) -> None:
     """The difference, and both kinds of uncertainty beside it."""
-    names = f"A is {plain(row['model_a'])}, B is {plain(row['model_b'])}"
+    names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
     interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}"
     tie = "–" if row["tie_std"] is None else f"± {row['tie_std']:.4f}"
     with st.container(horizontal=True, gap="large"):

@@ -87,13 +87,15 @@ def show(data: Data, choice: Choice) -> None:
         draw(lambda: charts.profile(found), "profile", data.digest, choice)
     else:
         st.success("No two items of a list tie: every evaluator that sorts correctly prints the same scores.")
-    _hints(data, choice)
+    oddities = st.container()  # told first, found last: it takes the longest
     st.subheader(f"Ties at the cutoff: {plain(choice.measure)}", anchor="profile")
     here = at_cutoff(found, choice).drop("cutoff")
     _profile_table(here, "Ties of every model at the cutoff.")
     if tied:
         _cuts(data, choice)
     _rounding(data, choice)
+    with oddities:
+        _hints(data, choice)
 
 
 def _hints(data: Data, choice: Choice) -> None:

@@ -29,7 +29,7 @@ from retrieval_report.reading.frames import to_polars
 __all__ = ["list_orders", "score_distribution"]
 
 WIDTH, HEIGHT, STEP = 560, 170, 34
-MOST_BARS, BINS = 60, 40
+MOST_BARS, BINS = 30, 40
 PLACES = 60
 SAME = 1e-12
 COLOURS = (BLUE, VERMILLION, GREEN, AMBER, GREY)
@@ -55,7 +55,7 @@ def score_distribution(
     Returns
     -------
     altair.Chart
-        A bar for every score, or for every fortieth of their range where there are more than sixty. A sentence where
+        A bar for every score, or for every fortieth of their range where there are more than thirty. A sentence where
         every order scores the same.
 
     Examples
