@@ -106,7 +106,8 @@ def evaluate(
     largest query), so only the scores have to fit: about 100 bytes each. :func:`evaluate_to` writes them to a file
     instead. A LazyFrame is computed once. From two million rows on, a LazyFrame, and files in which the rows of a
     query are scattered, are copied to a temporary folder ($TMPDIR) first; other files are read in place. Errors in
-    rows are then found part by part, and count what one part holds.
+    rows are then found part by part, and count what one part holds. Files without a column ``model`` are one model
+    each, named after the file; ``pl.scan_parquet("folder/*.parquet")`` takes them as shards of one.
 
     Examples
     --------

@@ -90,6 +90,9 @@ def test_shards_of_the_items(source: Path) -> None:
     written(source, shards)
     same(source, pl.concat(shards))
     same(sorted(source.iterdir()), pl.concat(shards), naive_order="item")
+    nameless = [shard.filter(model="m0").drop("model") for shard in shards]
+    written(source, nameless)
+    same(pl.scan_parquet(source / "*.parquet"), pl.concat(nameless))
 
 
 def test_judgements_and_queries(source: Path) -> None:
