@@ -149,7 +149,7 @@ class Visit:
         self.page.wait_for_function(READY)
         box = self.page.get_by_role("combobox", name=label).first
         box.click()
-        box.fill(text)
+        self.page.keyboard.type(text)
         self.page.get_by_role("option", name=text).first.wait_for()
         box.press("Enter")
 
