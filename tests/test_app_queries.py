@@ -101,8 +101,11 @@ def test_whole_number_ids_and_judgements() -> None:
     judgements = rankings.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
     told = pl.DataFrame({"query": range(6), "label": ["a", "b"] * 3})
     data = made_data(rankings.drop("relevance"), judgements=judgements, queries=told)
-    page = open_page("queries", data, model="middle", query="4")
+    page = open_page("queries", data, model="middle", query="4", draw="2")
     assert numbers(page)["Expected"] == f"{row_of('middle', 'query 4')['expected']:.4f}"
+    one = rankings.filter(model="middle", query=4)
+    means = rr.shuffled_means(one, metrics="ndcg", cutoffs=3, shuffles=3)["value"]
+    assert numbers(page)["This draw"] == f"{means[2]:.4f}"
     assert [title for title in charts(page) if "places are in ties" in title]
 
 
