@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import streamlit as st
-from altair.typing import ChartType
 
 from loading import remember
 from retrieval_report.charts import styled
@@ -19,7 +18,7 @@ STYLE = '<style>div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}</
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
-def draw(build: Callable[[], ChartType], *key: Hashable, **shown: Any) -> Any:
+def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
     """Show a chart of `retrieval_report.charts`; its ``description`` tells it to screen readers.
 
     Parameters
@@ -36,7 +35,7 @@ def draw(build: Callable[[], ChartType], *key: Hashable, **shown: Any) -> Any:
 
 
 @remember(256)
-def _specification(key: tuple[Hashable, ...], _build: Callable[[], ChartType]) -> str:
+def _specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
     """The chart as JSON; Altair takes longer to write it than the rest of a page takes to be drawn."""
     # By default Streamlit squeezes labels and title into the size of the plot.
     chart = styled(_build(), text=TEXT[str(key[-1])]).properties(autosize={"type": "pad", "contains": "padding"})

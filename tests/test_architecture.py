@@ -43,7 +43,7 @@ HOMES = {
     "pyarrow": {"spark", "stream"},
     "pyspark": {"spark"},
     "scipy": {"analysis"},
-    "streamlit": set(),
+    "streamlit": {"app"},
     "tqdm": {"cli", "codes", "in_memory", "stream"},
     "vl_convert": {"charts", "report"},
 }
@@ -117,6 +117,26 @@ def test_third_parties_have_one_home_each(module: str) -> None:
     tops = {name.split(".")[0] for name in imports(package_modules()[module])}
     third = tops - set(sys.stdlib_module_names) - {PACKAGE}
     assert {name for name in third if part(module) not in HOMES.get(name, set())} == set()
+
+
+# Streamlit puts the folder on the path, so that its modules import each other by their own names.
+APP = sorted((ROOT / "app").rglob("*.py"))
+APP_NAMES = {path.relative_to(ROOT / "app").parts[0].removesuffix(".py") for path in APP}
+
+
+@pytest.mark.parametrize("path", APP, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_dashboard_needs_no_more_than_streamlit_and_polars(path: Path) -> None:
+    tops = {name.split(".")[0] for name in imports(path)}
+    assert tops - set(sys.stdlib_module_names) - APP_NAMES <= {PACKAGE, "polars", "streamlit"}
+
+
+def test_the_dashboard_caches_in_one_module() -> None:
+    cached = {path.name for path in APP for node in ast.walk(parse(path)) if is_cache(node)}
+    assert cached == {"loading.py"}
+
+
+def is_cache(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("cache_data", "cache_resource")
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

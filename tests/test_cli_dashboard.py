@@ -1,0 +1,100 @@
+"""`retrieval-report dashboard` refuses in words what it cannot open, before any server starts."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from retrieval_report.cli import cli
+from retrieval_report.samples import sample_folder
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What would have been served, instead of serving it."""
+    found: list[dict[str, Any]] = []
+
+    def serve(command: list[str], environment: dict[str, str]) -> int:
+        found.append({"command": command, "files": environment.get("RETRIEVAL_REPORT_DASHBOARD")})
+        return 0
+
+    monkeypatch.setattr("retrieval_report.cli.dashboard._serve", serve)
+    monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", "left over")
+    return found
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["dashboard", *arguments])
+
+
+def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]) -> None:
+    assert run("--no-browser").exit_code == 0
+    command = served[0]["command"]
+    assert served[0]["files"] is None
+    assert Path(command[command.index("run") + 1]).name == "main.py"
+    for option in ("server.address=127.0.0.1", "browser.gatherUsageStats=false", "server.headless=true"):
+        assert f"--{option}" in command
+    assert not any(word.startswith("--server.port") for word in command)
+
+
+def test_it_hands_over_the_files_by_their_full_paths(
+    served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sample_folder() / "docs")
+    outcome = run("runs", "--judgements", "qrels.txt", "--columns", "query=query", "--port", "8765")
+    assert outcome.exit_code == 0, outcome.output
+    told = json.loads(served[0]["files"])
+    folder = sample_folder() / "docs"
+    assert told == {
+        "rankings": [str(folder / "runs")],
+        "judgements": str(folder / "qrels.txt"),
+        "queries": None,
+        "columns": {"query": "query"},
+    }
+    assert "--server.port=8765" in served[0]["command"]
+    assert "--server.headless=false" in served[0]["command"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.csv",), "missing.csv: no such file"),
+        (("*.run",), "*.run: no file matches"),
+        (("empty.csv",), "empty.csv: the file is empty (0 bytes)"),
+        (("good.csv", "--judgements", "."), "empty.csv: the file is empty (0 bytes)"),
+        (("good.csv", "--queries", "missing.csv"), "missing.csv: no such file"),
+        (("--judgements", "good.csv"), "go with DATA, and none is given"),
+        (("--port", "70000"), "70000 is not in the range"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused_in_words(
+    arguments: tuple[str, ...],
+    message: str,
+    served: list[dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("good.csv").write_text("query,item,distance,relevance\nq,a,1,1\n", encoding="utf-8")
+    Path("empty.csv").touch()
+    outcome = run(*arguments)
+    assert outcome.exit_code == 2
+    assert message in outcome.output
+    assert "Traceback" not in outcome.output
+    assert served == []
+
+
+def test_without_streamlit_it_says_what_to_install(
+    served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "streamlit" else find(name))
+    outcome = run()
+    assert outcome.exit_code == 2
+    assert "pip install 'retrieval-report[app]'" in outcome.output
+    assert served == []
