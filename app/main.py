@@ -11,7 +11,7 @@ import streamlit as st
 from address import refusals
 from controls import Choice, sidebar
 from drawing import STYLE
-from loading import Data, prefetch, remarks
+from loading import Data, prefetch, remarks, scores, shuffled
 from opening import choose_data
 from retrieval_report.errors import RetrievalReportError
 from text import plain
@@ -33,14 +33,25 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
 
     def draw() -> None:
         try:
-            for note in remarks(data, choice):
-                st.warning(plain(note))
+            _score(data, choice)
             import_module(f"views.{name}").show(data, choice)
         except RetrievalReportError as error:
             st.error(plain(error))
 
     draw.__name__ = name
     return draw
+
+
+def _score(data: Data, choice: Choice) -> None:
+    """Compute what takes long in steps that are told; what is remembered is there at once."""
+    with st.spinner(f"Scoring {data.rankings.height} rows …", show_time=True):
+        notes = remarks(data, choice)
+    if "shuffled" in choice.policies:
+        with st.spinner(f"Drawing {choice.shuffles} random orders of the ties …", show_time=True):
+            scores(data, choice)
+            shuffled(data, choice)
+    for note in notes:
+        st.warning(plain(note))
 
 
 def main() -> None:

@@ -43,7 +43,8 @@ def choose_data() -> Data:
         st.caption(plain(choices[chosen]))
     if chosen == "upload" and uploaded is not None:
         return uploaded
-    return read_files(started if chosen == "files" and started is not None else _sample(chosen))
+    with st.spinner("Reading …", show_time=True):
+        return read_files(started if chosen == "files" and started is not None else _sample(chosen))
 
 
 def adopt(data: Data) -> None:
