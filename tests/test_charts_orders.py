@@ -55,7 +55,7 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
     assert [row["probability"] for row in bars] == [pytest.approx(1 / 3)] * 3
     assert all(row["low"] < row["value"] < row["high"] for row in bars)
     assert [(row["what"], row["at"]) for row in marks] == [("expected", pytest.approx(11 / 18)), ("order received", 1)]
-    assert title(chart).endswith("order received: 1.0000, more than 67% of the orders give")
+    assert title(chart).endswith("order received: 1.0000, more than 66% of the orders give")
 
 
 def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
@@ -65,6 +65,15 @@ def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
     assert sum(row["probability"] for row in bars) == pytest.approx(1)
     assert sum(row["scores"] for row in bars) == 80
     assert (bars[0]["low"], bars[-1]["high"]) == (pytest.approx(1 / 80), pytest.approx(1.0))
+
+
+def test_drawn_orders_are_not_called_all_of_them() -> None:
+    long = LIST.select(pl.lit("q").alias("query"), item=pl.int_range(40), distance=1, relevance=pl.int_range(40) % 2)
+    found = order_scores(long, model="model", query="q", metric="ap", draws=50)
+    chart = charts.score_distribution(found, metric="ap", cutoff=None, marks={"expected": 0.5, "order received": 1.0})
+    assert title(chart).startswith("50 random orders give ap@all from ")
+    assert title(chart).endswith("order received: 1.0000, more than 100% of them give")
+    assert chart.to_dict()["title"]["subtitle"][0].endswith("50 random orders drawn")
 
 
 def test_one_score_is_a_sentence() -> None:
@@ -84,6 +93,9 @@ def test_items_stand_where_each_order_puts_them() -> None:
         (name, 0.58, 3.42) for name in ("received", "draw 1", "mean of all orders")
     }
     assert line == [{"at": 2.5}]
+    deep = charts.list_orders({"received": rows}, cutoff=5)  # nothing stands behind the last place
+    assert len(layers(deep)) == 2
+    assert "cutoff" not in " ".join(deep.to_dict()["title"]["subtitle"])
 
 
 def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -139,14 +140,16 @@ def _marks(known: Mapping[str, float], x: alt.X) -> list[alt.Chart]:
 
 def _title(frame: pl.DataFrame, where: str, known: Mapping[str, float]) -> str:
     values = frame["value"].to_list()
-    start = f"{where} can be anything from {values[0]:.4f} to {values[-1]:.4f}"
+    span = f"from {values[0]:.4f} to {values[-1]:.4f}"
+    drawn = frame["method"][0] != "exact"  # then there are orders beyond
+    start = f"{frame['orders'][0]} random orders give {where} {span}" if drawn else f"{where} can be anything {span}"
     if len(known) < 2:
         return start
     name, value = list(known.items())[1]
     below = frame.filter(pl.col("value") < value - SAME)["probability"].sum()
     above = frame.filter(pl.col("value") > value + SAME)["probability"].sum()
     side, share = ("more", below) if below >= above else ("less", above)
-    return f"{start}; {clean(name, 40)}: {value:.4f}, {side} than {share:.0%} of the orders give"
+    return f"{start}; {clean(name, 40)}: {value:.4f}, {side} than {math.floor(100 * share + 1e-9)}% of {'them' if drawn else 'the orders'} give"
 
 
 def _spoken(frame: pl.DataFrame, known: Mapping[str, float]) -> str:
@@ -194,10 +197,10 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     mean = _averages(first)
     shown = pl.concat([rows, mean]).with_columns(shade=pl.col("relevance") / most)
     names = [*(clean(name, 40) for name in frames), EXPECTED]
-    chart = layered(*_squares(shown, names), *_line(cutoff, shown["place"].to_numpy().max()))
-    chart = chart.properties(width=WIDTH, height=STEP * len(names))
+    line = _line(cutoff, shown["place"].to_numpy().max())
+    chart = layered(*_squares(shown, names), *line).properties(width=WIDTH, height=STEP * len(names))
     lines = ["green: relevant, paler: less so; a frame is a tie, whose items could stand in any order"]
-    if cutoff is not None:
+    if line:
         lines[0] += f"; the line is the cutoff {cutoff}"
     if first.height > PLACES:
         lines[0] += f"; the first {PLACES} of {first.height} places"
