@@ -146,10 +146,14 @@ def _title(frame: pl.DataFrame, where: str, known: Mapping[str, float]) -> str:
     if len(known) < 2:
         return start
     name, value = list(known.items())[1]
-    below = frame.filter(pl.col("value") < value - SAME)["probability"].sum()
-    above = frame.filter(pl.col("value") > value + SAME)["probability"].sum()
-    side, share = ("more", below) if below >= above else ("less", above)
-    return f"{start}; {clean(name, 40)}: {value:.4f}, {side} than {math.floor(100 * share + 1e-9)}% of {'them' if drawn else 'the orders'} give"
+    below, above = (
+        math.fsum(frame.filter(beyond)["probability"])
+        for beyond in (pl.col("value") < value - SAME, pl.col("value") > value + SAME)
+    )
+    side = "more" if below >= above else "less"
+    share = math.floor(100 * max(below, above) + 1e-9)  # 99.7% are not all
+    whose = "them" if drawn else "the orders"
+    return f"{start}; {clean(name, 40)}: {value:.4f}, {side} than {share}% of {whose} give"
 
 
 def _spoken(frame: pl.DataFrame, known: Mapping[str, float]) -> str:
