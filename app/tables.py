@@ -63,7 +63,9 @@ def frame_table(
             digits = (formats or {}).get(name, "%.4f" if dtype.is_float() else "%d")
             config[name] = st.column_config.NumberColumn(title, help=help_text, format=digits)
         else:
-            config[name] = st.column_config.TextColumn(title, help=help_text)
+            # A verdict that is cut short says nothing; names can be cut.
+            width = "medium" if name == "verdict" else None
+            config[name] = st.column_config.TextColumn(title, help=help_text, width=width)
     shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
         shown |= {"on_select": on_select, "selection_mode": "single-row"}
