@@ -24,6 +24,8 @@ __all__ = ["KINDS", "MASTERS", "Sessions", "environment", "missing", "settings"]
 KINDS = ("local", "cluster", "connect")
 MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]", "connect": "local[2]"}
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+# Most of the CPU time of small jobs goes into Java's second compiler: without it the tests need half.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LOGGING = """
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -48,8 +50,10 @@ def settings(folder: Path) -> dict[str, Any]:
     """Settings that keep a session on this machine, small, and its files in a folder."""
     return {
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": QUICK,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
+        "spark.executor.extraJavaOptions": QUICK,
         "spark.local.dir": str(folder / "local"),
         "spark.sql.shuffle.partitions": "4",
         "spark.task.maxFailures": "2",  # once for a killed executor; bad data fail as often as they may

@@ -180,6 +180,9 @@ def test_judgements_sent_from_here(spark: Any) -> None:
         rr.KeyMismatchError, match="column 'query' is String in the rankings and UInt16 in the judgements"
     ):
         on.evaluate(sent(spark, frame), judgements=told, **EXPECTED)
+    wide = told.with_columns(query=pl.lit(2**63, pl.UInt64), item=pl.col("item").rank("ordinal").cast(pl.Int64))
+    with pytest.raises(rr.ColumnError, match="judgements: Spark has no whole numbers of more than 64 bits"):
+        on.evaluate(sent(spark, numbers), judgements=wide, **EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +241,9 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
         "partitions: 0": {"partitions": 0},
         "gain: the table has no entry for grade 3": {"metrics": rr.NDCG(gain={0: 0, 1: 1})},
         "no column 'relevance'": {"rankings": frame.drop("relevance")},
+        "rankings: a column cannot be used": {
+            "rankings": frame.selectExpr("query", "item", "make_interval(1) distance")
+        },
         "there twice": {"rankings": frame.select("*", "distance")},
         "rankings: a DataFrame is no frame of Spark": {"rankings": made()},
         "distance_threshold: the rankings have a 'score'": {
@@ -257,6 +263,11 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
     nothing = sent(spark, made().with_columns(relevance=pl.lit(0)))
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
         on.evaluate(nothing, **EXPECTED)
+    told = made().select("query").unique().with_columns(n_relevant=pl.lit(3))
+    on.evaluate(nothing, queries=told, **EXPECTED)  # there are some, only not here
+    steep = sent(spark, made().with_columns(relevance=pl.lit(25)))
+    with pytest.warns(rr.RetrievalReportWarning, match="gain 'exp2' with grades up to 25"):
+        on.evaluate(steep, **EXPECTED)
 
 
 def test_text_is_compared_by_its_bytes(spark: Any) -> None:

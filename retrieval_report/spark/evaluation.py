@@ -105,7 +105,7 @@ def evaluate(
         if plan == "auto":
             plan = "rows" if source.naive else choose_plan(source)
     if models:
-        _try(grades, requests, checked)
+        _try(grades, requests, checked, beside)
     rows = with_counts(source, plan)
     score = partial(
         score_stream,
@@ -116,13 +116,10 @@ def evaluate(
         asked=beside.queries is not None,
     )
     if clustered:
-        scores = _scored(rows, source, score, checked)
-        missing = missing_lists(source.rows, models)
-        return (
-            scores
-            if missing is None
-            else scores.unionAll(_scored(_spread(_like(missing, rows), partitions), source, score, checked))
-        )
+        scores, missing = _scored(rows, source, score, checked), missing_lists(source.rows, models)
+        if missing is None:
+            return scores
+        return scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
     told = told_lists(source.rows, beside, models)
     if told is not None:
         rows = rows.unionByName(_like(told, rows), allowMissingColumns=True)
@@ -165,17 +162,15 @@ def _facts(rows: DataFrame, beside: Beside) -> tuple[list[str], tuple[float, ...
     return models, tuple(sorted({min(grades), max(grades)})) if grades else ()
 
 
-def _try(grades: tuple[float, ...], requests: Requests, options: Options) -> None:
+def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside: Beside) -> None:
     """Score one list of all grades known: what is wrong or odd with the arguments comes out before hours of work."""
     relevance = list(grades) or [0.0]
-    ties = {
-        "query": ["q"] * len(relevance),
-        "distance": [0] * len(relevance),
-        "relevance": relevance,
-        "count": [1] * len(relevance),
-    }
+    ties = {"query": "q", "distance": 0, "relevance": relevance, "count": 1}
     small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None)
-    score_lists(pl.DataFrame(ties), None, None, requests, small)
+    told = None
+    if beside.judgements is None and beside.queries is not None and "n_relevant" in beside.queries.columns:
+        told = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})  # then it is no news that none is found
+    score_lists(pl.DataFrame(ties), None, told, requests, small)
 
 
 def _like(told: DataFrame, rows: DataFrame) -> DataFrame:
