@@ -64,7 +64,7 @@ def frame_table(
             config[name] = st.column_config.NumberColumn(title, help=help_text, format=digits)
         else:
             # A verdict that is cut short says nothing; names can be cut.
-            width = "medium" if name == "verdict" else None
+            width = 170 if name == "verdict" else None
             config[name] = st.column_config.TextColumn(title, help=help_text, width=width)
     shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
@@ -87,8 +87,8 @@ def flips_table(flips: pl.DataFrame) -> None:
         "expected_b": "Expected B",
         "naive_a": "Naive A",
         "naive_b": "Naive B",
-        "disagree": "Scores that say otherwise",
         "p_tie": "p(reversal by ties)",
+        "disagree": "Scores that say otherwise",
         "holm_p": "p of the difference (Holm)",
     }
     explained = {

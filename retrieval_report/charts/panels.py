@@ -52,8 +52,8 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     ...     "model": ["coarse"] * 4 + ["fine"] * 4, "query": ["q"] * 8, "item": list("abcd") * 2,
     ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
     >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=(2, 3), policies=("naive", "expected")))
-    >>> policy_panels(summary, metric="rr").to_dict()["title"]["text"]
-    ['rr is led by coarse in the order received, by fine in expectation']
+    >>> " ".join(policy_panels(summary, metric="rr").to_dict()["title"]["text"])
+    'Averaged over the cutoffs, coarse leads in rr in the order received, fine in expectation'
     """
     frame = summary_frame(summary)
     if frame is None:
@@ -115,9 +115,9 @@ def _title(rows: pl.DataFrame, shown: Sequence[str], name: str) -> str:
         return f"{quoted(rows['label'][0])}: {name} under {len(shown)} policies"
     if "naive" in leaders and "expected" in leaders and leaders["naive"] != leaders["expected"]:
         naive, expected = quoted(leaders["naive"]), quoted(leaders["expected"])
-        return f"{name} is led by {naive} in the order received, by {expected} in expectation"
+        return f"Averaged over the cutoffs, {naive} leads in {name} in the order received, {expected} in expectation"
     if len(set(leaders.values())) == 1:
-        return f"{name} is led by {quoted(leaders[shown[0]])}, averaged over the cutoffs, whatever the order of ties"
+        return f"Averaged over the cutoffs, {quoted(leaders[shown[0]])} leads in {name} whatever the order of ties"
     return f"{name} under {len(shown)} policies"
 
 
