@@ -233,6 +233,7 @@ def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: 
         assert "cutoff: “-3” in the address is not used: a whole number from 1 on or all is needed" in said
         assert "seed: “x” in the address is not used" in said
         assert "models: “**nobody**” in the address is not used" in said
+        visit.page.wait_for_function("location.search === ''")
         visit.assert_clean()
 
 
