@@ -29,11 +29,15 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.audit import audit
     from retrieval_report.analysis.comparison import compare
     from retrieval_report.analysis.conventions import Convention, conventions
+    from retrieval_report.analysis.cuts import cut_ties
     from retrieval_report.analysis.flips import flips, rank_agreement
     from retrieval_report.analysis.hints import chance_level, tie_hints
+    from retrieval_report.analysis.order_scores import order_scores
+    from retrieval_report.analysis.orders import drawn_order, list_ties
     from retrieval_report.analysis.profile import tie_profile
     from retrieval_report.analysis.queries import query_table
     from retrieval_report.analysis.resolution import resolution, resolve_ties
+    from retrieval_report.analysis.rounding import rounding_effect
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.counting import count_ties
@@ -110,11 +114,15 @@ __all__ = [
     "count_relevant",
     "count_ties",
     "count_ties_to",
+    "cut_ties",
+    "drawn_order",
     "evaluate",
     "evaluate_radius",
     "evaluate_to",
     "flips",
+    "list_ties",
     "list_weights",
+    "order_scores",
     "query_table",
     "radius_scores",
     "rank_agreement",
@@ -125,6 +133,7 @@ __all__ = [
     "report_contents",
     "resolution",
     "resolve_ties",
+    "rounding_effect",
     "shuffled_means",
     "summarise",
     "tie_groups",
@@ -152,10 +161,15 @@ _HOMES = {
     "conventions": "analysis.conventions",
     "flips": "analysis.flips",
     "rank_agreement": "analysis.flips",
+    "cut_ties": "analysis.cuts",
     "chance_level": "analysis.hints",
     "tie_hints": "analysis.hints",
     "tie_profile": "analysis.profile",
     "query_table": "analysis.queries",
+    "drawn_order": "analysis.orders",
+    "list_ties": "analysis.orders",
+    "order_scores": "analysis.order_scores",
+    "rounding_effect": "analysis.rounding",
     "resolution": "analysis.resolution",
     "resolve_ties": "analysis.resolution",
     "summarise": "analysis.summary",
