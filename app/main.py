@@ -34,6 +34,11 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
     def draw() -> None:
         try:
             _score(data, choice)
+        except RetrievalReportError as error:
+            st.error(plain(error))
+            if name != "data":  # where other data can be opened
+                return
+        try:
             import_module(f"views.{name}").show(data, choice)
         except RetrievalReportError as error:
             st.error(plain(error))

@@ -14,6 +14,7 @@ import streamlit as st
 from address import choose_one, given, refuse
 from loading import Data, Files, read_files
 from retrieval_report.cli.dashboard import START
+from retrieval_report.errors import RetrievalReportError
 from retrieval_report.samples import SAMPLES, sample_folder
 from text import plain
 
@@ -44,7 +45,16 @@ def choose_data() -> Data:
     if chosen == "upload" and uploaded is not None:
         return uploaded
     with st.spinner("Reading …", show_time=True):
-        return read_files(started if chosen == "files" and started is not None else _sample(chosen))
+        return _read(started) if chosen == "files" and started is not None else read_files(_sample(chosen))
+
+
+def _read(files: Files) -> Data:
+    """The files named at the start; where they cannot be read, that is said above the sample."""
+    try:
+        return read_files(files)
+    except RetrievalReportError as error:
+        st.error(f"{plain(error)}\n\nA sample is shown instead.")
+        return read_files(_sample(SAMPLES[-1].name))
 
 
 def adopt(data: Data) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -174,3 +176,34 @@ def test_the_report_is_made_on_demand() -> None:
     assert labels == ["Scores, CSV", "Summary, CSV", "Scores, Parquet"]
     drawn(next(button for button in test.button if button.label == "Prepare the HTML report").click().run())
     assert [button.label for button in test.download_button][-1] == "Download the report"
+
+
+def started_with(monkeypatch: pytest.MonkeyPatch, path: Path, content: bytes) -> AppTest:
+    path.write_bytes(content)
+    told = {"rankings": [str(path)], "judgements": None, "queries": None, "columns": None}
+    monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(told))
+    return opened()
+
+
+def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "lists.csv"
+    test = started_with(monkeypatch, path, CSV)
+    assert sidebar_data(test) == "files"
+    assert rows(test) == {"rankings": RANKINGS.height}
+    path.write_bytes(CSV + b"query 9,1,1,1\n")
+    assert rows(drawn(test.run())) == {"rankings": RANKINGS.height + 1}
+
+
+def test_files_that_cannot_be_read_are_told_above_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    test = started_with(monkeypatch, tmp_path / "lists.csv", NAMED_OTHERWISE)
+    assert "the rankings lack query and item" in test.error[0].value.replace("\\", "")
+    assert rows(test)["rankings"] == 71175
+
+
+def test_where_nothing_can_be_scored_other_data_can_be_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\nq,a,nan,1\n")
+    assert "1 NaN" in test.error[0].value
+    assert test.file_uploader(key="rankings upload")
+    assert not drawn(to_page(test, "overview")).title
