@@ -238,11 +238,26 @@ def comparison(data: Data, choice: Choice) -> pl.DataFrame:
     return _comparison(data.digest, _scored_by(choice), choice.cutoff, choice.models, choice.seed, data, choice)
 
 
+@remember(64)
+def _flips(
+    digest: str,
+    key: tuple[Any, ...],
+    cutoff: int | None,
+    models: tuple[str, ...],
+    average: str,
+    seed: int,
+    _data: Data,
+    _choice: Choice,
+) -> pl.DataFrame:
+    paired = comparison(_data, _choice) if average == "micro" else None
+    found = at_cutoff(_whole_summary(_data, _choice), _choice)
+    return rr.flips(found, comparison=paired if paired is not None and paired.height else None)
+
+
 def flips(data: Data, choice: Choice) -> pl.DataFrame:
     """What `flips` returns for the chosen models, at the chosen metric and cutoff."""
-    paired = comparison(data, choice) if choice.average == "micro" else None
-    found = at_cutoff(_whole_summary(data, choice), choice)
-    return rr.flips(found, comparison=paired if paired is not None and paired.height else None)
+    key = _scored_by(choice)
+    return _flips(data.digest, key, choice.cutoff, choice.models, choice.average, choice.seed, data, choice)
 
 
 def agreement(data: Data, choice: Choice) -> pl.DataFrame:
