@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from conformance_plans import COMBINATIONS, Case, Plan, has_no_list, judged_places, own_gains, plan_of
 
 import retrieval_report as rr
+from conformance_plans import COMBINATIONS, Case, Plan, has_no_list, judged_places, own_gains, plan_of
 
 FOLDER_VARIABLE = "RETRIEVAL_REPORT_CONFORMANCE"
 SKIP_REASON = f"{FOLDER_VARIABLE} is not set: it names the folder with other systems' test cases"

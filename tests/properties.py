@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from test_evaluation import TEXTS
 
 from retrieval_report import evaluate
+from test_evaluation import TEXTS
 
 __all__ = [
     "BINARY",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 from hypothesis import strategies as st
+
 from oracles import Grade
 
 FRACTIONAL_GRADES = (0, 0.5, 1, 1.5, 2, 3)

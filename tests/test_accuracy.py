@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import oracles
 import polars as pl
 import pytest
-from references import reference
 
+import oracles
+from references import reference
 from retrieval_report import evaluate
 
 MILLION = 1_000_000

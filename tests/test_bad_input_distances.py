@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from polars.testing import assert_frame_equal
-from test_evaluation import TEXTS
 
+from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from retrieval_report import count_ties, evaluate, tie_groups
 from retrieval_report.errors import ColumnError, DataError, RetrievalReportWarning
+from test_evaluation import TEXTS
 
 FLOATS = (pl.Float32, pl.Float64)
 SIGNED = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128)

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from bad_input import LAST, numbers, one_list, rankings, refused, scores, value
 from polars.testing import assert_frame_equal
 
+from bad_input import LAST, numbers, one_list, rankings, refused, scores, value
 from retrieval_report import count_ties, evaluate, read_judgements, read_rankings, shuffled_means, summarise
 from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, RetrievalReportWarning
 

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
 import pytest
-from bad_input import POLICIES, one_list, rankings, scores, value
 from polars.testing import assert_frame_equal
-from test_evaluation import TEXTS
 
+from bad_input import POLICIES, one_list, rankings, scores, value
 from retrieval_report import (
     AP,
     DCG,
@@ -27,6 +26,7 @@ from retrieval_report import (
     tie_groups,
 )
 from retrieval_report.errors import ParameterError
+from test_evaluation import TEXTS
 
 NO_CUTOFFS = [
     *(0, -1, 2.5, 2.0, True, False, "5", "", "five", b"5", float("nan"), float("inf"), 1j, Decimal(2), Fraction(2)),

@@ -10,11 +10,11 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import polars as pl
 import pytest
-from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
-from test_evaluation import TEXTS
 
+from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from retrieval_report import DCG, count_ties, evaluate, shuffled_means, summarise, tie_groups
 from retrieval_report.errors import ColumnError, DataError, ParameterError, RetrievalReportError, RetrievalReportWarning
+from test_evaluation import TEXTS
 
 NAN, INFINITY = float("nan"), float("inf")
 JUDGEMENTS = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]})

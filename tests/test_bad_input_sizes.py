@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from bad_input import POLICIES, mixed, numbers, one_list, rankings, refused, scores, value
 from polars.testing import assert_frame_equal
-from test_evaluation import TEXTS
 
+from bad_input import POLICIES, mixed, numbers, one_list, rankings, refused, scores, value
 from retrieval_report import (
     count_ties,
     evaluate,
     tie_groups,
 )
 from retrieval_report.errors import DataError, RetrievalReportError
+from test_evaluation import TEXTS
 
 
 def refused_counts(counts: pl.DataFrame) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from bad_input import numbers, rankings
 from polars.testing import assert_frame_equal
 
+from bad_input import numbers, rankings
 from retrieval_report import evaluate, list_weights, summarise
 from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, RetrievalReportError
 

@@ -8,9 +8,9 @@ from typing import Any
 import altair as alt
 import polars as pl
 import pytest
-from test_report_browser import browser  # noqa: F401
 
 from retrieval_report import charts, evaluate, summarise
+from test_report_browser import browser  # noqa: F401
 
 pytestmark = pytest.mark.browser
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from test_charts_all import HOSTILE, PLACE, PLAIN, frames
 
 from retrieval_report import charts
 from retrieval_report.charts.data import spread
 from retrieval_report.errors import ColumnError, DataError, ParameterError, RetrievalReportError
+from test_charts_all import HOSTILE, PLACE, PLAIN, frames
 
 
 def rows_with(chart: Any, *columns: str) -> pl.DataFrame:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from codes_by_hand import by_hand, classes, hamming, judged_by_hand, pairs, random_bits, rows, same
 
+from codes_by_hand import by_hand, classes, hamming, judged_by_hand, pairs, random_bits, rows, same
 from retrieval_report import evaluate
 from retrieval_report.codes import count_codes, count_relevant, shards
 from retrieval_report.counting import count_ties

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from codes_by_hand import classes, random_bits
 
+from codes_by_hand import classes, random_bits
 from retrieval_report import evaluate, summarise
 from retrieval_report.codes import count_codes
 from retrieval_report.codes_files import codes_command, load_codes

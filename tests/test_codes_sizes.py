@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
 from retrieval_report.codes import count_codes, counting, shards
 from retrieval_report.counting import count_ties
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import oracles
 import polars as pl
 import pytest
 
+import oracles
 from retrieval_report import evaluate
 
 METRICS = [

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 
 import pytest
+
 from conformance import FOLDER_VARIABLE, SKIP_REASON, SYSTEMS, disagreements, load_cases, run
 from conformance_plans import Case, reason_left_out
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conformance import FOLDER_VARIABLE, SKIP_REASON, folder
 
 import retrieval_report as rr
+from conformance import FOLDER_VARIABLE, SKIP_REASON, folder
 
 pytestmark = [
     pytest.mark.conformance,

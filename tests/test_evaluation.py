@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import oracles
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+import oracles
 from retrieval_report import DCG, NDCG, evaluate, shuffled_means
 from retrieval_report.metrics import AP, ERR, RBP, Metric
 from retrieval_report.parsing import CATALOGUE

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from made_scores import bounded_scores
 from polars.testing import assert_frame_equal
 from scipy import stats
 
+from made_scores import bounded_scores
 from retrieval_report import ColumnError, DataError, KeyMismatchError, ParameterError
 from retrieval_report.analysis.comparison import compare
 from retrieval_report.analysis.flips import flips, rank_agreement

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import golden
-import oracles
 import polars as pl
 import pytest
 
+import golden
+import oracles
 from retrieval_report import evaluate
 
 POLICIES = {"expected": "mean", "best": "max", "worst": "min"}

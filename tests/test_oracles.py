@@ -9,9 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import golden
 import oracles
-import pytest
 from oracles import moments, orderings, parse, score
 
 F = Fraction

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+
 from properties import (
     BINARY,
     CUTOFFS,
@@ -27,7 +28,6 @@ from properties import (
     odd_distances,
     wide,
 )
-
 from retrieval_report import count_ties, evaluate, shuffled_means, tie_groups
 
 # 1: what does not matter -----------------------------------------------------------------------------

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from made_scores import bounded_scores, scores_of
 from polars.testing import assert_frame_equal
 
+from made_scores import bounded_scores, scores_of
 from retrieval_report import DataError
 from retrieval_report.analysis.queries import query_table
 

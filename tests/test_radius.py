@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from codes_by_hand import classes, hamming, pairs, random_bits
 
+from codes_by_hand import classes, hamming, pairs, random_bits
 from retrieval_report import summarise
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.counting import count_ties

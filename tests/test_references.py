@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import fixed_point
-import golden
 import mpmath  # type: ignore[import-untyped]
 import pytest
+
+import fixed_point
+import golden
 import reference_cascade
 from oracles import METRICS, log2, moments
 from recursion import MeanVariance, by_states, histograms, number_of_states

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_reports import HOSTILE, made_report
 
+from made_reports import HOSTILE, made_report
 from retrieval_report.report import write_report
 
 pytestmark = pytest.mark.browser

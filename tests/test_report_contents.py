@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
 
 import retrieval_report as rr
+from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
 from retrieval_report.errors import ParameterError
 from retrieval_report.report import report_contents
 from retrieval_report.report.columns import meaning

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from made_reports import HOSTILE, made_rankings, made_report
 
 import retrieval_report as rr
+from made_reports import HOSTILE, made_rankings, made_report
 from retrieval_report.errors import FileError, OutputError, ParameterError
 from retrieval_report.report import (
     FORMATS,

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import altair as alt
 import polars as pl
 import pytest
-from made_reports import HOSTILE, made_rankings, made_report
 
+from made_reports import HOSTILE, made_rankings, made_report
 from retrieval_report.report import report_contents
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.html import json_for_script, render_html

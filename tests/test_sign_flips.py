@@ -4,9 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from made_scores import within
 from scipy import stats
 
+from made_scores import within
 from retrieval_report.analysis.inputs import Floats
 from retrieval_report.analysis.sign_flips import EXACT, exact_sign_flips, sampled_sign_flips
 

@@ -91,7 +91,8 @@ def test_shards_of_the_items_with_ties_unique_distances_and_negative_zero(
     assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
-def test_means(spark: Any) -> None:
+def test_means(spark: Any, spark_kind: str) -> None:
+    assert ("connect" in type(spark).__module__) == (spark_kind == "connect")
     scores = rr.evaluate(made(text=True), **ASKED, policies=EXACT)
     summary = on.summarise(spark.createDataFrame(scores.to_arrow()))
     keys = ["model", "metric", "cutoff", "policy"]

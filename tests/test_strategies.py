@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from hypothesis import given, settings
+
 from strategies import FrameCase, ListCase, frame_cases, list_cases
 
 

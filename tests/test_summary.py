@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from made_scores import bounded_scores, scores_of, within
 from polars.testing import assert_frame_equal
 from scipy import stats
 
+from made_scores import bounded_scores, scores_of, within
 from retrieval_report import ColumnError, DataError, ParameterError, evaluate
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.schema import SUMMARY

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from made_scores import within
 
+from made_scores import within
 from retrieval_report import ColumnError, evaluate, shuffled_means
 from retrieval_report.analysis.comparison import compare
 from retrieval_report.analysis.tie_chance import drawn_chance, normal_chance

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
-from strategies import FrameCase, frame_cases
 
 from retrieval_report import DataError, ParameterError, count_ties, evaluate, tie_groups
 from retrieval_report.joining import prepare
 from retrieval_report.options import Options
+from strategies import FrameCase, frame_cases
 
 
 def layout(rankings: pl.DataFrame, threads: int = 1) -> list[tuple[Any, ...]]:
