@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -31,6 +32,14 @@ def kind_place(item: pytest.Item) -> int:
     names = getattr(item, "fixturenames", ())
     kind = item.callspec.params.get("spark_kind", "local") if hasattr(item, "callspec") else "local"
     return spark_sessions.KINDS.index(kind) if "spark" in names else len(spark_sessions.KINDS)
+
+
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """Streamlit's AppTest leaves the page's script as `__main__`, which processes spawned later would run."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="session")
