@@ -17,6 +17,7 @@ __all__ = ["count_cells", "disagreeing_row", "factorise", "ideal_cells", "repeat
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 
+FEW_KEYS = 1 << 14
 ROOM = 1024  # a table this small is cheap to clear for every list
 
 
@@ -36,12 +37,23 @@ def table_mask(most: int) -> np.uint64:
 
 
 @kernel
+def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
+    """A hash table of the keys numbered so far: code + 1, 0 is free."""
+    table = np.zeros(int(mask) + 1, np.uint32)
+    for code in range(found):
+        slot = _slot(keys[first[code]], mask)
+        while table[slot] != 0:
+            slot = (slot + np.uint64(1)) & mask
+        table[slot] = code + 1
+    return table
+
+
+@kernel
 def factorise(keys: Keys, codes: Places) -> Places:
     """Number the distinct keys in order of first appearance; return the row where each appears first."""
-    mask = table_mask(keys.size)
-    table = np.zeros(int(mask) + 1, np.uint32)  # code + 1, 0 is free; memory is touched only where keys fall
-    first = np.empty(keys.size, np.uint32)
-    found = 0
+    first, found = np.empty(keys.size, np.uint32), ZERO
+    mask = table_mask(min(keys.size, FEW_KEYS))  # rows share few keys as a rule, and a small table stays in the cache
+    table = _table_of(keys, first, found, mask)
     for row in range(keys.size):
         slot = _slot(keys[row], mask)
         while table[slot] != 0 and keys[first[table[slot] - 1]] != keys[row]:
@@ -50,6 +62,11 @@ def factorise(keys: Keys, codes: Places) -> Places:
             first[found] = row
             found += 1
             table[slot] = found
+            if 2 * found > table.size:
+                codes[row] = found - 1
+                mask = table_mask(4 * found)
+                table = _table_of(keys, first, found, mask)
+                continue
         codes[row] = table[slot] - 1
     return first[:found].copy()
 
