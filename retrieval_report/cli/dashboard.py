@@ -100,7 +100,7 @@ def _command(script: Path, port: int | None, *, browser: bool) -> list[str]:
     if port is not None:
         options["server.port"] = str(port)
     flags = [f"--{name}={value}" for name, value in options.items()]
-    return [sys.executable, "-P", "-m", "streamlit", "run", str(script), *flags]
+    return [sys.executable, "-P", str(script.with_name("serve.py")), "run", str(script), *flags]
 
 
 def _serve(command: Sequence[str], environment: Mapping[str, str]) -> int:
