@@ -20,6 +20,16 @@ HOSTILE = (
 )
 METRICS = ("precision", "ap(denominator=retrieved)", "ndcg")
 CUTOFFS = (1, 3, None)
+# "coarse" ties all four items; in the order received the relevant one comes first, as in a perfect list.
+ACCIDENT = pl.DataFrame(
+    {
+        "model": ["coarse"] * 4 + ["fine"] * 4,
+        "query": ["q"] * 8,
+        "item": list("abcd") * 2,
+        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
+        "relevance": [1, 0, 0, 0] * 2,
+    }
+)
 
 
 def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:

@@ -7,20 +7,10 @@ import pytest
 
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, table, words
-from made_reports import made_rankings
+from made_reports import ACCIDENT, made_rankings
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
-# In the order received "coarse", which ties everything, is perfect.
-ACCIDENT = pl.DataFrame(
-    {
-        "model": ["coarse"] * 4 + ["fine"] * 4,
-        "query": ["q"] * 8,
-        "item": list("abcd") * 2,
-        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
-        "relevance": [1, 0, 0, 0] * 2,
-    }
-)
 
 
 def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:

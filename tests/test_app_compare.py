@@ -9,20 +9,10 @@ import pytest
 
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
-from made_reports import made_rankings
+from made_reports import ACCIDENT, made_rankings
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
-# "coarse" ties all four items; in the order received the relevant one comes first.
-ACCIDENT = pl.DataFrame(
-    {
-        "model": ["coarse"] * 4 + ["fine"] * 4,
-        "query": ["q"] * 8,
-        "item": list("abcd") * 2,
-        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
-        "relevance": [1, 0, 0, 0] * 2,
-    }
-)
 
 
 def comparison(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:

@@ -7,20 +7,10 @@ import pytest
 
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, plain, table, words
-from made_reports import made_rankings
+from made_reports import ACCIDENT, made_rankings
 from retrieval_report.report.verdict import verdict
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
-# Received by falling relevance, the tie of four looks like a perfect list.
-ACCIDENT = pl.DataFrame(
-    {
-        "model": ["coarse"] * 4 + ["fine"] * 4,
-        "query": ["q"] * 8,
-        "item": list("abcd") * 2,
-        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
-        "relevance": [1, 0, 0, 0] * 2,
-    }
-)
 POLICIES = ("expected", "naive", "worst", "best", "shuffled")
 
 

@@ -7,21 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from made_reports import ACCIDENT
 from retrieval_report import compare, evaluate, flips, shuffled_means, summarise
 from retrieval_report.report.verdict import pair_verdict
 
 ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2}
 PLACE: dict[str, Any] = {"metric": "rr", "cutoff": 2}
-# "coarse" ties all four items; in the order received the relevant one comes first.
-RANKINGS = pl.DataFrame(
-    {
-        "model": ["coarse"] * 4 + ["fine"] * 4,
-        "query": ["q"] * 8,
-        "item": list("abcd") * 2,
-        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
-        "relevance": [1, 0, 0, 0] * 2,
-    }
-)
 
 
 def found(rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best", "worst")) -> pl.DataFrame:
@@ -31,7 +22,7 @@ def found(rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best
 
 @pytest.mark.parametrize("names", [("coarse", "fine"), ("fine", "coarse")])
 def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
-    status, sentences = pair_verdict(found(RANKINGS), *names, **PLACE)
+    status, sentences = pair_verdict(found(ACCIDENT), *names, **PLACE)
     assert status == "depends on tie order"
     assert sentences[0] == "fine is ahead of coarse by 0.1250 in expected rr@2: 0.5000 against 0.3750."
     assert sentences[1] == (
@@ -41,7 +32,7 @@ def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
 
 
 def test_a_lead_without_ties_is_undecided_or_safe() -> None:
-    apart = RANKINGS.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
+    apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
     status, sentences = pair_verdict(found(apart), "coarse", "fine", **PLACE)
     assert status == "undecided by sampling"
     assert sentences[1].endswith("(Holm p = 1.0000). No order inside ties can reverse it.")
@@ -52,18 +43,18 @@ def test_a_lead_without_ties_is_undecided_or_safe() -> None:
 
 
 def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
-    apart = RANKINGS.with_columns(distance=pl.Series([1, 2, 3, 4] * 2))
+    apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4] * 2))
     assert pair_verdict(found(apart), "coarse", "fine", **PLACE)[1] == (
         "coarse and fine have the same expected rr@2: 1.0000.",
     )
-    tied = RANKINGS.with_columns(distance=pl.lit(1))
+    tied = ACCIDENT.with_columns(distance=pl.lit(1))
     status, sentences = pair_verdict(found(tied, policies="expected"), "coarse", "fine", **PLACE)
     assert status == "depends on tie order"
     assert sentences[1] == "Tie order alone decides which is printed ahead."
 
 
 def test_a_pair_without_scores_has_none() -> None:
-    nothing = RANKINGS.with_columns(relevance=pl.lit(0))
+    nothing = ACCIDENT.with_columns(relevance=pl.lit(0))
     with pytest.warns(match="no query has a relevant item"):
         scores = evaluate(nothing, no_relevant="skip", **ASKED)
     status, sentences = pair_verdict(flips(summarise(scores)), "coarse", "fine", **PLACE)
