@@ -5,8 +5,7 @@ PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 pyth
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_counting.py tests/test_arrays.py tests/test_codes.py
-# --dist loadgroup: the Spark tests share one session, so one process runs them all.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests && ../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')

@@ -17,13 +17,31 @@ settings.register_profile("here", deadline=None, suppress_health_check=[HealthCh
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Spark tests begin
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all Spark tests to one process, which holds one session; every other test goes where there is room.
+
+    `--dist loadgroup` would do it by marks, but not with pytest 9.2 (pytest-dev/pytest-xdist#1386).
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    scheduling = LoadScopeScheduling(config, log)
+    scheduling._split_scope = lambda nodeid: "spark" if of_spark(nodeid) else nodeid
+    return scheduling
+
+
+def of_spark(nodeid: str) -> bool:
+    return nodeid.partition("::")[0].rpartition("/")[2].startswith(SPARK_FILES)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the Spark tests first, kind of session by kind, all in one process: a process holds one session."""
+    """Put the Spark tests first, kind of session by kind."""
     ours = [item for item in items if item.get_closest_marker("spark")]
-    for item in ours:
-        item.add_marker(pytest.mark.xdist_group("spark"))
+    strangers = [item.nodeid for item in ours if not of_spark(item.nodeid)]
+    assert not strangers, f"tests of Spark belong in {', '.join(SPARK_FILES)}…: {strangers}"
     others = [item for item in items if item not in set(ours)]
     items[:] = sorted(ours, key=kind_place) + others
 

@@ -17,10 +17,12 @@ SKIPS = {
 }
 
 
-def run_pytest(folder: Path, body: str, *, forbid: bool) -> subprocess.CompletedProcess[str]:
+def run_pytest(
+    folder: Path, body: str, *options: str, file: str = "test_sample.py", forbid: bool = False
+) -> subprocess.CompletedProcess[str]:
     for name in ("conftest.py", "spark_sessions.py"):
         shutil.copy(Path(__file__).with_name(name), folder)
-    (folder / "test_sample.py").write_text(f"import pytest\n{body}\n")
+    (folder / file).write_text(f"import pytest\n{body}\n")
     (folder / "test_other.py").write_text("def test_other() -> None: pass\n")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("COV_", "PYTEST_"))}
     environment["RETRIEVAL_REPORT_FORBID_SKIPS"] = "1" if forbid else ""
@@ -33,6 +35,7 @@ def run_pytest(folder: Path, body: str, *, forbid: bool) -> subprocess.Completed
         "no:cacheprovider",
         "--rootdir",
         str(folder),
+        *options,
         str(folder),
     ]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
@@ -54,3 +57,18 @@ def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, skip: str, for
     outcome = run_pytest(tmp_path, SKIPS[skip], forbid=forbid)
     assert message in outcome.stdout
     assert (outcome.returncode == 0) == ("passed" in message)
+
+
+def test_one_process_holds_all_tests_of_spark(tmp_path: Path) -> None:
+    body = """import os, pathlib
+@pytest.mark.parametrize("number", range(12))
+def test_it(number: int) -> None: pathlib.Path(os.environ["PYTEST_XDIST_WORKER"]).touch()"""
+    outcome = run_pytest(tmp_path, body, "-n2", file="test_spark_sample.py")
+    assert outcome.returncode == 0, outcome.stdout
+    assert len(list(tmp_path.glob("gw*"))) == 1
+
+
+def test_a_test_of_spark_belongs_in_a_file_of_them(tmp_path: Path) -> None:
+    outcome = run_pytest(tmp_path, "@pytest.mark.spark\ndef test_it() -> None: pass")
+    assert outcome.returncode != 0
+    assert "tests of Spark belong in test_spark" in outcome.stdout + outcome.stderr
