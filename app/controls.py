@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,9 +11,9 @@ from address import choose_many, choose_number, choose_one, refuse
 from loading import CUTOFFS, Data
 from retrieval_report.options import NO_RELEVANT
 from retrieval_report.parsing import CATALOGUE, parse_metric
-from text import measure_name, plain
+from text import measure_name
 
-__all__ = ["Choice", "plain", "sidebar"]
+__all__ = ["Choice", "first_choice", "sidebar"]
 
 PARAMETERS: dict[str, dict[str, tuple[str, ...]]] = {
     "precision": {"denominator": ("k", "retrieved")},
@@ -74,18 +75,26 @@ class Choice:
         return measure_name(self.metric, self.cutoff)
 
 
+def first_choice(data: Data) -> Choice:
+    """What the sidebar says before anybody has touched it."""
+    usual = {parameter: options[0] for parameter, options in PARAMETERS.get(data.metric, {}).items()}
+    metric, own_depth = _parsed(data.metric, usual)
+    cutoff = None if own_depth else data.cutoff
+    return Choice(metric, cutoff, _curve(cutoff, own_depth=own_depth), data.models, _shown(data))
+
+
 def sidebar(data: Data) -> Choice:
     """Draw the controls and return what they say."""
     with st.sidebar:
         metric, own_depth = _metric(data)
         cutoff = None if own_depth else _cutoff(data)
         models = choose_many("Models", data.models, name="models", placeholder="all")
-        offered = [policy for policy in POLICIES if not (data.counted and policy == "naive")]
+        offered = _offered(data)
         policies = choose_many(
             "Scores shown",
             offered,
             name="policies",
-            default=[policy for policy in offered if policy != "shuffled" or not data.large],
+            default=_shown(data),
             placeholder="all",
             help=EXPLAINED_POLICIES,
         )
@@ -94,9 +103,9 @@ def sidebar(data: Data) -> Choice:
     return Choice(
         metric=metric,
         cutoff=cutoff,
-        cutoffs=(None,) if own_depth else _with(CUTOFFS, cutoff),
+        cutoffs=_curve(cutoff, own_depth=own_depth),
         models=models or data.models,
-        policies=policies or tuple(offered),
+        policies=policies or offered,
         average=average,
         no_relevant=no_relevant,
         relevant_from=relevant_from,
@@ -105,28 +114,45 @@ def sidebar(data: Data) -> Choice:
     )
 
 
-def _with(cutoffs: tuple[int | None, ...], cutoff: int | None) -> tuple[int | None, ...]:
-    """Cutoffs in their order, the whole list last."""
-    known = {number for number in (*cutoffs, cutoff) if number is not None}
+def _offered(data: Data) -> tuple[str, ...]:
+    return tuple(policy for policy in POLICIES if not (data.counted and policy == "naive"))
+
+
+def _shown(data: Data) -> tuple[str, ...]:
+    """Policies to begin with."""
+    return tuple(policy for policy in _offered(data) if policy != "shuffled" or not data.large)
+
+
+def _curve(cutoff: int | None, *, own_depth: bool) -> tuple[int | None, ...]:
+    """Cutoffs of the curve in their order, the whole list last."""
+    if own_depth:
+        return (None,)
+    known = {number for number in (*CUTOFFS, cutoff) if number is not None}
     return (*sorted(known), None)
+
+
+def _parsed(name: str, parameters: Mapping[str, str]) -> tuple[str, bool]:
+    """The text form of a metric, and whether it has a depth of its own."""
+    told = ",".join(f"{parameter}={value}" for parameter, value in parameters.items())
+    metric, _ = parse_metric(f"{name}({told})" if told else name)
+    return str(metric), metric.own_depth
 
 
 def _metric(data: Data) -> tuple[str, bool]:
     """The text form of the metric chosen, and whether it has a depth of its own."""
     name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=data.metric)
-    parameters = []
+    parameters = {}
     for parameter, options in PARAMETERS.get(name, {}).items():
         # A name of its own for each metric: the usual denominator of one is not that of another.
         key = f"{name}_{parameter}"
-        value = choose_one(f"{parameter.capitalize()} of {name}", options, name=key, help=EXPLAINED[parameter])
-        parameters.append(f"{parameter}={value}")
-    metric, _ = parse_metric(f"{name}({','.join(parameters)})" if parameters else name)
-    return str(metric), metric.own_depth
+        label = f"{parameter.capitalize()} of {name}"
+        parameters[parameter] = choose_one(label, options, name=key, help=EXPLAINED[parameter])
+    return _parsed(name, parameters)
 
 
 def _cutoff(data: Data) -> int | None:
     """A cutoff from the menu or typed."""
-    usual = ["all" if number is None else str(number) for number in CUTOFFS]
+    usual = ["all" if number is None else str(number) for number in _curve(data.cutoff, own_depth=False)]
     default = "all" if data.cutoff is None else str(data.cutoff)
     if st.session_state.pop(RESET, False):
         st.session_state["cutoff"] = default

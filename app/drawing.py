@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from loading import remember
 from retrieval_report.charts import styled
 
-__all__ = ["STYLE", "draw"]
+__all__ = ["STYLE", "Drawing", "draw", "draw_ahead", "theme"]
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would.
 STYLE = '<style>div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}</style>'
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
+
+
+class Drawing(NamedTuple):
+    """A chart yet to be made: what `draw` takes."""
+
+    build: Callable[[], Any]
+    key: tuple[Hashable, ...]
+
+
+def theme() -> str:
+    """Whether the page is "light" or "dark"."""
+    return st.context.theme.type or "light"
+
+
+def draw_ahead(drawing: Drawing, theme: str) -> None:
+    """Make a chart that `draw` is going to be asked for."""
+    _specification((*drawing.key, theme), drawing.build)
 
 
 def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
@@ -30,7 +47,7 @@ def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
     **shown
         More for `st.vega_lite_chart`, such as ``on_select``.
     """
-    specification = _specification((*key, st.context.theme.type or "light"), build)
+    specification = _specification((*key, theme()), build)
     return st.vega_lite_chart(json.loads(specification), theme=None, width="content", **shown)
 
 

@@ -7,9 +7,7 @@ frame, which looks at a few rows only. What is remembered is shared by all sessi
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,13 +43,13 @@ __all__ = [
     "comparison",
     "flips",
     "hints",
-    "prefetch",
     "profile",
     "query_table",
     "read_files",
     "remarks",
     "report",
     "rows_of",
+    "scored_by",
     "scores",
     "shuffled",
     "summary",
@@ -59,12 +57,9 @@ __all__ = [
 ]
 
 REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
-FEW_SHUFFLES = 200  # up to which they are drawn for metrics that nobody has asked for yet
 # Computed at once, so that passing from one to the other costs nothing.
 METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
-
-_turn = threading.Lock()  # one prefetch at a time
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -137,19 +132,10 @@ def _exact(
 @remember(24)
 def _drawn(
     digest: str, metric: str, cutoffs: tuple[int | None, ...], rules: Rules, draws: Draws, _data: Data
-) -> pl.DataFrame:
-    """Scores under random orders."""
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Scores under random orders, and the means over the queries under each of them."""
     settings = {**rules._asdict(), **draws._asdict()}
-    return rr.evaluate(**_data.frames, metrics=metric, cutoffs=cutoffs, policies="shuffled", **settings)
-
-
-@remember(24)
-def _means(
-    digest: str, metric: str, cutoffs: tuple[int | None, ...], rules: Rules, draws: Draws, _data: Data
-) -> pl.DataFrame:
-    """Means over the queries under each random order."""
-    settings = {**rules._asdict(), **draws._asdict()}
-    return rr.shuffled_means(**_data.frames, metrics=metric, cutoffs=cutoffs, **settings)
+    return rr.evaluate_with_draws(**_data.frames, metrics=metric, cutoffs=cutoffs, policies="shuffled", **settings)
 
 
 def _exact_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -157,6 +143,10 @@ def _exact_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]
     usual = choice.metric in METRICS and set(choice.cutoffs) <= set(CUTOFFS)
     metrics, cutoffs = (METRICS, CUTOFFS) if usual else ((choice.metric,), choice.cutoffs)
     return _exact(data.digest, metrics, cutoffs, _rules(choice), data)
+
+
+def _drawn_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, pl.DataFrame]:
+    return _drawn(data.digest, choice.metric, choice.cutoffs, _rules(choice), _draws(choice), data)
 
 
 def remarks(data: Data, choice: Choice) -> tuple[str, ...]:
@@ -168,7 +158,7 @@ def _all_scores(data: Data, choice: Choice) -> pl.DataFrame:
     """The chosen metric at all cutoffs, all models; random orders only if chosen."""
     parts = [_exact_of(data, choice)[0].filter(pl.col("metric") == choice.metric)]
     if "shuffled" in choice.policies:
-        parts.append(_drawn(data.digest, choice.metric, choice.cutoffs, _rules(choice), _draws(choice), data))
+        parts.append(_drawn_of(data, choice)[0])
     return pl.concat(parts)
 
 
@@ -196,7 +186,7 @@ def _summary(digest: str, key: tuple[Any, ...], average: str, _data: Data, _choi
     return rr.summarise(_all_scores(_data, _choice), queries=_data.queries, average=average)
 
 
-def _scored_by(choice: Choice) -> tuple[Any, ...]:
+def scored_by(choice: Choice) -> tuple[Any, ...]:
     """All that decides `_all_scores` besides the data."""
     drawn = _draws(choice) if "shuffled" in choice.policies else None
     return choice.metric, choice.cutoffs, _rules(choice), drawn
@@ -204,7 +194,7 @@ def _scored_by(choice: Choice) -> tuple[Any, ...]:
 
 def _whole_summary(data: Data, choice: Choice) -> pl.DataFrame:
     """All policies that were computed, whether chosen or not: verdicts need them."""
-    return _of_models(_summary(data.digest, _scored_by(choice), choice.average, data, choice), choice)
+    return _of_models(_summary(data.digest, scored_by(choice), choice.average, data, choice), choice)
 
 
 def summary(data: Data, choice: Choice) -> pl.DataFrame:
@@ -214,8 +204,7 @@ def summary(data: Data, choice: Choice) -> pl.DataFrame:
 
 def shuffled(data: Data, choice: Choice) -> pl.DataFrame:
     """What `shuffled_means` returns for the chosen metric and models at the chosen cutoff."""
-    frame = _means(data.digest, choice.metric, choice.cutoffs, _rules(choice), _draws(choice), data)
-    return at_cutoff(_of_models(frame, choice), choice)
+    return at_cutoff(_of_models(_drawn_of(data, choice)[1], choice), choice)
 
 
 @remember(64)
@@ -225,17 +214,19 @@ def _comparison(
     cutoff: int | None,
     models: tuple[str, ...],
     seed: int,
+    policies: str | None,
     _data: Data,
     _choice: Choice,
 ) -> pl.DataFrame:
     found = at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice)
     draws = shuffled(_data, _choice) if "shuffled" in _choice.policies else None
-    return rr.compare(found, draws=draws, seed=seed)
+    return rr.compare(found, draws=draws, seed=seed, policies=policies)
 
 
-def comparison(data: Data, choice: Choice) -> pl.DataFrame:
+def comparison(data: Data, choice: Choice, *, policies: str | None = None) -> pl.DataFrame:
     """What `compare` returns for all pairs of the chosen models, at the chosen metric and cutoff."""
-    return _comparison(data.digest, _scored_by(choice), choice.cutoff, choice.models, choice.seed, data, choice)
+    key = scored_by(choice)
+    return _comparison(data.digest, key, choice.cutoff, choice.models, choice.seed, policies, data, choice)
 
 
 @remember(64)
@@ -249,14 +240,15 @@ def _flips(
     _data: Data,
     _choice: Choice,
 ) -> pl.DataFrame:
-    paired = comparison(_data, _choice) if average == "micro" else None
+    # Verdicts need the tests of this policy alone, and a test costs more than all else here.
+    paired = comparison(_data, _choice, policies="expected") if average == "micro" else None
     found = at_cutoff(_whole_summary(_data, _choice), _choice)
     return rr.flips(found, comparison=paired if paired is not None and paired.height else None)
 
 
 def flips(data: Data, choice: Choice) -> pl.DataFrame:
     """What `flips` returns for the chosen models, at the chosen metric and cutoff."""
-    key = _scored_by(choice)
+    key = scored_by(choice)
     return _flips(data.digest, key, choice.cutoff, choice.models, choice.average, choice.seed, data, choice)
 
 
@@ -310,7 +302,7 @@ def _query_table(
 
 def query_table(data: Data, choice: Choice) -> pl.DataFrame:
     """What `query_table` returns for the chosen models, at the chosen metric and cutoff."""
-    return _query_table(data.digest, _scored_by(choice), choice.cutoff, choice.models, data, choice)
+    return _query_table(data.digest, scored_by(choice), choice.cutoff, choice.models, data, choice)
 
 
 def rows_of(data: Data, model: str, query: object) -> pl.DataFrame:
@@ -362,37 +354,3 @@ def report(data: Data, choice: Choice) -> bytes:
     """The HTML report on the chosen models, with the chosen measure as its headline and the usual ones besides."""
     contents = _report(data.digest, replace(choice, policies=(), cutoffs=()), data)
     return render_html(contents, pictures(contents)).encode()
-
-
-def prefetch(data: Data, choice: Choice) -> None:
-    """Compute in the background, once a page is drawn, what choosing another metric or cutoff will ask for.
-
-    Without it the first look at a metric would wait for its random orders to be drawn.
-    """
-    if not data.large and ("shuffled" not in choice.policies or choice.shuffles <= FEW_SHUFFLES):
-        _prefetch(data.digest, _scored_by(choice), choice.cutoff, choice.models, choice.average, data, choice)
-
-
-@remember(64)
-def _prefetch(
-    digest: str,
-    key: tuple[Any, ...],
-    cutoff: int | None,
-    models: tuple[str, ...],
-    average: str,
-    _data: Data,
-    _choice: Choice,
-) -> threading.Thread:
-    """The thread that computes ahead; remembered, so that it is started once."""
-    others = [replace(_choice, metric=metric) for metric in METRICS if metric != _choice.metric]
-    others += [replace(_choice, cutoff=number) for number in CUTOFFS if number != cutoff and number in _choice.cutoffs]
-
-    def work() -> None:
-        for other in others:
-            # What is wrong with the data is said on the page; and the server may end while this still runs.
-            with suppress(Exception), _turn:
-                flips(_data, other)
-
-    thread = threading.Thread(target=work, daemon=True, name="prefetch")
-    thread.start()
-    return thread

@@ -1,82 +1,18 @@
-"""The dashboard: `retrieval-report dashboard`, or `streamlit run app/main.py`."""
+"""The dashboard's server: `retrieval-report dashboard`, `streamlit run app/main.py`, or `python app/main.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module, util
-from pathlib import Path
+import json
+import os
+from contextlib import suppress
 
 import streamlit as st
 
-from address import refusals
-from controls import Choice, sidebar
-from drawing import STYLE
-from loading import Data, prefetch, remarks, scores, shuffled
-from opening import choose_data
-from retrieval_report.errors import RetrievalReportError
-from text import plain
+from ahead import start
+from retrieval_report.cli.dashboard import SETTINGS
 
-ICON = Path(__file__).with_name("icon.png")
-PAGES = {
-    "overview": "Overview",
-    "cutoffs": "Cutoffs",
-    "compare": "Compare",
-    "ties": "Ties",
-    "queries": "Queries",
-    "audit": "Audit",
-    "data": "Data & export",
-}
+app = st.App("dashboard.py", lifespan=start)
 
-
-def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
-    """The function that draws a page; what is wrong with the data is said in its place."""
-
-    def draw() -> None:
-        try:
-            _score(data, choice)
-        except RetrievalReportError as error:
-            st.error(plain(error))
-            if name != "data":  # where other data can be opened
-                return
-        try:
-            import_module(f"views.{name}").show(data, choice)
-        except RetrievalReportError as error:
-            st.error(plain(error))
-
-    draw.__name__ = name
-    return draw
-
-
-def _score(data: Data, choice: Choice) -> None:
-    """Compute what takes long in steps that are told; what is remembered is there at once."""
-    with st.spinner(f"Scoring {data.rankings.height} rows …", show_time=True):
-        notes = remarks(data, choice)
-    if "shuffled" in choice.policies:
-        with st.spinner(f"Drawing {choice.shuffles} random orders of the ties …", show_time=True):
-            scores(data, choice)
-            shuffled(data, choice)
-    for note in notes:
-        st.warning(plain(note))
-
-
-def main() -> None:
-    """Draw the page that the address names."""
-    st.set_page_config(page_title="Retrieval report", page_icon=str(ICON), layout="wide")
-    st.html(STYLE)
-    data = choose_data()
-    choice = sidebar(data)
-    there = [name for name in PAGES if util.find_spec(f"views.{name}")]
-    pages = [st.Page(page(name, data, choice), title=PAGES[name], url_path=name) for name in there]
-    # The page at the root has no path of its own; links may name the overview nevertheless.
-    root = st.Page(page("overview", data, choice), title=PAGES["overview"], url_path="root", default=True)
-    pages[0] = st.Page(
-        page("overview", data, choice), title=PAGES["overview"], url_path="overview", visibility="hidden"
-    )
-    chosen = st.navigation([root, *pages])
-    for sentence in refusals():
-        st.warning(sentence)
-    chosen.run()
-    prefetch(data, choice)
-
-
-main()
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):  # Ctrl-C has ended the server; there is nothing to tell
+        app.run(config=json.loads(os.environ.get(SETTINGS, "{}")))

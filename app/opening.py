@@ -18,7 +18,7 @@ from retrieval_report.errors import RetrievalReportError
 from retrieval_report.samples import SAMPLES, sample_folder
 from text import plain
 
-__all__ = ["adopt", "choose_data"]
+__all__ = ["adopt", "choose_data", "first_files"]
 
 UPLOADED = "uploaded data"
 NEXT = "data to open next"
@@ -46,6 +46,11 @@ def choose_data() -> Data:
         return uploaded
     with st.spinner("Reading …", show_time=True):
         return _read(started) if chosen == "files" and started is not None else read_files(_sample(chosen))
+
+
+def first_files() -> Files:
+    """What a visitor sees first whose address names nothing."""
+    return _started_with() or _sample(SAMPLES[-1].name)
 
 
 def _read(files: Files) -> Data:

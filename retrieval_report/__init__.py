@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         RetrievalReportError,
         RetrievalReportWarning,
     )
-    from retrieval_report.evaluation import evaluate, shuffled_means
+    from retrieval_report.evaluation import evaluate, evaluate_with_draws, shuffled_means
     from retrieval_report.metrics import (
         ACG,
         AP,
@@ -119,6 +119,7 @@ __all__ = [
     "evaluate",
     "evaluate_radius",
     "evaluate_to",
+    "evaluate_with_draws",
     "flips",
     "list_ties",
     "list_weights",
@@ -183,6 +184,7 @@ _HOMES = {
     "RetrievalReportWarning": "errors",
     "count_ties": "counting",
     "evaluate": "evaluation",
+    "evaluate_with_draws": "evaluation",
     "shuffled_means": "evaluation",
     "ACG": "metrics",
     "AP": "metrics",

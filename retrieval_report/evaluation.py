@@ -1,4 +1,4 @@
-"""Rankings in, scores out: ``evaluate`` and ``shuffled_means``."""
+"""Rankings in, scores out: ``evaluate``, ``shuffled_means``, and both at once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.in_memory import draw_means, score_lists
+from retrieval_report.errors import ParameterError
+from retrieval_report.in_memory import draw_means, score_and_draw, score_lists
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
 from retrieval_report.stream import collect_scores, is_streamed
 
-__all__ = ["DEFAULT_CUTOFFS", "DEFAULT_METRICS", "evaluate", "shuffled_means"]
+__all__ = ["DEFAULT_CUTOFFS", "DEFAULT_METRICS", "evaluate", "evaluate_with_draws", "shuffled_means"]
 
 
 def evaluate(
@@ -179,3 +180,39 @@ def shuffled_means(
     """
     options["policies"] = ("shuffled",)
     return draw_means(rankings, judgements, queries, parse_metrics(metrics, cutoffs), Options(**options))
+
+
+def evaluate_with_draws(
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
+    **options: Any,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return what :func:`evaluate` and :func:`shuffled_means` return; the orders are drawn once for both.
+
+    Takes the arguments of :func:`evaluate`; "shuffled" has to be among the policies. Files and lazy frames are read
+    into memory.
+
+    Raises
+    ------
+    RetrievalReportError
+        As :func:`evaluate`, and for policies without "shuffled".
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> scores, means = evaluate_with_draws(rankings, metrics="rr", cutoffs=None, policies="shuffled", shuffles=4)
+    >>> scores["value"].round(4).to_list(), means["value"].round(4).to_list()
+    ([0.4167], [0.5, 0.3333, 0.5, 0.3333])
+    """
+    asked = Options(policies=policies, **options)
+    if "shuffled" not in asked.policies:
+        raise ParameterError(f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone")
+    scores, means = score_and_draw(rankings, judgements, queries, parse_metrics(metrics, cutoffs), asked)
+    return scores.frame(), means

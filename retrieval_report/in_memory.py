@@ -21,7 +21,7 @@ from retrieval_report.parsing import Requests
 from retrieval_report.schema import SCORES
 from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
 
-__all__ = ["ListScores", "draw_means", "score_lists", "score_prepared"]
+__all__ = ["ListScores", "draw_means", "score_and_draw", "score_lists", "score_prepared"]
 
 PIECE = 1_000_000  # rows of the long frame that are written together
 BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
@@ -158,13 +158,13 @@ def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> 
     return _scores(_Run(prepared, requests, options))
 
 
-def _scores(run: _Run) -> ListScores:
+def _scores(run: _Run, means: _Means | None = None) -> ListScores:
     policies = run.options.policies
     values, spreads = np.empty((*run.shape, len(policies))), np.empty((*run.shape, len(policies)))
     for number, policy in enumerate(policies):
         into = Scores(values[:, :, number], spreads[:, :, number])
         if policy == "shuffled":
-            into.value[:], into.std[:] = _shuffled_scores(run)
+            into.value[:], into.std[:] = _shuffled_scores(run, means)
         else:
             run.score(arrange(run.prepared, policy), into)
             if policy != "expected":
@@ -177,36 +177,60 @@ def draw_means(
 ) -> pl.DataFrame:
     """Each model's mean over its queries under every drawn order."""
     run = _start(rankings, judgements, queries, requests, options)
-    models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
-    kept = ~run.left_out()
-    size = np.bincount(code[kept], minlength=models.size)
-    labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
-    means = np.zeros((models.size, len(labels), run.options.shuffles))
-    undefined = run.undefined() if run.options.no_relevant == "one" else None
+    means = _Means(run)
     for draw, values in _draws(run):
-        if undefined is not None:
-            values[undefined] = 1.0
-        for model in range(models.size):
-            mine = values[kept & (code == model)]
-            means[model, :, draw] = mine.sum(axis=0) / size[model] if size[model] else np.nan
-    draws = run.options.shuffles
-    frame = pl.DataFrame(
-        {
-            "model": np.repeat(models, len(labels) * draws).tolist(),
-            "metric": [name for name, _ in labels for _ in range(draws)] * models.size,
-            "cutoff": [cutoff for _, cutoff in labels for _ in range(draws)] * models.size,
-            "draw": np.tile(np.arange(draws), models.size * len(labels)),
-            "value": means.ravel(),
-        },
-        schema={
-            "model": pl.String,
-            "metric": pl.String,
-            "cutoff": pl.Int64,
-            "draw": pl.Int64,
-            "value": pl.Float64,
-        },
-    )
-    return frame.with_columns(pl.col("value").fill_nan(None))
+        means.add(draw, values)
+    return means.frame()
+
+
+def score_and_draw(
+    rankings: object, judgements: object, queries: object, requests: Requests, options: Options
+) -> tuple[ListScores, pl.DataFrame]:
+    """What `score_lists` and `draw_means` return, from the same drawn orders; policy "shuffled" is asked for."""
+    run = _start(rankings, judgements, queries, requests, options)
+    means = _Means(run)
+    return _scores(run, means), means.frame()
+
+
+class _Means:
+    """Each model's mean over its queries under every drawn order."""
+
+    def __init__(self, run: _Run) -> None:
+        self.labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
+        self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
+        kept = ~run.left_out()
+        self.mine = [kept & (code == model) for model in range(self.models.size)]
+        self.undefined = run.undefined() if run.options.no_relevant == "one" else None
+        self.values = np.zeros((self.models.size, len(self.labels), run.options.shuffles))
+
+    def add(self, draw: int, values: Floats) -> None:
+        """Take the scores (lists, columns) under one drawn order."""
+        if self.undefined is not None:
+            values = np.where(self.undefined, 1.0, values)
+        for model, mine in enumerate(self.mine):
+            size = mine.sum()
+            self.values[model, :, draw] = values[mine].sum(axis=0) / size if size else np.nan
+
+    def frame(self) -> pl.DataFrame:
+        """A row for every model, metric, cutoff and draw."""
+        models, columns, draws = self.values.shape
+        frame = pl.DataFrame(
+            {
+                "model": np.repeat(self.models, columns * draws).tolist(),
+                "metric": [name for name, _ in self.labels for _ in range(draws)] * models,
+                "cutoff": [cutoff for _, cutoff in self.labels for _ in range(draws)] * models,
+                "draw": np.tile(np.arange(draws), models * columns),
+                "value": self.values.ravel(),
+            },
+            schema={
+                "model": pl.String,
+                "metric": pl.String,
+                "cutoff": pl.Int64,
+                "draw": pl.Int64,
+                "value": pl.Float64,
+            },
+        )
+        return frame.with_columns(pl.col("value").fill_nan(None))
 
 
 def _start(rankings: object, judgements: object, queries: object, requests: Requests, options: Options) -> _Run:
@@ -261,10 +285,12 @@ def _drawn_lists(ties: Lists, limit: Integers) -> Lists:
     return Lists(start, np.arange(cells + 1), grade, count)
 
 
-def _shuffled_scores(run: _Run) -> Scores:
+def _shuffled_scores(run: _Run, means: _Means | None) -> Scores:
     """Mean and sample standard deviation of the drawn scores, summed as differences from the first draw."""
     first = total = square = np.zeros((0, 0))
     for draw, values in _draws(run):
+        if means is not None:
+            means.add(draw, values)
         if draw == 0:
             first, total, square = values, np.zeros_like(values), np.zeros_like(values)
         total = total + (values - first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,12 @@ from typing import Any
 import polars as pl
 from streamlit.testing.v1 import AppTest
 
-APP = str(Path(__file__).resolve().parent.parent / "app")
-if APP not in sys.path:
-    sys.path.insert(0, APP)  # as `streamlit run app/main.py` does
-
-from loading import Data  # noqa: E402
-from text import plain  # noqa: E402
+from loading import Data
+from text import plain
 
 __all__ = ["NAMES", "charts", "drawn", "made_data", "numbers", "open_page", "plain", "table", "words"]
 
+APP = str(Path(__file__).resolve().parent.parent / "app")
 TIMEOUT = 180  # AppTest's own 3 s are too few where kernels are compiled first
 # Names that would act if they were taken as Markdown, HTML, mathematics or an icon.
 NAMES = ("**bold**", "$x^2$", ":material/home:", "<b>tag</b>", "[link](http://example.org)", "x" * 5000, "a | b\n# c")

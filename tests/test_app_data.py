@@ -26,7 +26,7 @@ NAMED_OTHERWISE = b"topic number,thing,closeness,good\n1,a,0.5,1\n1,b,0.25,0\n2,
 
 def opened(**address: str) -> AppTest:
     """The application at the page, found by its hash as a click in the menu does."""
-    test = AppTest.from_file(f"{APP}/main.py", default_timeout=TIMEOUT)
+    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
     for name, value in address.items():
         test.query_params[name] = value
     drawn(test.run())
@@ -161,7 +161,7 @@ def test_codes_that_do_not_fit_are_refused() -> None:
 def test_uploads_stay_in_their_session() -> None:
     test = upload(opened(), "rankings upload", ("mine.csv", CSV))
     drawn(test.button[0].click().run())
-    other = AppTest.from_file(f"{APP}/main.py", default_timeout=TIMEOUT)
+    other = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
     other.query_params["open"] = "upload"
     drawn(other.run())
     assert sidebar_data(other) == "docs"

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from retrieval_report.cli import cli
+from retrieval_report.cli.dashboard import open_browser
 from retrieval_report.samples import sample_folder
 
 
@@ -20,7 +21,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
 
     def serve(command: list[str], environment: dict[str, str]) -> int:
-        found.append({"command": command, "files": environment.get("RETRIEVAL_REPORT_DASHBOARD")})
+        settings = json.loads(environment["RETRIEVAL_REPORT_SERVER"])
+        found.append({"command": command, "files": environment.get("RETRIEVAL_REPORT_DASHBOARD"), "settings": settings})
         return 0
 
     monkeypatch.setattr("retrieval_report.cli.dashboard._serve", serve)
@@ -34,12 +36,14 @@ def run(*arguments: str) -> Result:
 
 def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]) -> None:
     assert run("--no-browser").exit_code == 0
-    command = served[0]["command"]
     assert served[0]["files"] is None
-    assert Path(command[command.index("run") + 1]).name == "main.py"
-    for option in ("server.address=127.0.0.1", "browser.gatherUsageStats=false", "server.headless=true"):
-        assert f"--{option}" in command
-    assert not any(word.startswith("--server.port") for word in command)
+    assert [Path(word).name for word in served[0]["command"]][1:] == ["main.py"]
+    assert served[0]["settings"] == {
+        "server.address": "127.0.0.1",
+        "server.headless": True,
+        "browser.gatherUsageStats": False,
+        "server.showEmailPrompt": False,
+    }
 
 
 def test_it_hands_over_the_files_by_their_full_paths(
@@ -56,8 +60,8 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "queries": None,
         "columns": {"query": "query"},
     }
-    assert "--server.port=8765" in served[0]["command"]
-    assert "--server.headless=false" in served[0]["command"]
+    assert served[0]["settings"]["server.port"] == 8765
+    assert served[0]["settings"]["server.headless"] is False
 
 
 @pytest.mark.parametrize(
@@ -98,3 +102,21 @@ def test_without_streamlit_it_says_what_to_install(
     assert outcome.exit_code == 2
     assert "pip install 'retrieval-report[app]'" in outcome.output
     assert served == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "screen", "opened"),
+    [("linux", {}, 0), ("linux", {"DISPLAY": ":0"}, 1), ("linux", {"WAYLAND_DISPLAY": "w"}, 1), ("darwin", {}, 1)],
+)
+def test_a_browser_is_opened_where_there_is_a_screen(
+    platform: str, screen: dict[str, str], opened: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in screen.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr("click.launch", asked.append)
+    open_browser("http://127.0.0.1:8501")
+    assert asked == ["http://127.0.0.1:8501"] * opened

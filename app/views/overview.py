@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from controls import Choice
-from drawing import draw
+from drawing import Drawing, draw
 from loading import Data, Verdict, at_cutoff, flips, summary, verdict
 from retrieval_report import charts
 from tables import flips_table, summary_table
 from text import plain
 
-__all__ = ["show"]
+__all__ = ["drawings", "show"]
 
 BOXES = {"safe": st.success, "depends on tie order": st.error, "undecided by sampling": st.warning}
 
@@ -20,20 +22,27 @@ def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     st.title(f"Overview: {plain(choice.measure)}")
     _headline(verdict(data, choice), choice)
-    found = at_cutoff(summary(data, choice), choice)
+    scores, ranks = drawings(data, choice)
     st.subheader("Scores of the models")
-    summary_table(found)
-    draw(lambda: charts.policies(found, metric=choice.metric, cutoff=choice.cutoff), "policies", data.digest, choice)
+    summary_table(at_cutoff(summary(data, choice), choice))
+    draw(scores.build, *scores.key)
     st.subheader("Does the order of the models depend on ties?")
     pairs = flips(data, choice)
     if pairs.is_empty():
         st.info("It takes two models to ask.")
         return
-    draw(
-        lambda: charts.rank_flips(found, metric=choice.metric, cutoff=choice.cutoff),
-        *("rank_flips", data.digest, choice),
-    )
+    draw(ranks.build, *ranks.key)
     flips_table(pairs)
+
+
+def drawings(data: Data, choice: Choice) -> tuple[Drawing, Drawing]:
+    """The charts of the page: scores by policy, and ranks."""
+    found = at_cutoff(summary(data, choice), choice)
+    place: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
+    return (
+        Drawing(lambda: charts.policies(found, **place), ("policies", data.digest, choice)),
+        Drawing(lambda: charts.rank_flips(found, **place), ("rank_flips", data.digest, choice)),
+    )
 
 
 def _headline(said: Verdict, choice: Choice) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,12 +17,13 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import DATA
 from retrieval_report.errors import FileError, ParameterError
 
-__all__ = ["START", "application", "dashboard"]
+__all__ = ["SETTINGS", "START", "application", "dashboard", "open_browser"]
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable that tells the application which files to open, as JSON; app/opening.py reads it."""
+SETTINGS = "RETRIEVAL_REPORT_SERVER"
+"""Environment variable with the settings of Streamlit's server, as JSON; app/main.py reads it."""
 PACKAGE = Path(__file__).resolve().parent.parent
-PATIENCE = 10  # seconds for the server to end once it was asked to
 
 
 def data_options(command: click.decorators.FC) -> click.decorators.FC:
@@ -58,11 +59,9 @@ def dashboard(
         _check(given)
     if importlib.util.find_spec("streamlit") is None:
         raise ParameterError("dashboard: Streamlit is not installed; pip install 'retrieval-report[app]' brings it")
-    environment = {name: value for name, value in os.environ.items() if name != START}
-    if data:
-        single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries")}
-        environment[START] = json.dumps({"rankings": paths["rankings"], **single, "columns": columns})
-    context.exit(_serve(_command(application(), port, browser=not no_browser), environment))
+    single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries")}
+    told = {"rankings": paths["rankings"], **single, "columns": columns} if data else None
+    context.exit(_serve([sys.executable, str(application())], _environment(told, port, browser=not no_browser)))
 
 
 def application() -> Path:
@@ -89,33 +88,30 @@ def _check(paths: Sequence[str]) -> None:
             raise FileError(f"{path}: the file is empty (0 bytes)")
 
 
-def _command(script: Path, port: int | None, *, browser: bool) -> list[str]:
-    """How to start the server; -P leaves the modules of the current folder alone."""
-    options = {
+def _environment(files: Mapping[str, Any] | None, port: int | None, *, browser: bool) -> dict[str, str]:
+    """What tells the application its files and the server its settings."""
+    settings: dict[str, Any] = {
         "server.address": "127.0.0.1",
-        "server.headless": "false" if browser else "true",
-        "browser.gatherUsageStats": "false",
-        "server.showEmailPrompt": "false",
+        "server.headless": not browser,
+        "browser.gatherUsageStats": False,
+        "server.showEmailPrompt": False,
     }
     if port is not None:
-        options["server.port"] = str(port)
-    flags = [f"--{name}={value}" for name, value in options.items()]
-    return [sys.executable, "-P", str(script.with_name("serve.py")), "run", str(script), *flags]
+        settings["server.port"] = port
+    # With PYTHONSAFEPATH the script would not find the modules beside it.
+    kept = {name: value for name, value in os.environ.items() if name not in (START, "PYTHONSAFEPATH")}
+    told = {} if files is None else {START: json.dumps(files)}
+    return {**kept, **told, SETTINGS: json.dumps(settings)}
+
+
+def open_browser(address: str) -> None:
+    """Open a page in the reader's browser; without a screen there is none, and the printed address has to do."""
+    if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        click.launch(address)
 
 
 def _serve(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run the server until it ends or Ctrl-C ends both; leave no process behind."""
-    # Polars takes Ctrl-C in a way that lets a wait go on; Python's own handler ends it.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    server = subprocess.Popen(command, env=dict(environment))
-    try:
-        return server.wait()
-    except KeyboardInterrupt:
-        return 0  # a terminal has sent it to the server too; who sends it to us alone is served below
-    finally:
-        try:
-            server.terminate()
-            server.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+    """Become the server, so that whoever ends this process ends the server."""
+    if os.name == "posix":
+        os.execve(command[0], list(command), environment)
+    return subprocess.call(command, env=dict(environment))

@@ -19,7 +19,7 @@ from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate, shuffled_means
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate_with_draws
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
@@ -210,8 +210,7 @@ def _analyse(
     rows = {name: options[name] for name in ROW_OPTIONS if name in options}
     audited = {name: options[name] for name in AUDIT_OPTIONS if name in options}
     policies = COUNTED_POLICIES if counted else ALL_POLICIES
-    scores = evaluate(rankings, policies=policies, **measures, **given, **options)
-    shuffled = shuffled_means(rankings, **measures, **given, **options)
+    scores, shuffled = evaluate_with_draws(rankings, policies=policies, **measures, **given, **options)
     summary = summarise(scores, queries=frames.get("queries"), average=average)
     comparison = compare(scores, draws=shuffled, seed=options.get("seed", 0))
     # Comparisons are of micro means; the flips of another average must not borrow their p-values.

@@ -1,0 +1,136 @@
+"""What the dashboard computes before anybody asks for it is what the pages then show, and waits its turn."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+import ahead
+import loading
+import retrieval_report as rr
+from controls import first_choice
+from made_pages import APP, TIMEOUT, drawn, made_data
+from opening import first_files
+
+RANKINGS = pl.DataFrame(
+    {
+        "model": ["a"] * 4 + ["b"] * 4,
+        "query": ["q"] * 8,
+        "item": list("wxyz") * 2,
+        "distance": [1, 1, 1, 2, 1, 2, 3, 4],
+        "relevance": [1, 0, 0, 1] * 2,
+    }
+)
+
+
+def wait_for_threads() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "ahead":
+            thread.join(TIMEOUT)
+            assert not thread.is_alive()
+
+
+def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., Any]:
+    def listen(**named: Any) -> Any:
+        found.append(named["metrics"])
+        return function(**named)
+
+    return listen
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """What is scored from now on; nothing remembered from other tests, and nothing computed beyond this one."""
+    monkeypatch.setattr(ahead, "REST", 0.0)
+    found: list[Any] = []
+    for name in ("evaluate", "evaluate_with_draws"):
+        monkeypatch.setattr(rr, name, listening(getattr(rr, name), found))
+    st.cache_resource.clear()
+    ahead.forget()
+    yield found
+    wait_for_threads()
+
+
+def test_the_first_page_finds_its_numbers_and_charts_ready(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead.prepare()
+    assert asked == [loading.METRICS, "ndcg"]
+    monkeypatch.setattr(ahead, "prefetch", lambda *_: None)
+    monkeypatch.setattr("drawing.styled", lambda *_, **__: pytest.fail("a chart was made again"))
+    page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    assert "accident of tie order" in page.error[0].value
+    assert asked == [loading.METRICS, "ndcg"]
+
+
+def test_other_metrics_and_cutoffs_are_ready_once_a_page_is_drawn(
+    asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = made_data(RANKINGS)
+    choice = first_choice(data)
+    ahead.prefetch(data, choice, "light")
+    ahead.prefetch(data, choice, "light")
+    wait_for_threads()
+    assert asked.count(loading.METRICS) == 1
+    assert sorted(metric for metric in asked if metric != loading.METRICS) == sorted(loading.METRICS)
+    monkeypatch.setattr(rr, "compare", lambda *_, **__: pytest.fail("compared again"))
+    for metric in set(loading.METRICS) - {"ndcg"}:
+        loading.verdict(data, replace(choice, metric=metric))
+    for cutoff in set(choice.cutoffs) - {choice.cutoff}:
+        loading.verdict(data, replace(choice, cutoff=cutoff))
+
+
+def test_it_waits_while_a_page_is_drawn(asked: list[Any]) -> None:
+    data = made_data(RANKINGS, cutoff=2)
+    with ahead.drawing():
+        ahead.prefetch(data, first_choice(data), "light")
+        time.sleep(0.3)
+        assert asked == []
+    wait_for_threads()
+    assert asked != []
+
+
+def test_bad_data_end_it_in_silence(asked: list[Any], capfd: pytest.CaptureFixture[str]) -> None:
+    data = made_data(RANKINGS.with_columns(relevance=pl.lit(None, dtype=pl.Int64)))
+    ahead.prefetch(data, first_choice(data), "light")
+    wait_for_threads()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("headless", [True, False])
+def test_the_server_prepares_and_opens_a_browser(
+    headless: bool, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(ahead, "open_browser", opened.append)
+    options = {"server.headless": headless, "server.port": 8765}
+    monkeypatch.setattr(st, "get_option", options.__getitem__)
+
+    async def serve() -> None:
+        async with ahead.start(object()):  # type: ignore[arg-type]
+            pass
+
+    asyncio.run(serve())
+    wait_for_threads()
+    assert opened == ([] if headless else ["http://127.0.0.1:8765"])
+    assert "scipy.stats" in sys.modules
+    assert asked[:1] == [loading.METRICS]
+
+
+def test_what_is_prepared_is_what_the_sidebar_says_at_first(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(ahead, "prefetch", lambda data, choice, theme: seen.append((data.digest, choice, theme)))
+    drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    data = loading.read_files(first_files())
+    assert seen == [(data.digest, first_choice(data), "light")]
