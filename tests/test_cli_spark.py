@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -47,11 +49,13 @@ def asked(tmp_path: Path) -> list[str]:
     return ["evaluate", str(tmp_path / "runs"), *told, "--average", "weighted", *ASKED]
 
 
-@pytest.mark.parametrize(("engine", "option"), [("memory", "--plan"), ("disk", "--master")])
+@pytest.mark.parametrize(
+    ("engine", "option"), [("memory", "--plan rows"), ("disk", "--master local"), ("memory", "--trust-items")]
+)
 def test_options_of_spark_are_refused_by_other_engines(engine: str, option: str) -> None:
-    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", engine, option, "rows"])
+    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", engine, *option.split()])
     assert result.exit_code == 2
-    assert f"{option} is for --engine spark, not for --engine {engine}" in result.stderr
+    assert f"{option.split()[0]} is for --engine spark, not for --engine {engine}" in result.stderr
 
 
 def test_without_pyspark_a_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,6 +108,28 @@ def folder(tmp_path: Path, sessions: spark_sessions.Sessions) -> Path:
     sessions.stop()  # a client of Spark Connect marks the environment, and the processes started from it
     (tmp_path / "job").mkdir()
     return tmp_path / "job"
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = {
+        "model": ["m"] * 3,
+        "query": ["q"] * 3,
+        "item": ["a", "b", "a"],
+        "distance": [1, 1, 2],
+        "relevance": [1, 0, 1],
+    }
+    pl.DataFrame(rows).write_parquet(tmp_path / "runs.parquet")
+    monkeypatch.setattr("retrieval_report.spark.sessions.session", lambda *_, **__: nullcontext(spark))
+    asked = ["evaluate", str(tmp_path / "runs.parquet"), "--metrics", "precision", "--cutoffs", "3"]
+    messages = [CliRunner().invoke(cli, [*asked, "--engine", engine]).stderr for engine in ("memory", "spark")]
+    assert all("rows repeat another's model, query, item" in message for message in messages), messages
+    trusted = CliRunner().invoke(cli, [*asked, "--engine", "spark", "--trust-items"])
+    assert trusted.exit_code == 0, trusted.output
+    assert "0.6667" in trusted.stdout
 
 
 @pytest.mark.spark

@@ -31,8 +31,9 @@ class Task:
     out: str | None  # where results are written
     raw: bool
     settings: dict[str, Any]
-    master: str = "local[*]"  # these two for Spark alone
+    master: str = "local[*]"  # these three for Spark alone
     plan: str = "auto"
+    trust_items: bool = False
 
     def folder(self) -> Path | None:
         """The folder for results on this machine, if they can be written there."""

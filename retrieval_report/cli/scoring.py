@@ -48,6 +48,12 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
 )
 @click.option("--master", metavar="URL", help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.")
 @click.option("--plan", type=click.Choice(["auto", "ties", "rows"]), help="For Spark: count ties first, or send rows.")
+@click.option(
+    "--trust-items",
+    is_flag=True,
+    default=None,
+    help="For Spark: do not look for items that are in a list twice, which takes an exchange of its own.",
+)
 @output_options("scores.csv and summary.csv")
 def evaluate(
     rankings: tuple[str, ...],
@@ -58,6 +64,7 @@ def evaluate(
     engine: str,
     master: str | None,
     plan: str | None,
+    trust_items: bool | None,
     out: str | None,
     raw: bool,
     **settings: Any,
@@ -67,9 +74,10 @@ def evaluate(
     The table shows, per model, the mean over queries: in the order of the file (naive), expected over all
     orders of tied items with its standard deviation, and the lowest and highest that any order can give.
     """
-    own = {name: value for name, value in (("master", master), ("plan", plan)) if value is not None}
+    told = {"master": master, "plan": plan, "trust_items": trust_items}
+    own: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
     for name in own if engine != "spark" else ():
-        raise click.UsageError(f"--{name} is for --engine spark, not for --engine {engine}")
+        raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
     task = Task(rankings, judgements, queries, columns, average, out, raw, settings, **own)
     # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)

@@ -45,8 +45,11 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
     from retrieval_report.spark.files import judgements_frame, queries_frame, rankings_frame, scores_frame, write_scores
 
     queries = None if task.queries is None else queries_frame(spark, task.queries)
+    rankings = rankings_frame(spark, task.rankings, task.columns)
+    if not task.trust_items and "item" in rankings.columns:
+        on.check_items(rankings)
     frame = on.evaluate(
-        rankings_frame(spark, task.rankings, task.columns),
+        rankings,
         judgements=None if task.judgements is None else judgements_frame(spark, task.judgements),
         queries=queries,
         plan=task.plan,
