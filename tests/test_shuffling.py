@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import evaluate, shuffled_means
+from retrieval_report import ParameterError, evaluate, evaluate_with_draws, shuffled_means
 from retrieval_report.kernels import shuffling
 
 FRAME = pl.DataFrame(
@@ -76,3 +78,23 @@ def test_only_positions_up_to_the_deepest_cutoff_are_drawn(depth: int) -> None:
     deep = shuffled_means(FRAME, metrics="precision", cutoffs=[depth, 3], shuffles=20).filter(cutoff=depth)
     shallow = shuffled_means(FRAME, metrics="precision", cutoffs=depth, shuffles=20)
     assert_frame_equal(deep, shallow)
+
+
+@pytest.mark.parametrize("no_relevant", ["zero", "skip", "one"])
+def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: str) -> None:
+    lonely = FRAME.filter(query="q").with_columns(query=pl.lit("nothing relevant"), relevance=pl.lit(0, pl.Int64))
+    asked: dict[str, Any] = {
+        "metrics": ("ap", "ndcg", "precision"),
+        "cutoffs": (1, None),
+        "shuffles": 5,
+        "no_relevant": no_relevant,
+    }
+    rankings, policies = pl.concat([FRAME, lonely]), ("naive", "shuffled", "expected")
+    scores, means = evaluate_with_draws(rankings, policies=policies, **asked)
+    assert_frame_equal(scores, evaluate(rankings, policies=policies, **asked), check_exact=True)
+    assert_frame_equal(means, shuffled_means(rankings, **asked), check_exact=True)
+
+
+def test_draws_have_to_be_asked_for() -> None:
+    with pytest.raises(ParameterError, match="policies: 'shuffled' is needed, not 'expected', 'best' alone"):
+        evaluate_with_draws(FRAME, policies=("expected", "best"))
