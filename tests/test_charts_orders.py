@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -56,6 +57,18 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
     assert all(row["low"] < row["value"] < row["high"] for row in bars)
     assert [(row["what"], row["at"]) for row in marks] == [("expected", pytest.approx(11 / 18)), ("order received", 1)]
     assert title(chart).endswith("order received: 1.0000, more than 66% of the orders give")
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.25, 0.75), (0.2, 0.6, 1.0), (0.5, 0.501, 1.0)])
+def test_few_scores_are_narrow_bars_and_the_axis_ends_at_scores(values: tuple[float, ...]) -> None:
+    share = 1 / len(values)
+    found = pl.DataFrame({"value": values, "probability": share, "method": "exact", "orders": len(values)})
+    chart = charts.score_distribution(found, **PLACE, marks={"order received": values[0]})
+    (bars, _), span = layers(chart), values[-1] - values[0]
+    assert all(row["high"] - row["low"] < span / 40 for row in bars)
+    assert all(first["high"] < second["low"] for first, second in pairwise(bars[-2:]))
+    for layer in chart.to_dict()["layer"]:
+        assert layer["encoding"]["x"]["scale"]["domain"] == [values[0], values[-1]]
 
 
 def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:

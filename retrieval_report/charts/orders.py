@@ -78,8 +78,9 @@ def score_distribution(
         return sentence_chart(f"{told.capitalize()} the same {where} here: {frame['value'][0]:.4f}.")
     known = {name: value for name, value in (marks or {}).items() if value is not None}
     bars = _bars(frame)
-    ends = [*bars["low"], *bars["high"], *known.values()]
-    x = alt.X("low:Q", title=where, scale=alt.Scale(domain=[min(ends), max(ends)], nice=False, zero=False))
+    ends = [*frame["value"], *known.values()]  # half a bar may stand beyond them; no score does
+    scale = alt.Scale(domain=[min(ends), max(ends)], nice=False, zero=False)
+    x = alt.X("low:Q", title=where, scale=scale, axis=alt.Axis(labelFlush=False))
     layers = [_probabilities(bars, x), *_marks(known, x)]
     chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
     count = f"exact: the {orders} orders that differ" if method == "exact" else f"{orders} random orders drawn"
@@ -93,7 +94,7 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
     span = values[-1] - values[0]
     if frame.height <= MOST_BARS:
         gap = min(second - first for first, second in pairwise(values))
-        half = max(min(gap * 0.3, span / 25), span / 250)
+        half = max(min(gap * 0.3, span / 100), span / 250)  # narrow, for a bar stands for one score
         return frame.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, scores=pl.lit(1))
     width = span / BINS
     place = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
@@ -130,7 +131,7 @@ def _marks(known: Mapping[str, float], x: alt.X) -> list[alt.Chart]:
     rule = alt.Chart(inline(rows)).mark_rule(strokeWidth=2)
     return [
         rule.encode(
-            x=alt.X("at:Q", title=x["title"], scale=x["scale"]),
+            x=alt.X("at:Q", title=x["title"], scale=x["scale"], axis=x["axis"]),
             color=alt.Color("what:N", scale=colour, legend=legend),
             strokeDash=alt.StrokeDash("what:N", scale=dash, legend=legend),
             tooltip=[alt.Tooltip("what:N"), alt.Tooltip("at:Q", format=".4f", title="score")],
