@@ -90,6 +90,19 @@ def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]) -> No
             assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
 
 
+def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> None:
+    rankings = random_rankings(3)
+    far = rankings.with_columns(relevance=pl.when(pl.col("distance") <= 1).then("relevance").otherwise(0))
+    profile = tie_profile(rankings, cutoffs=CUTOFFS, distance_threshold=1)
+    assert far.group_by("query", "item").agg(pl.col("relevance").n_unique() > 1)["relevance"].any()
+    for row in profile.iter_rows(named=True):
+        for name, value in recount(far, row["model"], row["cutoff"]).items():
+            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
+    assert profile["mixed_items"].sum() < tie_profile(rankings, cutoffs=CUTOFFS)["mixed_items"].sum()
+    assert rr.tie_hints(rankings, distance_threshold=1).columns == rr.tie_hints(rankings).columns
+    assert rr.report_contents(rankings, distance_threshold=1).profile["mixed_items"].is_not_null().all()
+
+
 def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
     rankings = random_rankings(2)
     profile = tie_profile(rankings, cutoffs=CUTOFFS)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.rows import judged_rows, told_once
+from retrieval_report.analysis.rows import judged_rows, told_once, within_threshold
 from retrieval_report.arguments import check_whole
 from retrieval_report.arrays import keys_of
 from retrieval_report.errors import DataError, ParameterError
@@ -59,7 +59,7 @@ def list_ties(
     kept = {name: value for name, value in options.items() if name in ROW_OPTIONS}
     with told_once():
         checked = Options(**kept, policies=("expected",))
-        rows = judged_rows(frame, **given, options=checked) if frame.height else frame
+        rows = within_threshold(judged_rows(frame, **given, options=checked), checked) if frame.height else frame
         return tie_groups(rows.drop("mask", strict=False), relevant_from=relevant_from)
 
 

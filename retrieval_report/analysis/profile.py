@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.rows import judged_rows, told_once
+from retrieval_report.analysis.rows import judged_rows, told_once, within_threshold
 from retrieval_report.counting import count_ties
 from retrieval_report.options import Options
 from retrieval_report.parsing import parse_cutoffs
@@ -130,12 +130,12 @@ class TieTable:
         self.rows = judged_rows(frame, judgements, queries, options)
         self.order = order_column(self.rows)
         with told_once():
-            counts = count_ties(self.rows.drop("mask", strict=False))
+            counts = within_threshold(count_ties(self.rows.drop("mask", strict=False)), options)
         least, grade = options.relevant_from, pl.col("relevance")
         relevant = pl.col("count").filter(grade > 0 if least is None else grade >= least).sum()
         self.ties = (
             counts.group_by(*LIST, self.order)
-            .agg(size=pl.col("count").sum(), mixed=pl.len() > 1, relevant=relevant)
+            .agg(size=pl.col("count").sum(), mixed=grade.min() < grade.max(), relevant=relevant)
             .sort(*LIST, self.order, descending=[False, False, self.order == "score"])
             .with_columns(before=pl.col("size").cum_sum().over(LIST) - pl.col("size"))
         )

@@ -15,7 +15,7 @@ from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import check_counts, check_judgements, check_rankings, order_column
 
-__all__ = ["MEANS", "judged_rows", "tie_means", "told_once"]
+__all__ = ["MEANS", "judged_rows", "tie_means", "told_once", "within_threshold"]
 
 MEANS = {
     "model": pl.String,
@@ -41,6 +41,7 @@ def judged_rows(rankings: object, judgements: object, queries: object, options: 
 
     Frames that ``evaluate`` refuses are refused here with the same words. Masked rows, rows without distance and rows
     of unjudged queries are gone; distances are rounded where ``decimals`` says so. A counts frame keeps its ``count``.
+    ``distance_threshold`` is left to `within_threshold`.
 
     >>> rows = judged_rows(
     ...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2]},
@@ -69,10 +70,23 @@ def judged_rows(rankings: object, judgements: object, queries: object, options: 
     rows = rows.with_columns(pl.col("relevance").fill_null(0))
     if options.decimals is not None and not rows.schema[order].is_integer():
         rows = rows.with_columns(pl.col(order).round(options.decimals))
-    if options.distance_threshold is not None:
-        near = pl.col("distance") <= options.distance_threshold
-        rows = rows.with_columns(relevance=pl.when(near).then("relevance").otherwise(0))
     return rows
+
+
+def within_threshold(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Rows or counts with relevance 0 beyond ``distance_threshold``.
+
+    Only what goes no further than one list may have it so: an item can be near in one model and far in another, and
+    models that disagree about a relevance are refused.
+
+    >>> counts = pl.DataFrame({"distance": [1, 2], "relevance": [3, 3]})
+    >>> within_threshold(counts, Options(distance_threshold=1))["relevance"].to_list()
+    [3, 0]
+    """
+    if options.distance_threshold is None:
+        return rows
+    near = pl.col("distance") <= options.distance_threshold
+    return rows.with_columns(relevance=pl.when(near).then("relevance").otherwise(0))
 
 
 def _join(rows: pl.DataFrame, judgements: pl.DataFrame) -> pl.DataFrame:
