@@ -15,7 +15,7 @@ import streamlit as st
 
 from text import plain, short
 
-__all__ = ["choose_many", "choose_number", "choose_one", "given", "refusals", "refuse"]
+__all__ = ["choose_many", "choose_number", "choose_one", "given", "no_use", "refusals", "refuse"]
 
 T = TypeVar("T")
 REFUSED = "refused values of the address"
@@ -32,6 +32,13 @@ def refuse(name: str, value: str, reason: str) -> None:
 def refusals() -> list[str]:
     """What was refused, as Markdown; told once."""
     return list(st.session_state.pop(REFUSED, {}).values())
+
+
+def no_use(name: str, reason: str) -> None:
+    """Refuse and forget what the address has for a control that is not there."""
+    for value in given(name):
+        refuse(name, value, reason)
+        st.query_params.pop(name, None)
 
 
 def given(name: str) -> list[str]:
@@ -110,20 +117,21 @@ def choose_number(
     label: str,
     *,
     name: str,
-    low: float,
+    low: float | None = None,
     high: float | None = None,
     default: float | None = None,
     step: float = 1,
+    format: str | None = None,
     help: str | None = None,
 ) -> Any:
     """Offer a number between bounds; whole where ``step`` is. None where ``default`` is None and nothing is entered."""
     for value in given(name):
         if not _is_number(value, low, high, whole=isinstance(step, int)):
             kind = "whole number" if isinstance(step, int) else "number"
-            refuse(name, value, f"it takes a {kind} from {low} " + ("on" if high is None else f"to {high}"))
-    return st.number_input(
-        label, low, high, default, step, key=name, help=help, bind="query-params", placeholder="none"
-    )
+            most = "" if low is None else f" from {low} on" if high is None else f" from {low} to {high}"
+            refuse(name, value, f"it takes a {kind}{most}")
+    bounds: dict[str, Any] = {"min_value": low, "max_value": high, "value": default, "step": step, "format": format}
+    return st.number_input(label, **bounds, key=name, help=help, bind="query-params", placeholder="none")
 
 
 def _texts(options: Sequence[T], show: Callable[[T], str]) -> dict[T, str]:
@@ -148,9 +156,9 @@ def _check(name: str, known: Sequence[str]) -> None:
             refuse(name, value, reason)
 
 
-def _is_number(text: str, low: float, high: float | None, *, whole: bool) -> bool:
+def _is_number(text: str, low: float | None, high: float | None, *, whole: bool) -> bool:
     try:
         number = int(text) if whole else float(text)
     except ValueError:
         return False
-    return math.isfinite(number) and low <= number and (high is None or number <= high)
+    return math.isfinite(number) and (low is None or low <= number) and (high is None or number <= high)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
-from address import choose_many, choose_number, choose_one, refuse
+from address import choose_many, choose_number, choose_one, no_use, refuse
 from loading import CUTOFFS, Data
+from retrieval_report.errors import RetrievalReportError
 from retrieval_report.options import NO_RELEVANT
 from retrieval_report.parsing import CATALOGUE, parse_metric
-from text import measure_name
+from text import measure_name, plain
 
-__all__ = ["Choice", "first_choice", "sidebar"]
+__all__ = ["Choice", "first_choice", "remedy", "sidebar"]
 
 PARAMETERS: dict[str, dict[str, tuple[str, ...]]] = {
     "precision": {"denominator": ("k", "retrieved")},
@@ -35,6 +37,31 @@ EXPLAINED_POLICIES = (
     "lowest and the highest that any order can give."
 )
 EXPLAINED_AVERAGES = "*micro*: over queries. *macro*: over labels of queries. *weighted*: by the weight of each query."
+# The rules of `evaluate` by its names: what the sidebar calls them.
+RULES = {
+    "no_relevant": "Queries without a relevant item",
+    "missing_query": "Queries without a list",
+    "unjudged": "Items without relevance",
+    "unjudged_query": "Queries without judgements",
+    "null_distance": "Items without a distance",
+    "relevant_from": "Relevant from grade",
+    "distance_threshold": "Relevant up to distance",
+}
+MISSING_QUERY = ("zero", "skip", "error")
+USUAL = "usual"  # what `evaluate` does of itself, which depends on the data
+UNJUDGED = (USUAL, "non_relevant", "drop", "error")
+UNJUDGED_QUERY = ("error", "skip")
+NULL_DISTANCE = ("error", "not_retrieved")
+EXPLAINED_RULES = {
+    "no_relevant": "They score 0, are left out, score 1, or are refused.",
+    "missing_query": "Queries that others have and a model has not: they score 0, are left out, or are refused.",
+    "unjudged": "They count as not relevant, are dropped from the lists, or are refused. *usual*: not relevant "
+    "where judgements are a file of their own, else refused.",
+    "unjudged_query": "Where judgements are a file of their own: queries that are not in it are refused, or left out.",
+    "null_distance": "They are refused, or count as known but *not retrieved*: the relevant ones lower recall.",
+    "relevant_from": "The smallest relevance that counts as relevant; empty: every one above 0.",
+    "distance_threshold": "Items farther away keep their place and count as not relevant; empty: none do.",
+}
 RESET = "reset the cutoff"  # a value can be set before its widget is made, which is in the next run
 MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
@@ -54,8 +81,10 @@ class Choice:
         Those of the curve over all cutoffs; ``cutoff`` is among them.
     models, policies
         Chosen ones, in the order of the data and of `POLICIES`.
-    average, no_relevant, relevant_from, shuffles, seed
+    average, no_relevant, relevant_from, missing_query, unjudged, unjudged_query, null_distance, distance_threshold
         As for `summarise` and `evaluate`.
+    shuffles, seed
+        As for `evaluate`.
     """
 
     metric: str
@@ -66,6 +95,11 @@ class Choice:
     average: str = "micro"
     no_relevant: str = "zero"
     relevant_from: float | None = None
+    missing_query: str = "zero"
+    unjudged: str | None = None
+    unjudged_query: str = "error"
+    null_distance: str = "error"
+    distance_threshold: float | None = None
     shuffles: int = 100
     seed: int = 0
 
@@ -99,7 +133,10 @@ def sidebar(data: Data) -> Choice:
             help=EXPLAINED_POLICIES,
         )
         with st.expander("Rules"):
-            average, no_relevant, relevant_from, shuffles, seed = _rules(data)
+            average = choose_one("Average", data.averages, name="average", help=EXPLAINED_AVERAGES)
+            rules = _rules(data)
+            shuffles = choose_number("Random orders drawn", name="shuffles", low=1, high=10_000, default=100)
+            seed = choose_number("Seed", name="seed", low=0, high=MOST_SEED, default=0)
     return Choice(
         metric=metric,
         cutoff=cutoff,
@@ -107,10 +144,9 @@ def sidebar(data: Data) -> Choice:
         models=models or data.models,
         policies=policies or offered,
         average=average,
-        no_relevant=no_relevant,
-        relevant_from=relevant_from,
         shuffles=shuffles,
         seed=seed,
+        **rules,
     )
 
 
@@ -176,21 +212,37 @@ def _is_cutoff(text: str) -> bool:
     return text == "all" or (text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= MOST_CUTOFF)
 
 
-def _rules(data: Data) -> tuple[str, str, float | None, int, int]:
-    average = choose_one("Average", data.averages, name="average", help=EXPLAINED_AVERAGES)
-    no_relevant = choose_one(
-        "Queries without a relevant item",
-        NO_RELEVANT,
-        name="no_relevant",
-        help="They score 0, are left out, score 1, or are refused.",
-    )
-    relevant_from = choose_number(
-        "Relevant from grade",
-        name="relevant_from",
-        low=0.0,
-        step=1.0,
-        help="The smallest relevance that counts as relevant; empty: every one above 0.",
-    )
-    shuffles = choose_number("Random orders drawn", name="shuffles", low=1, high=10_000, default=100)
-    seed = choose_number("Seed", name="seed", low=0, high=MOST_SEED, default=0)
-    return average, no_relevant, relevant_from, shuffles, seed
+def _rules(data: Data) -> dict[str, Any]:
+    """The rules by the names that `evaluate` gives them."""
+    unjudged = _rule("unjudged", UNJUDGED)
+    return {
+        "no_relevant": _rule("no_relevant", NO_RELEVANT),
+        "missing_query": _rule("missing_query", MISSING_QUERY),
+        "unjudged": None if unjudged == USUAL else unjudged,
+        "unjudged_query": _rule("unjudged_query", UNJUDGED_QUERY),
+        "null_distance": _rule("null_distance", NULL_DISTANCE),
+        "relevant_from": _rule_number("relevant_from", low=0.0),
+        "distance_threshold": _threshold(data),
+    }
+
+
+def _rule(name: str, options: Sequence[str]) -> str:
+    return choose_one(RULES[name], options, name=name, help=EXPLAINED_RULES[name])
+
+
+def _rule_number(name: str, low: float | None = None) -> Any:
+    return choose_number(RULES[name], name=name, low=low, step=1.0, format="%g", help=EXPLAINED_RULES[name])
+
+
+def _threshold(data: Data) -> Any:
+    if "distance" not in data.rankings.columns:
+        no_use("distance_threshold", "this data has scores, and no distances")
+        return None
+    return _rule_number("distance_threshold")
+
+
+def remedy(error: RetrievalReportError) -> str:
+    """What went wrong, in the library's words, and which control decides it if one does; Markdown."""
+    labels = [label for name, label in RULES.items() if f"{name}=" in str(error)]
+    told = f"\n\nYou decide this in the sidebar: *{labels[0]}*, under *Rules*." if labels else ""
+    return plain(error) + told

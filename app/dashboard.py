@@ -10,7 +10,7 @@ import streamlit as st
 
 from address import refusals
 from ahead import drawing, prefetch
-from controls import Choice, sidebar
+from controls import Choice, remedy, sidebar
 from drawing import STYLE, theme
 from loading import Data, remarks, scores, shuffled
 from opening import choose_data
@@ -36,13 +36,13 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
         try:
             _score(data, choice)
         except RetrievalReportError as error:
-            st.error(plain(error))
+            st.error(remedy(error))
             if name != "data":  # where other data can be opened
                 return
         try:
             import_module(f"views.{name}").show(data, choice)
         except RetrievalReportError as error:
-            st.error(plain(error))
+            st.error(remedy(error))
 
     draw.__name__ = name
     return draw

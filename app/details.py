@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 import retrieval_report as rr
-from loading import Data, Rules, remember, summary
+from loading import Data, Rules, remember, rules_of, summary
 from retrieval_report.analysis.cuts import cut_ties
 from retrieval_report.analysis.order_scores import order_scores
-from retrieval_report.analysis.orders import drawn_order, list_ties
+from retrieval_report.analysis.orders import drawn_order, list_ties, one_list
 from retrieval_report.analysis.rounding import rounding_effect
 
 if TYPE_CHECKING:
@@ -29,41 +29,36 @@ class Drawn(NamedTuple):
     score: float | None
 
 
-def _rules(choice: Choice) -> Rules:
-    return Rules(choice.no_relevant, choice.relevant_from)
-
-
 @remember(64)
-def _ranked(digest: str, model: str, query: Id, relevant_from: float | None, _data: Data) -> pl.DataFrame:
-    return list_ties(**_data.frames, model=model, query=query, relevant_from=relevant_from)
+def _ranked(digest: str, model: str, query: Id, rules: Rules, _data: Data) -> pl.DataFrame:
+    return list_ties(**_data.frames, model=model, query=query, **rules._asdict())
 
 
 def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """One list as `list_ties` gives it, in the order received."""
-    return _ranked(data.digest, model, query, choice.relevant_from, data)
+    return _ranked(data.digest, model, query, rules_of(choice), data)
 
 
 @remember(64)
 def _drawn(
     digest: str, place: tuple[str, int | None], model: str, query: Id, rules: Rules, draw: int, seed: int, _data: Data
 ) -> Drawn:
-    rows = drawn_order(_ranked(digest, model, query, rules.relevant_from, _data), draw=draw, seed=seed)
+    rows = drawn_order(_ranked(digest, model, query, rules, _data), draw=draw, seed=seed)
     if rows.is_empty():
         return Drawn(rows, None)
-    only: dict[str, Any] = {
-        name: None if frame is None else frame.filter(pl.col("query") == query)
-        for name, frame in _data.frames.items()
-        if name != "rankings"
-    }
+    # Scored as it was received but for the order: rows that a rule leaves out of the list still count in R.
+    received, given = one_list(**_data.frames, model=model, query=query)
+    listed = received.drop("row", strict=False).join(rows.select("item", "row"), on="item", how="left")
+    listed = listed.with_columns(pl.col("row").fill_null(rows.height))
     metric, cutoff = place
-    scores = rr.evaluate(rows, **only, metrics=metric, cutoffs=[cutoff], policies="naive", **rules._asdict())
+    scores = rr.evaluate(listed, **given, metrics=metric, cutoffs=[cutoff], policies="naive", **rules._asdict())
     return Drawn(rows, scores["value"][0])
 
 
 def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
     """One list in the order that draw number ``draw`` of the chosen seed gives it, and its score."""
     place = (choice.metric, choice.cutoff)
-    return _drawn(data.digest, place, model, query, _rules(choice), draw, choice.seed, data)
+    return _drawn(data.digest, place, model, query, rules_of(choice), draw, choice.seed, data)
 
 
 @remember(64)
@@ -78,19 +73,19 @@ def _distribution(
 def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """What `order_scores` returns for one list at the chosen measure."""
     place = (choice.metric, choice.cutoff)
-    return _distribution(data.digest, place, model, query, _rules(choice), choice.seed, data)
+    return _distribution(data.digest, place, model, query, rules_of(choice), choice.seed, data)
 
 
 @remember(16)
-def _cuts(digest: str, cutoff: int, relevant_from: float | None, _data: Data) -> pl.DataFrame:
-    return cut_ties(**_data.frames, cutoff=cutoff, relevant_from=relevant_from)
+def _cuts(digest: str, cutoff: int, rules: Rules, _data: Data) -> pl.DataFrame:
+    return cut_ties(**_data.frames, cutoff=cutoff, relevant_from=rules.relevant_from, **rules.of_rows)
 
 
 def cuts(data: Data, choice: Choice) -> pl.DataFrame:
     """What `cut_ties` returns for the chosen models; no rows for whole lists, which nothing cuts."""
     if choice.cutoff is None:
         return pl.DataFrame()
-    found = _cuts(data.digest, choice.cutoff, choice.relevant_from, data)
+    found = _cuts(data.digest, choice.cutoff, rules_of(choice), data)
     return found.filter(pl.col("model").is_in(choice.models))
 
 
@@ -105,7 +100,7 @@ def _rounded(
 
 def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
     """What `rounding_effect` returns for the chosen models at the chosen measure."""
-    rounded = _rounded(data.digest, (choice.metric, choice.cutoff), decimals, _rules(choice), choice.average, data)
+    rounded = _rounded(data.digest, (choice.metric, choice.cutoff), decimals, rules_of(choice), choice.average, data)
     here = pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
     received = summary(data, replace(choice, policies=("expected",)))
     return rounding_effect(received.filter(here), rounded.filter(pl.col("model").is_in(choice.models)))

@@ -14,7 +14,12 @@ from retrieval_report.charts import styled
 __all__ = ["STYLE", "Drawing", "draw", "draw_ahead", "theme"]
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would.
-STYLE = '<style>div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}</style>'
+# The usual margins are wide; on a laptop they take the last columns off the tables.
+STYLE = """<style>
+div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
+[data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem;}
+@media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
+</style>"""
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 

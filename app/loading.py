@@ -18,6 +18,7 @@ import streamlit as st
 import retrieval_report as rr
 from noticing import noticed
 from records import Data, Draws, Files, Rules, Verdict
+from retrieval_report.errors import RetrievalReportError
 from retrieval_report.reading.files import column_names as columns_in
 from retrieval_report.reading.sources import find_files
 from retrieval_report.report.html import render_html
@@ -49,6 +50,7 @@ __all__ = [
     "remarks",
     "report",
     "rows_of",
+    "rules_of",
     "scored_by",
     "scores",
     "shuffled",
@@ -60,6 +62,9 @@ REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
 # Computed at once, so that passing from one to the other costs nothing.
 METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
+
+# What they allow, a reader of the page can allow.
+LENIENT = Rules(unjudged="non_relevant", unjudged_query="skip", null_distance="not_retrieved")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -110,8 +115,9 @@ def _read(digest: str, _files: Files) -> Data:
     return Data(_files.name, digest, rankings, judgements, queries, tuple(notes), metric, cutoff)
 
 
-def _rules(choice: Choice) -> Rules:
-    return Rules(choice.no_relevant, choice.relevant_from)
+def rules_of(choice: Choice) -> Rules:
+    """The rules that a choice holds."""
+    return Rules(*(getattr(choice, name) for name in Rules._fields))
 
 
 def _draws(choice: Choice) -> Draws:
@@ -142,11 +148,11 @@ def _exact_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]
     """The usual metrics at once if the chosen one is among them."""
     usual = choice.metric in METRICS and set(choice.cutoffs) <= set(CUTOFFS)
     metrics, cutoffs = (METRICS, CUTOFFS) if usual else ((choice.metric,), choice.cutoffs)
-    return _exact(data.digest, metrics, cutoffs, _rules(choice), data)
+    return _exact(data.digest, metrics, cutoffs, rules_of(choice), data)
 
 
 def _drawn_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return _drawn(data.digest, choice.metric, choice.cutoffs, _rules(choice), _draws(choice), data)
+    return _drawn(data.digest, choice.metric, choice.cutoffs, rules_of(choice), _draws(choice), data)
 
 
 def remarks(data: Data, choice: Choice) -> tuple[str, ...]:
@@ -172,8 +178,11 @@ def at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
 
 
 def check(data: Data) -> None:
-    """Raise what the library says of data that cannot be scored; else its scores are ready."""
-    _exact(data.digest, METRICS, CUTOFFS, Rules("zero", None), data)
+    """Raise what the library says of data that no rule of the sidebar makes fit to be scored."""
+    try:
+        _exact(data.digest, METRICS, CUTOFFS, Rules(), data)
+    except RetrievalReportError:
+        _exact(data.digest, METRICS, CUTOFFS, LENIENT, data)
 
 
 def scores(data: Data, choice: Choice) -> pl.DataFrame:
@@ -189,7 +198,7 @@ def _summary(digest: str, key: tuple[Any, ...], average: str, _data: Data, _choi
 def scored_by(choice: Choice) -> tuple[Any, ...]:
     """All that decides `_all_scores` besides the data."""
     drawn = _draws(choice) if "shuffled" in choice.policies else None
-    return choice.metric, choice.cutoffs, _rules(choice), drawn
+    return choice.metric, choice.cutoffs, rules_of(choice), drawn
 
 
 def _whole_summary(data: Data, choice: Choice) -> pl.DataFrame:
@@ -258,28 +267,31 @@ def agreement(data: Data, choice: Choice) -> pl.DataFrame:
 
 
 @remember(16)
-def _profile(digest: str, cutoffs: tuple[int | None, ...], decimals: int | None, _data: Data) -> pl.DataFrame:
-    return rr.tie_profile(**_data.frames, cutoffs=cutoffs, decimals=decimals)
+def _profile(
+    digest: str, cutoffs: tuple[int | None, ...], decimals: int | None, rules: Rules, _data: Data
+) -> pl.DataFrame:
+    return rr.tie_profile(**_data.frames, cutoffs=cutoffs, decimals=decimals, **rules.of_rows)
 
 
 def profile(data: Data, choice: Choice, *, decimals: int | None = None) -> pl.DataFrame:
     """What `tie_profile` returns for the chosen models at all cutoffs, distances rounded if asked."""
-    return _of_models(_profile(data.digest, choice.cutoffs, decimals, data), choice)
+    return _of_models(_profile(data.digest, choice.cutoffs, decimals, rules_of(choice), data), choice)
 
 
 @remember(8)
-def _hints(digest: str, _data: Data) -> pl.DataFrame:
-    return rr.tie_hints(**_data.frames)
+def _hints(digest: str, rules: Rules, _data: Data) -> pl.DataFrame:
+    return rr.tie_hints(**_data.frames, **rules.of_rows)
 
 
 def hints(data: Data, choice: Choice) -> pl.DataFrame:
     """What `tie_hints` returns for the chosen models, and for all together."""
-    return _hints(data.digest, data).filter(pl.col("model").is_in(choice.models) | pl.col("model").is_null())
+    found = _hints(data.digest, rules_of(choice), data)
+    return found.filter(pl.col("model").is_in(choice.models) | pl.col("model").is_null())
 
 
 @remember(16)
 def _audit(digest: str, metric: str, cutoff: int | None, rules: Rules, seed: int, _data: Data) -> pl.DataFrame:
-    return rr.audit(**_data.frames, metrics=metric, cutoffs=[cutoff], seed=seed, **rules._asdict())
+    return rr.audit(**_data.frames, metrics=metric, cutoffs=[cutoff], seed=seed, **rules.of_audit)
 
 
 def audit(data: Data, choice: Choice) -> pl.DataFrame:
@@ -289,7 +301,7 @@ def audit(data: Data, choice: Choice) -> pl.DataFrame:
     """
     if data.counted:
         return pl.DataFrame()
-    found = _audit(data.digest, choice.metric, choice.cutoff, _rules(choice), choice.seed, data)
+    found = _audit(data.digest, choice.metric, choice.cutoff, rules_of(choice), choice.seed, data)
     return _of_models(found, choice)
 
 
@@ -321,7 +333,7 @@ def _others(digest: str, rules: Rules, average: str, _data: Data) -> pl.DataFram
 def verdict(data: Data, choice: Choice) -> Verdict:
     """What the chosen metric at the chosen cutoff tells about the chosen models."""
     here = at_cutoff(_whole_summary(data, choice), choice)
-    others = _of_models(_others(data.digest, _rules(choice), choice.average, data), choice)
+    others = _of_models(_others(data.digest, rules_of(choice), choice.average, data), choice)
     place = (pl.col("metric") == choice.metric) & pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
     joined = pl.concat([here, others.filter(~place)], how="vertical_relaxed")
     status, sentences = say(joined, flips(data, choice), metric=choice.metric, cutoff=choice.cutoff)
@@ -344,7 +356,7 @@ def _report(digest: str, choice: Choice, _data: Data) -> rr.Report:
         models["rankings"] = _of_models(_data.rankings, choice)
     metrics = list(dict.fromkeys((choice.metric, *METRICS)))
     cutoffs = [*REPORTED, *([] if choice.cutoff in REPORTED else [choice.cutoff])]
-    settings = {**_rules(choice)._asdict(), **_draws(choice)._asdict()}
+    settings = {**rules_of(choice)._asdict(), **_draws(choice)._asdict()}
     return rr.report_contents(
         **models, metrics=metrics, cutoffs=cutoffs, average=choice.average, headline=choice.measure, **settings
     )

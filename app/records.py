@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.report.contents import AUDIT_OPTIONS, ROW_OPTIONS
+
 __all__ = ["Data", "Draws", "Files", "Rules", "Verdict"]
 
 LARGE = 2_000_000  # rows from which on random orders are drawn only where asked for
@@ -91,10 +93,25 @@ class Verdict(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The settings that decide the scores of all policies."""
+    """The settings that decide the scores of all policies, by the names that `evaluate` gives them."""
 
-    no_relevant: str
-    relevant_from: float | None
+    no_relevant: str = "zero"
+    relevant_from: float | None = None
+    missing_query: str = "zero"
+    unjudged: str | None = None
+    unjudged_query: str = "error"
+    null_distance: str = "error"
+    distance_threshold: float | None = None
+
+    @property
+    def of_rows(self) -> dict[str, Any]:
+        """Those that decide which rows count, and with which relevance."""
+        return {name: value for name, value in self._asdict().items() if name in ROW_OPTIONS}
+
+    @property
+    def of_audit(self) -> dict[str, Any]:
+        """Those that `audit` takes."""
+        return {name: value for name, value in self._asdict().items() if name in AUDIT_OPTIONS}
 
 
 class Draws(NamedTuple):

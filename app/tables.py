@@ -23,7 +23,11 @@ TITLES = {
     "highest": "Highest",
     "query_se": "± query s.e.",
     "queries": "Queries",
+    "no_relevant": "Nothing relevant",
+    "missing": "No list",
+    "unjudged": "Not judged",
 }
+COUNTS = ("no_relevant", "missing", "unjudged")  # of queries that a rule decides about
 EXPLAINED = {
     "expected": "Exact mean over all orders of tied items",
     "tie_std": "Exact standard deviation of the mean under random tie order",
@@ -32,7 +36,12 @@ EXPLAINED = {
     "lowest": "Under the worst tie order",
     "highest": "Under the best tie order",
     "query_se": "Standard error under sampling of queries, which has nothing to do with ties",
+    "no_relevant": "Queries without a relevant item; what they score is one of the Rules in the sidebar",
+    "missing": "Queries that the model has no rows for; what they score is one of the Rules in the sidebar",
+    "unjudged": "Queries without judgements, which are left out",
 }
+# In pixels. A verdict that is cut short says nothing; the name of a query can be cut.
+WIDTHS = {"verdict": 170, "query": 170, "call": 150}
 
 
 def frame_table(
@@ -58,14 +67,14 @@ def frame_table(
     for name, dtype in frame.schema.items():
         title = (titles or {}).get(name, name)
         help_text = (explained or {}).get(name)
-        if dtype.is_numeric():
+        if dtype == pl.Boolean:
+            config[name] = st.column_config.CheckboxColumn(title, help=help_text)
+        elif dtype.is_numeric():
             # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
             digits = (formats or {}).get(name, "%.4f" if dtype.is_float() else "%d")
             config[name] = st.column_config.NumberColumn(title, help=help_text, format=digits)
         else:
-            # A verdict that is cut short says nothing; names can be cut.
-            width = 170 if name == "verdict" else None
-            config[name] = st.column_config.TextColumn(title, help=help_text, width=width)
+            config[name] = st.column_config.TextColumn(title, help=help_text, width=WIDTHS.get(name))
     shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
         shown |= {"on_select": on_select, "selection_mode": "single-row"}
@@ -74,7 +83,10 @@ def frame_table(
 
 def summary_table(summary: pl.DataFrame) -> None:
     """One row for every model at one cutoff, best first."""
-    frame_table(side_by_side(summary), titles=TITLES, explained=EXPLAINED, alt="Scores of the models, best first.")
+    counts = summary.group_by("model").agg(pl.col(COUNTS).max())
+    told = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
+    rows = side_by_side(summary).join(told, on="model", how="left", maintain_order="left")
+    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt="Scores of the models, best first.")
 
 
 def flips_table(flips: pl.DataFrame) -> None:
@@ -87,13 +99,14 @@ def flips_table(flips: pl.DataFrame) -> None:
         "expected_b": "Expected B",
         "naive_a": "Naive A",
         "naive_b": "Naive B",
-        "p_tie": "p(reversal by ties)",
-        "disagree": "Scores that say otherwise",
-        "holm_p": "p of the difference (Holm)",
+        "p_tie": "Reversed by ties",
+        "holm_p": "p (Holm)",
+        "disagree": "Reversed in",
     }
     explained = {
         "p_tie": "Probability that random tie order alone shows the pair the other way round",
-        "holm_p": "Over the queries, sign-flip permutation, corrected for the number of pairs",
+        "holm_p": "Of the difference, over the queries: sign-flip permutation, corrected for the number of pairs",
+        "disagree": "Kinds of scores that show the pair the other way round",
     }
     order = pl.col("verdict").replace_strict(["depends on tie order", "undecided by sampling"], [0, 1], default=2)
     rows = flips.sort(order, pl.col("p_tie").fill_null(0), descending=[False, True], maintain_order=True)

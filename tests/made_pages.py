@@ -24,15 +24,14 @@ from importlib import import_module
 
 import streamlit as st
 
-from controls import sidebar
+from controls import remedy, sidebar
 from retrieval_report.errors import RetrievalReportError
-from text import plain
 
 data = st.session_state["made data"]
 try:
     import_module("views." + st.session_state["made page"]).show(data, sidebar(data))
 except RetrievalReportError as error:
-    st.error(plain(error))
+    st.error(remedy(error))
 """
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from test_app_browser import READY, Visit, browser, server  # noqa: F401  # fixtures
+from test_app_browser import READY, Visit, browser, lists, server  # noqa: F401  # fixtures
 
 pytestmark = pytest.mark.browser
 
@@ -91,3 +93,39 @@ def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None
         first = wait_until_told(visit, "a")
         visit.page.get_by_text(f"A is {first}").first.wait_for()
         assert visit.problems == []
+
+
+def test_a_rule_cures_an_upload_and_the_address_and_the_report_keep_it(
+    browser: Any,  # noqa: F811
+    server: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    with Visit(browser, server, "data") as visit:
+        content = lists("plain").replace(b"q3,d0,0,", b"q3,d0,,")
+        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
+        box.set_input_files({"name": "lists.csv", "mimeType": "text/csv", "buffer": content})
+        visit.page.get_by_role("button", name="Open these files").click()
+        visit.page.get_by_text("Items without a distance, under Rules").wait_for()
+        assert "column 'distance': 1 null, first in query 'q3', item 'd0'" in visit.alerts()
+        visit.page.get_by_role("link", name="Overview").click()
+        visit.page.wait_for_function("!document.querySelector('h1')")
+        visit.page.locator("[data-testid=stSidebar] summary").get_by_text("Rules").click()
+        visit.choose("Items without a distance", "not_retrieved")
+        wait_until_told(visit, "null_distance", "not_retrieved")
+        visit.title("Overview")
+        assert "column 'distance'" not in visit.alerts()
+        threshold = visit.page.get_by_role("spinbutton", name="Relevant up to distance")
+        threshold.fill("1.125")
+        threshold.press("Enter")
+        wait_until_told(visit, "distance_threshold", "1.125")
+        visit.page.get_by_role("link", name="Data & export").click()
+        visit.title("Data & export")
+        assert told(visit, "null_distance") == "not_retrieved"
+        visit.page.get_by_role("button", name="Prepare the HTML report").click()
+        with visit.page.expect_download() as caught:
+            visit.page.get_by_role("button", name="Download the report").click()
+        caught.value.save_as(tmp_path / "report.html")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert re.search(r"null_distance=.{0,6}not_retrieved", page)
+        assert "distance_threshold=1.125" in page
+        visit.assert_clean()

@@ -30,7 +30,7 @@ TITLES = {
     "ci_high": "95% to",
     "holm_p": "p (Holm)",
     "tie_std": "± tie std",
-    "p_tie": "p(reversal by ties)",
+    "p_tie": "Reversed by ties",
     "wins": "A wins",
     "ties": "Equal",
     "losses": "B wins",

@@ -16,6 +16,11 @@ from text import plain
 __all__ = ["drawings", "show"]
 
 BOXES = {"safe": st.success, "depends on tie order": st.error, "undecided by sampling": st.warning}
+MEANINGS = (
+    "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties as "
+    "they happen to stand in the data, as most tools print. *Shuffled*: the mean over random orders. *Expected*: the "
+    "exact mean over all orders, free of chance."
+)
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -24,6 +29,7 @@ def show(data: Data, choice: Choice) -> None:
     _headline(verdict(data, choice), choice)
     scores, ranks = drawings(data, choice)
     st.subheader("Scores of the models")
+    st.caption(MEANINGS)
     summary_table(at_cutoff(summary(data, choice), choice))
     draw(scores.build, *scores.key)
     st.subheader("Does the order of the models depend on ties?")

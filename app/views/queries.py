@@ -28,16 +28,17 @@ TITLES = {
     "model": "Model",
     "naive": "Naive",
     "expected": "Expected",
-    "std": "± tie std",
-    "naive_error": "Naive is off by",
+    "spread": "Spread",
     "lowest": "Lowest",
     "highest": "Highest",
-    "spread": "Highest − lowest",
+    "std": "± tie std",
+    "naive_error": "Naive is off by",
 }
 EXPLAINED = {
     "naive": "Ties in the order received",
     "expected": "Exact mean over all orders of tied items",
     "std": "Exact standard deviation under random tie order",
+    "spread": "Highest less lowest: as far as the order of tied items can move the score",
     "lowest": "Under the worst tie order",
     "highest": "Under the best tie order",
 }
@@ -64,7 +65,7 @@ def show(data: Data, choice: Choice) -> None:
         return
     if known["spread"].max() == 0:
         st.success(f"Tie order moves {plain(choice.measure)} of no query.")
-    left, right = st.columns(2)
+    left, right = st.columns([5, 7])
     with left:
         rows = _brushed(data, choice, known)
     with right:
