@@ -13,6 +13,7 @@ from retrieval_report.errors import ColumnError, FileError, OutputError, Retriev
 from retrieval_report.reading import read_judgements, read_queries
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
 from retrieval_report.spark.failures import our_errors
+from retrieval_report.spark.frames import sent
 from retrieval_report.spark.reasons import FAILURES, failing, reason
 
 __all__ = [
@@ -63,14 +64,14 @@ def judgements_frame(spark: SparkSession, path: str) -> DataFrame:
     """Judgements: an address is read by the cluster, as Parquet; any other path here, in any format."""
     if is_address(path):
         return _renamed(_parquet(spark, [path]), JUDGEMENTS, None, path)
-    return _sent(spark, read_judgements(path))
+    return sent(spark, read_judgements(path), path)
 
 
 def queries_frame(spark: SparkSession, path: str) -> DataFrame:
     """Queries, read as judgements are."""
     if is_address(path):
         return _renamed(_parquet(spark, [path]), QUERIES, None, path)
-    return _sent(spark, read_queries(path))
+    return sent(spark, read_queries(path), path)
 
 
 def write_scores(scores: DataFrame, path: str) -> None:
@@ -100,7 +101,7 @@ def scores_frame(spark: SparkSession, path: str, like: DataFrame) -> DataFrame:
 def write_csv(spark: SparkSession, frame: pl.DataFrame, path: str) -> None:
     """Write a small frame as one CSV file in a folder, where Spark alone can write."""
     with failing(OutputError, f"cannot write to '{path}'"):
-        _sent(spark, frame).coalesce(1).write.mode("overwrite").csv(path, header=True)
+        sent(spark, frame, path).coalesce(1).write.mode("overwrite").csv(path, header=True)
 
 
 def _parquet(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
@@ -115,9 +116,3 @@ def _renamed(frame: DataFrame, kind: Kind, columns: Mapping[str, str] | None, pl
     chosen = match_columns(frame.columns, kind, columns, place)
     quoted = {ours: "`" + theirs.replace("`", "``") + "`" for ours, theirs in chosen.items()}
     return frame.select([F.col(theirs).alias(ours) for ours, theirs in quoted.items()])
-
-
-def _sent(spark: SparkSession, frame: pl.DataFrame) -> DataFrame:
-    """A frame of this process on the cluster; Spark has no unsigned numbers."""
-    unsigned = [name for name, dtype in frame.schema.items() if dtype.is_unsigned_integer()]
-    return spark.createDataFrame(frame.with_columns(pl.col(unsigned).cast(pl.Int64)).to_arrow())

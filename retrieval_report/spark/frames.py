@@ -15,7 +15,7 @@ from retrieval_report.errors import ColumnError, KeyMismatchError, ParameterErro
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import Column
 
-__all__ = ["check_frame", "chosen", "empty_of", "on_cluster", "same_ids", "typed", "where"]
+__all__ = ["check_frame", "chosen", "empty_of", "on_cluster", "same_ids", "sent", "typed", "where"]
 
 
 def check_frame(frame: object, what: str) -> None:
@@ -84,14 +84,19 @@ def on_cluster(
         check(empty_of(frame, what))
         frame = typed(frame)
         return frame, empty_of(frame, what)
-    local = given = check(to_polars(frame, what))
+    local = check(to_polars(frame, what))
+    return sent(session, local, what), local.clear()
+
+
+def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
+    """A frame of this process on the cluster; Spark has no unsigned numbers."""
     wide = [name for name, dtype in local.schema.items() if dtype.is_unsigned_integer() or dtype == pl.Int128]
     try:
         local = local.with_columns(pl.col(wide).cast(pl.Int64))
     except pl.exceptions.InvalidOperationError as error:
         raise ColumnError(f"{what}: Spark has no whole numbers of more than 64 bits: {wide}") from error
-    table = local.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return session.createDataFrame(table), given.clear()
+    # In one piece: of a table in several the Connect client of PySpark 4.0.0 sent other rows.
+    return session.createDataFrame(local.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
 def same_ids(

@@ -19,7 +19,7 @@ from retrieval_report.options import POLICIES
 from retrieval_report.schema import SCORES, SUMMARY
 from retrieval_report.schema import Column as Contract
 from retrieval_report.spark.failures import our_errors, refusing
-from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, where
+from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, sent, where
 
 __all__ = ["summarise"]
 
@@ -195,9 +195,7 @@ def _weighted(frame: DataFrame) -> pl.DataFrame:
         value=pl.when(total > 0).then(pl.col("product") / total).when(some).then(0.0),
         tie=pl.when(total > 0).then(pl.col("tie") / total**2).when(some).then(0.0),
     )
-    means = frame.sparkSession.createDataFrame(
-        sums.select(*GROUP, mean="value").to_arrow(compat_level=pl.CompatLevel.oldest())
-    )
+    means = sent(frame.sparkSession, sums.select(*GROUP, mean="value"), "means")
     same = F.col("there.cutoff").eqNullSafe(F.col("here.cutoff"))
     for name in ("model", "metric", "policy"):
         same = same & (F.col(f"there.{name}") == F.col(f"here.{name}"))
