@@ -18,7 +18,7 @@ import streamlit as st
 import retrieval_report as rr
 from noticing import noticed
 from records import Data, Draws, Files, Rules, Verdict
-from retrieval_report.errors import RetrievalReportError
+from retrieval_report.errors import DataError, RetrievalReportError
 from retrieval_report.reading.files import column_names as columns_in
 from retrieval_report.reading.sources import find_files
 from retrieval_report.report.html import render_html
@@ -179,6 +179,8 @@ def at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
 
 def check(data: Data) -> None:
     """Raise what the library says of data that no rule of the sidebar makes fit to be scored."""
+    if data.rankings.is_empty():
+        raise DataError(f"{data.name}: no rows")
     try:
         _exact(data.digest, METRICS, CUTOFFS, Rules(), data)
     except RetrievalReportError:

@@ -95,6 +95,7 @@ def test_other_formats(form: str) -> None:
 def test_columns_of_unknown_names_are_asked_for() -> None:
     test = upload(opened(), "rankings upload", ("other.csv", NAMED_OTHERWISE))
     assert "lack query and item" in words(test).replace("\\", "")
+    assert test.button[0].disabled  # until query and distance are told
     for ours, theirs in (
         ("query", "topic number"),
         ("item", "thing"),
@@ -115,8 +116,9 @@ def test_columns_of_unknown_names_are_asked_for() -> None:
         (b"query,item,distance\nq,a,1\n", "no column 'relevance'"),
         (b"\x1f\x8b\x08 no gzip", "lists.csv: damaged gzip file"),
         (b"", "lists.csv: the file is empty"),
+        (b"query,item,distance,relevance\n", "lists.csv: no rows"),
     ],
-    ids=["NaN", "short row", "no relevance", "damaged", "empty"],
+    ids=["NaN", "short row", "no relevance", "damaged", "empty", "no rows"],
 )
 def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost(content: bytes, message: str) -> None:
     test = upload(opened(), "rankings upload", ("good.csv", CSV))
@@ -205,5 +207,7 @@ def test_files_that_cannot_be_read_are_told_above_the_sample(monkeypatch: pytest
 def test_where_nothing_can_be_scored_other_data_can_be_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\nq,a,nan,1\n")
     assert "1 NaN" in test.error[0].value
+    assert "There are none until this data can be scored" in words(test)
+    assert not test.download_button
     assert test.file_uploader(key="rankings upload")
     assert not drawn(to_page(test, "overview")).title

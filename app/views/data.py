@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
 from controls import Choice
-from loading import Data, check, column_names, report, scores, summary
+from loading import Data, check, column_names, remarks, report, scores, summary
 from opening import adopt
 from retrieval_report.errors import ColumnError, RetrievalReportError
 from retrieval_report.output import csv_bytes
@@ -70,7 +70,7 @@ def _upload_tables() -> None:
         return
     try:
         columns = _mapping(rankings[0])
-        if st.button("Open these files", type="primary"):
+        if st.button("Open these files", type="primary", disabled=not _says_enough(columns)):
             with st.spinner("Reading and scoring …", show_time=True):
                 one, other = ([*_uploads([file] if file else None), None][0] for file in (judgements, queries))
                 _open(read_tables(_uploads(rankings), one, other, columns))
@@ -84,7 +84,7 @@ def _mapping(file: Any) -> dict[str, str] | None:
     try:
         matched = match_columns(found, RANKINGS, None, Upload(file.name, b"").label)
     except ColumnError as error:
-        st.warning(plain(error))
+        st.warning(f"{plain(error)}\n\nOr choose them here:")
         matched = {}
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
         return None
@@ -101,6 +101,11 @@ def _mapping(file: Any) -> dict[str, str] | None:
         if theirs is not None:
             chosen[ours] = theirs
     return chosen
+
+
+def _says_enough(columns: Mapping[str, str] | None) -> bool:
+    """Whether lists can be made of these columns; None are those that the names tell."""
+    return columns is None or ("query" in columns and not columns.keys().isdisjoint(("distance", "score")))
 
 
 def _upload_codes() -> None:
@@ -134,6 +139,11 @@ def _refused(error: RetrievalReportError) -> None:
 
 
 def _downloads(data: Data, choice: Choice) -> None:
+    try:
+        remarks(data, choice)
+    except RetrievalReportError:
+        st.info("There are none until this data can be scored; what is wrong with it is said above.")
+        return
     st.caption(f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all cutoffs.")
     left, middle, right = st.columns(3)
     left.download_button("Scores, CSV", lambda: csv_bytes(scores(data, choice)), "scores.csv", "text/csv")
