@@ -59,6 +59,13 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
     assert title(chart).endswith("order received: 1.0000, more than 66% of the orders give")
 
 
+def test_places_are_whole_numbers_on_the_axis_of_a_short_list() -> None:
+    rows = list_ties(LIST.head(2), model="model", query="q")
+    for layer in charts.ranked_list(rows).to_dict()["layer"]:
+        axis = layer["encoding"]["x"]["axis"]
+        assert (axis["title"], axis["tickMinStep"], axis["format"]) == ("place in the list", 1, "d")
+
+
 @pytest.mark.parametrize("values", [(0.0, 1.0), (0.25, 0.75), (0.2, 0.6, 1.0), (0.5, 0.501, 1.0)])
 def test_few_scores_are_narrow_bars_and_the_axis_ends_at_scores(values: tuple[float, ...]) -> None:
     share = 1 / len(values)

@@ -115,10 +115,14 @@ def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
         alt.Tooltip("tie_size:Q", title="items"),
         alt.Tooltip("tie_relevant:Q", title="relevant items"),
     ]
-    x = alt.X("left:Q", title="place in the list", scale=alt.Scale(zero=False, nice=False))
+    x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_places())
     bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
     drawn: alt.Chart = bar.encode(x=x, x2="right:Q", y=_y(order), color=colour, tooltip=tooltip)
     return drawn
+
+
+def _places() -> alt.Axis:
+    return alt.Axis(title="place in the list", tickMinStep=1, format="d")  # there is no place 1.5
 
 
 def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
@@ -140,7 +144,7 @@ def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
         alt.Tooltip("tie_end:Q", title="to place"),
         alt.Tooltip("tie_size:Q", title="items in the tie"),
     ]
-    x = alt.X("place:Q", title="place in the list", scale=alt.Scale(zero=False, nice=False))
+    x = alt.X("place:Q", scale=alt.Scale(zero=False, nice=False), axis=_places())
     dot = alt.Chart(inline(rows)).mark_point(size=size, stroke=GREY, strokeWidth=1, opacity=1)
     drawn: alt.Chart = dot.encode(x=x, y=_y(order), fill=fill, tooltip=tooltip)
     return drawn
