@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -31,15 +31,13 @@ _turn = threading.Lock()  # one prefetch at a time
 _asked: set[object] = set()
 
 
-@asynccontextmanager
-async def start(_: st.App) -> AsyncIterator[None]:
+def start() -> None:
     """Prepare the first page while the server starts, and open a browser if the settings say so."""
     for part in PARTS:
         importlib.import_module(part)
     _background(prepare)
     if not st.get_option("server.headless"):
         open_browser(f"http://127.0.0.1:{st.get_option('server.port')}")
-    yield
 
 
 def prepare() -> None:

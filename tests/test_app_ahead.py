@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import threading
 import time
@@ -116,12 +115,7 @@ def test_the_server_prepares_and_opens_a_browser(
     monkeypatch.setattr(ahead, "open_browser", opened.append)
     options = {"server.headless": headless, "server.port": 8765}
     monkeypatch.setattr(st, "get_option", options.__getitem__)
-
-    async def serve() -> None:
-        async with ahead.start(object()):  # type: ignore[arg-type]
-            pass
-
-    asyncio.run(serve())
+    ahead.start()
     wait_for_threads()
     assert opened == ([] if headless else ["http://127.0.0.1:8765"])
     assert "scipy.stats" in sys.modules
