@@ -155,8 +155,15 @@ def _drawn_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, pl.DataFrame]:
     return _drawn(data.digest, choice.metric, choice.cutoffs, rules_of(choice), _draws(choice), data)
 
 
+def _refuse_empty(data: Data) -> None:
+    # `evaluate` makes an empty frame of it, which no page has a use for.
+    if data.rankings.is_empty():
+        raise DataError(f"{data.name}: no rows")
+
+
 def remarks(data: Data, choice: Choice) -> tuple[str, ...]:
-    """What the library warned of while it scored this data."""
+    """What the library warned of while it scored this data, which has to have rows."""
+    _refuse_empty(data)
     return _exact_of(data, choice)[1]
 
 
@@ -179,8 +186,7 @@ def at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
 
 def check(data: Data) -> None:
     """Raise what the library says of data that no rule of the sidebar makes fit to be scored."""
-    if data.rankings.is_empty():
-        raise DataError(f"{data.name}: no rows")
+    _refuse_empty(data)
     try:
         _exact(data.digest, METRICS, CUTOFFS, Rules(), data)
     except RetrievalReportError:

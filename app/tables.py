@@ -40,8 +40,7 @@ EXPLAINED = {
     "missing": "Queries that the model has no rows for; what they score is one of the Rules in the sidebar",
     "unjudged": "Queries without judgements, which are left out",
 }
-# In pixels. A verdict that is cut short says nothing; the name of a query can be cut.
-WIDTHS = {"verdict": 170, "query": 170, "call": 150}
+WIDTHS = {"verdict": 170, "call": 150}  # in pixels: a verdict that is cut short says nothing
 
 
 def frame_table(
@@ -50,13 +49,15 @@ def frame_table(
     titles: Mapping[str, str] | None = None,
     explained: Mapping[str, str] | None = None,
     formats: Mapping[str, str] | None = None,
+    widths: Mapping[str, int] = WIDTHS,
     alt: str | None = None,
     key: str | None = None,
     on_select: Callable[[], None] | None = None,
 ) -> None:
     """Show a frame; what is null in every row is left out where ``titles`` are given.
 
-    ``formats`` are those of `st.column_config.NumberColumn`; by default whole numbers, or four digits.
+    ``formats`` are those of `st.column_config.NumberColumn`; by default whole numbers, or four digits. ``widths`` are
+    pixels of columns of text.
     With ``on_select`` one row can be chosen; the session state has it under ``key``.
     """
     if titles is not None:
@@ -74,7 +75,7 @@ def frame_table(
             digits = (formats or {}).get(name, "%.4f" if dtype.is_float() else "%d")
             config[name] = st.column_config.NumberColumn(title, help=help_text, format=digits)
         else:
-            config[name] = st.column_config.TextColumn(title, help=help_text, width=WIDTHS.get(name))
+            config[name] = st.column_config.TextColumn(title, help=help_text, width=widths.get(name))
     shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
         shown |= {"on_select": on_select, "selection_mode": "single-row"}

@@ -53,6 +53,7 @@ def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., A
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """What is scored from now on; nothing remembered from other tests, and nothing computed beyond this one."""
+    wait_for_threads()  # those of tests before, whose data may be the same
     monkeypatch.setattr(ahead, "REST", 0.0)
     found: list[Any] = []
     for name in ("evaluate", "evaluate_with_draws"):

@@ -204,6 +204,12 @@ def test_files_that_cannot_be_read_are_told_above_the_sample(monkeypatch: pytest
     assert rows(test)["rankings"] == 71175
 
 
+def test_files_without_rows_are_told_on_every_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\n")
+    for page in ("data", "overview", "ties"):
+        assert [box.value for box in drawn(to_page(test, page)).error] == [plain("lists.csv: no rows")]
+
+
 def test_where_nothing_can_be_scored_other_data_can_be_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\nq,a,nan,1\n")
     assert "1 NaN" in test.error[0].value

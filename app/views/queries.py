@@ -121,7 +121,13 @@ def _table(rows: pl.DataFrame, total: int) -> None:
             _take(shown.row(number, named=True))
 
     frame_table(
-        shown, titles=TITLES, explained=EXPLAINED, alt="Scores of every query.", key="query table", on_select=take
+        shown,
+        titles=TITLES,
+        explained=EXPLAINED,
+        widths={"query": 170},  # long names would push the scores out of sight
+        alt="Scores of every query.",
+        key="query table",
+        on_select=take,
     )
 
 
