@@ -69,7 +69,7 @@ def drawing() -> Iterator[None]:
 
 def prefetch(data: Data, choice: Choice, theme: str) -> None:
     """Compute in the background, once a page is drawn, what choosing another metric or cutoff will ask for."""
-    if data.large or ("shuffled" in choice.policies and choice.shuffles > FEW_SHUFFLES):
+    if data.large or ("shuffled" in choice.policies and choice.draws.shuffles > FEW_SHUFFLES):
         return
     key = (data.digest, scored_by(choice), choice.cutoff, choice.models, choice.average, theme)
     if key not in _asked:

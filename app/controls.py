@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from address import choose_many, choose_number, choose_one, no_use, refuse
 from loading import CUTOFFS, Data
+from records import Draws, Rules
 from retrieval_report.errors import RetrievalReportError
 from retrieval_report.options import NO_RELEVANT
 from retrieval_report.parsing import CATALOGUE, parse_metric
@@ -81,9 +82,9 @@ class Choice:
         Those of the curve over all cutoffs; ``cutoff`` is among them.
     models, policies
         Chosen ones, in the order of the data and of `POLICIES`.
-    average, no_relevant, relevant_from, missing_query, unjudged, unjudged_query, null_distance, distance_threshold
-        As for `summarise` and `evaluate`.
-    shuffles, seed
+    average
+        As for `summarise`.
+    rules, draws
         As for `evaluate`.
     """
 
@@ -93,15 +94,8 @@ class Choice:
     models: tuple[str, ...]
     policies: tuple[str, ...]
     average: str = "micro"
-    no_relevant: str = "zero"
-    relevant_from: float | None = None
-    missing_query: str = "zero"
-    unjudged: str | None = None
-    unjudged_query: str = "error"
-    null_distance: str = "error"
-    distance_threshold: float | None = None
-    shuffles: int = 100
-    seed: int = 0
+    rules: Rules = field(default_factory=Rules)
+    draws: Draws = field(default_factory=Draws)
 
     @property
     def measure(self) -> str:
@@ -144,9 +138,8 @@ def sidebar(data: Data) -> Choice:
         models=models or data.models,
         policies=policies or offered,
         average=average,
-        shuffles=shuffles,
-        seed=seed,
-        **rules,
+        rules=rules,
+        draws=Draws(shuffles, seed),
     )
 
 
@@ -212,18 +205,16 @@ def _is_cutoff(text: str) -> bool:
     return text == "all" or (text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= MOST_CUTOFF)
 
 
-def _rules(data: Data) -> dict[str, Any]:
-    """The rules by the names that `evaluate` gives them."""
-    unjudged = _rule("unjudged", UNJUDGED)
-    return {
-        "no_relevant": _rule("no_relevant", NO_RELEVANT),
-        "missing_query": _rule("missing_query", MISSING_QUERY),
-        "unjudged": None if unjudged == USUAL else unjudged,
-        "unjudged_query": _rule("unjudged_query", UNJUDGED_QUERY),
-        "null_distance": _rule("null_distance", NULL_DISTANCE),
-        "relevant_from": _rule_number("relevant_from", low=0.0),
-        "distance_threshold": _threshold(data),
-    }
+def _rules(data: Data) -> Rules:
+    return Rules(
+        no_relevant=_rule("no_relevant", NO_RELEVANT),
+        missing_query=_rule("missing_query", MISSING_QUERY),
+        unjudged=None if (unjudged := _rule("unjudged", UNJUDGED)) == USUAL else unjudged,
+        unjudged_query=_rule("unjudged_query", UNJUDGED_QUERY),
+        null_distance=_rule("null_distance", NULL_DISTANCE),
+        relevant_from=_rule_number("relevant_from", low=0.0),
+        distance_threshold=_threshold(data),
+    )
 
 
 def _rule(name: str, options: Sequence[str]) -> str:

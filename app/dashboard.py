@@ -53,7 +53,7 @@ def _score(data: Data, choice: Choice) -> None:
     with st.spinner(f"Scoring {data.rankings.height} rows …", show_time=True):
         notes = remarks(data, choice)
     if "shuffled" in choice.policies:
-        with st.spinner(f"Drawing {choice.shuffles} random orders of the ties …", show_time=True):
+        with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
             scores(data, choice)
             shuffled(data, choice)
     for note in notes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 import retrieval_report as rr
-from loading import Data, Rules, remember, rules_of, summary
+from loading import Data, Rules, remember, summary
 from retrieval_report.analysis.cuts import cut_ties
 from retrieval_report.analysis.order_scores import order_scores
 from retrieval_report.analysis.orders import drawn_order, list_ties, one_list
@@ -36,7 +36,7 @@ def _ranked(digest: str, model: str, query: Id, rules: Rules, _data: Data) -> pl
 
 def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """One list as `list_ties` gives it, in the order received."""
-    return _ranked(data.digest, model, query, rules_of(choice), data)
+    return _ranked(data.digest, model, query, choice.rules, data)
 
 
 @remember(64)
@@ -58,7 +58,7 @@ def _drawn(
 def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
     """One list in the order that draw number ``draw`` of the chosen seed gives it, and its score."""
     place = (choice.metric, choice.cutoff)
-    return _drawn(data.digest, place, model, query, rules_of(choice), draw, choice.seed, data)
+    return _drawn(data.digest, place, model, query, choice.rules, draw, choice.draws.seed, data)
 
 
 @remember(64)
@@ -73,7 +73,7 @@ def _distribution(
 def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """What `order_scores` returns for one list at the chosen measure."""
     place = (choice.metric, choice.cutoff)
-    return _distribution(data.digest, place, model, query, rules_of(choice), choice.seed, data)
+    return _distribution(data.digest, place, model, query, choice.rules, choice.draws.seed, data)
 
 
 @remember(16)
@@ -85,7 +85,7 @@ def cuts(data: Data, choice: Choice) -> pl.DataFrame:
     """What `cut_ties` returns for the chosen models; no rows for whole lists, which nothing cuts."""
     if choice.cutoff is None:
         return pl.DataFrame()
-    found = _cuts(data.digest, choice.cutoff, rules_of(choice), data)
+    found = _cuts(data.digest, choice.cutoff, choice.rules, data)
     return found.filter(pl.col("model").is_in(choice.models))
 
 
@@ -100,7 +100,7 @@ def _rounded(
 
 def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
     """What `rounding_effect` returns for the chosen models at the chosen measure."""
-    rounded = _rounded(data.digest, (choice.metric, choice.cutoff), decimals, rules_of(choice), choice.average, data)
+    rounded = _rounded(data.digest, (choice.metric, choice.cutoff), decimals, choice.rules, choice.average, data)
     here = pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
     received = summary(data, replace(choice, policies=("expected",)))
     return rounding_effect(received.filter(here), rounded.filter(pl.col("model").is_in(choice.models)))

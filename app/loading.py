@@ -50,7 +50,6 @@ __all__ = [
     "remarks",
     "report",
     "rows_of",
-    "rules_of",
     "scored_by",
     "scores",
     "shuffled",
@@ -115,15 +114,6 @@ def _read(digest: str, _files: Files) -> Data:
     return Data(_files.name, digest, rankings, judgements, queries, tuple(notes), metric, cutoff)
 
 
-def rules_of(choice: Choice) -> Rules:
-    """The rules that a choice holds."""
-    return Rules(*(getattr(choice, name) for name in Rules._fields))
-
-
-def _draws(choice: Choice) -> Draws:
-    return Draws(choice.shuffles, choice.seed)
-
-
 @remember(8)
 def _exact(
     digest: str, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Rules, _data: Data
@@ -148,11 +138,11 @@ def _exact_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]
     """The usual metrics at once if the chosen one is among them."""
     usual = choice.metric in METRICS and set(choice.cutoffs) <= set(CUTOFFS)
     metrics, cutoffs = (METRICS, CUTOFFS) if usual else ((choice.metric,), choice.cutoffs)
-    return _exact(data.digest, metrics, cutoffs, rules_of(choice), data)
+    return _exact(data.digest, metrics, cutoffs, choice.rules, data)
 
 
 def _drawn_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return _drawn(data.digest, choice.metric, choice.cutoffs, rules_of(choice), _draws(choice), data)
+    return _drawn(data.digest, choice.metric, choice.cutoffs, choice.rules, choice.draws, data)
 
 
 def _refuse_empty(data: Data) -> None:
@@ -205,8 +195,8 @@ def _summary(digest: str, key: tuple[Any, ...], average: str, _data: Data, _choi
 
 def scored_by(choice: Choice) -> tuple[Any, ...]:
     """All that decides `_all_scores` besides the data."""
-    drawn = _draws(choice) if "shuffled" in choice.policies else None
-    return choice.metric, choice.cutoffs, rules_of(choice), drawn
+    drawn = choice.draws if "shuffled" in choice.policies else None
+    return choice.metric, choice.cutoffs, choice.rules, drawn
 
 
 def _whole_summary(data: Data, choice: Choice) -> pl.DataFrame:
@@ -243,7 +233,7 @@ def _comparison(
 def comparison(data: Data, choice: Choice, *, policies: str | None = None) -> pl.DataFrame:
     """What `compare` returns for all pairs of the chosen models, at the chosen metric and cutoff."""
     key = scored_by(choice)
-    return _comparison(data.digest, key, choice.cutoff, choice.models, choice.seed, policies, data, choice)
+    return _comparison(data.digest, key, choice.cutoff, choice.models, choice.draws.seed, policies, data, choice)
 
 
 @remember(64)
@@ -266,7 +256,7 @@ def _flips(
 def flips(data: Data, choice: Choice) -> pl.DataFrame:
     """What `flips` returns for the chosen models, at the chosen metric and cutoff."""
     key = scored_by(choice)
-    return _flips(data.digest, key, choice.cutoff, choice.models, choice.average, choice.seed, data, choice)
+    return _flips(data.digest, key, choice.cutoff, choice.models, choice.average, choice.draws.seed, data, choice)
 
 
 def agreement(data: Data, choice: Choice) -> pl.DataFrame:
@@ -283,7 +273,7 @@ def _profile(
 
 def profile(data: Data, choice: Choice, *, decimals: int | None = None) -> pl.DataFrame:
     """What `tie_profile` returns for the chosen models at all cutoffs, distances rounded if asked."""
-    return _of_models(_profile(data.digest, choice.cutoffs, decimals, rules_of(choice), data), choice)
+    return _of_models(_profile(data.digest, choice.cutoffs, decimals, choice.rules, data), choice)
 
 
 @remember(8)
@@ -293,7 +283,7 @@ def _hints(digest: str, rules: Rules, _data: Data) -> pl.DataFrame:
 
 def hints(data: Data, choice: Choice) -> pl.DataFrame:
     """What `tie_hints` returns for the chosen models, and for all together."""
-    found = _hints(data.digest, rules_of(choice), data)
+    found = _hints(data.digest, choice.rules, data)
     return found.filter(pl.col("model").is_in(choice.models) | pl.col("model").is_null())
 
 
@@ -309,7 +299,7 @@ def audit(data: Data, choice: Choice) -> pl.DataFrame:
     """
     if data.counted:
         return pl.DataFrame()
-    found = _audit(data.digest, choice.metric, choice.cutoff, rules_of(choice), choice.seed, data)
+    found = _audit(data.digest, choice.metric, choice.cutoff, choice.rules, choice.draws.seed, data)
     return _of_models(found, choice)
 
 
@@ -341,7 +331,7 @@ def _others(digest: str, rules: Rules, average: str, _data: Data) -> pl.DataFram
 def verdict(data: Data, choice: Choice) -> Verdict:
     """What the chosen metric at the chosen cutoff tells about the chosen models."""
     here = at_cutoff(_whole_summary(data, choice), choice)
-    others = _of_models(_others(data.digest, rules_of(choice), choice.average, data), choice)
+    others = _of_models(_others(data.digest, choice.rules, choice.average, data), choice)
     place = (pl.col("metric") == choice.metric) & pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
     joined = pl.concat([here, others.filter(~place)], how="vertical_relaxed")
     status, sentences = say(joined, flips(data, choice), metric=choice.metric, cutoff=choice.cutoff)
@@ -364,7 +354,7 @@ def _report(digest: str, choice: Choice, _data: Data) -> rr.Report:
         models["rankings"] = _of_models(_data.rankings, choice)
     metrics = list(dict.fromkeys((choice.metric, *METRICS)))
     cutoffs = [*REPORTED, *([] if choice.cutoff in REPORTED else [choice.cutoff])]
-    settings = {**rules_of(choice)._asdict(), **_draws(choice)._asdict()}
+    settings = {**choice.rules._asdict(), **choice.draws._asdict()}
     return rr.report_contents(
         **models, metrics=metrics, cutoffs=cutoffs, average=choice.average, headline=choice.measure, **settings
     )

@@ -117,5 +117,5 @@ class Rules(NamedTuple):
 class Draws(NamedTuple):
     """The settings that decide random orders."""
 
-    shuffles: int
-    seed: int
+    shuffles: int = 100
+    seed: int = 0

@@ -15,6 +15,7 @@ from controls import RULES, Choice
 from loading import REPORTED, Data, report
 from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, plain, table, words
 from made_reports import made_rankings
+from records import Draws, Rules
 from retrieval_report.analysis.cuts import cut_ties
 from retrieval_report.analysis.order_scores import order_scores
 from retrieval_report.analysis.rounding import rounding_effect
@@ -161,7 +162,8 @@ def test_the_report_follows_the_rules_and_names_them(
     rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
 ) -> None:
     data = made_data(rankings, **others)
-    choice = Choice(**PLACE, cutoffs=(3, None), models=data.models, policies=(), shuffles=5, **{rule: value})
+    rules, draws = Rules(**{rule: value}), Draws(shuffles=5)
+    choice = Choice(**PLACE, cutoffs=(3, None), models=data.models, policies=(), rules=rules, draws=draws)
     page = report(data, choice).decode()
     truth = answers(data, **{rule: value}).filter(policy="expected")
     for number in truth["value"]:

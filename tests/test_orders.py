@@ -115,6 +115,17 @@ def test_long_lists_stay_within_the_rows_that_may_be_scored() -> None:
     assert np.allclose(exact["probability"], 1 / 301)
 
 
+@pytest.mark.parametrize("metric", ["ndcg", "rr", "ap_at_r"])
+def test_a_list_of_which_nothing_is_ranked_has_the_score_of_none(metric: str) -> None:
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 2, "item": ["a", "b"], "distance": [None, None], "relevance": [1, 0]},
+        schema_overrides={"distance": pl.Float64},
+    )
+    asked: dict[str, Any] = {"metric": metric, "cutoff": 2, "null_distance": "not_retrieved"}
+    scores = order_scores(rankings, model="model", query="q", **asked)
+    assert scores.rows() == [(0.0, 1.0, "exact", 1)]
+
+
 def test_queries_without_a_score_have_no_distribution() -> None:
     rankings = rankings_of([[0, 0]])
     skipped = order_scores(rankings, **ONE, metric="ap", no_relevant="skip")

@@ -66,7 +66,7 @@ def show(data: Data, choice: Choice) -> None:
         "and their definitions are known and applied. A difference from the exact score is either *definition*, a "
         "choice, or *tie order*, an accident."
     )
-    if choice.distance_threshold is not None:
+    if choice.rules.distance_threshold is not None:
         st.caption("Up to which distance items are relevant is not applied here: the evaluators know no such rule.")
     if data.large and not st.toggle("Compute it: takes minutes on so much data", key="audit", bind="query-params"):
         return

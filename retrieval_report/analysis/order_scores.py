@@ -80,10 +80,12 @@ def order_scores(
     if not frame.height:
         return pl.DataFrame(schema=DISTRIBUTION)
     rows = list_ties(frame, model=model, query=query, **given, **options)
-    known = _every_order(rows, None if parsed.own_depth else depth)
     options = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
     asked |= {**given, **options}
     with told_once():
+        if not rows.height:  # no item of the list is ranked: there is one order of none
+            return _distribution(evaluate(frame, **asked, policies="expected")["value"], np.ones(1), "exact")
+        known = _every_order(rows, None if parsed.own_depth else depth)
         if known is None:
             means = shuffled_means(frame, **asked, seed=seed, shuffles=draws)
             return _distribution(means["value"], np.full(draws, 1 / draws), "draws")
