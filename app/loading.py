@@ -349,14 +349,16 @@ def _first(found: pl.DataFrame, policy: str) -> tuple[str, ...]:
 
 @remember(4)
 def _report(digest: str, choice: Choice, _data: Data) -> rr.Report:
-    models = {name: frame for name, frame in _data.frames.items() if frame is not None}
+    frames = {name: frame for name, frame in _data.frames.items() if frame is not None}
     if "model" in _data.rankings.columns:
-        models["rankings"] = _of_models(_data.rankings, choice)
+        frames["rankings"] = _of_models(_data.rankings, choice)
+        if len(frames) == 1:  # queries that only other models have count as missing here, as they do on the pages
+            frames["queries"] = _data.rankings.select("query").unique(maintain_order=True)
     metrics = list(dict.fromkeys((choice.metric, *METRICS)))
     cutoffs = [*REPORTED, *([] if choice.cutoff in REPORTED else [choice.cutoff])]
     settings = {**choice.rules._asdict(), **choice.draws._asdict()}
     return rr.report_contents(
-        **models, metrics=metrics, cutoffs=cutoffs, average=choice.average, headline=choice.measure, **settings
+        **frames, metrics=metrics, cutoffs=cutoffs, average=choice.average, headline=choice.measure, **settings
     )
 
 

@@ -172,6 +172,14 @@ def test_the_report_follows_the_rules_and_names_them(
     assert 3 not in REPORTED  # so the cutoff above is the choice's own
 
 
+def test_the_report_on_one_model_misses_the_queries_that_only_the_other_has() -> None:
+    data = made_data(NO_LIST)
+    choice = Choice(**PLACE, cutoffs=(3, None), models=("fine",), policies=(), draws=Draws(shuffles=5))
+    summary = answers(data).filter(model="fine", policy="expected")
+    assert summary["missing"].to_list() == [1]
+    assert f"{summary['value'][0]:.4f}" in report(data, choice).decode()
+
+
 @pytest.mark.parametrize(
     ("rankings", "rule", "value"),
     [(NO_RELEVANCE, "unjudged", "drop"), (NO_DISTANCE, "null_distance", "not_retrieved")],
