@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import spark_sessions
+from visits import browser, server  # noqa: F401  # fixtures
 
 # Deadlines and slow-generation checks would fail on a busy machine, not on a wrong program.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
-
-from test_report_browser import FLAGS, chromium
 
 pytestmark = pytest.mark.browser
 
@@ -34,63 +24,10 @@ PAGES = {
     "audit": "Audit",
     "data": "Data & export",
 }
-PATIENCE = 60_000  # milliseconds: kernels may have to be compiled first
 READY = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 # Streamlit looks for its server below the page first, and then beside it.
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 NAME = "**bold** $x$ <b>tag</b> :material"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """The address of a dashboard that was started elsewhere; Ctrl-C ends it at the end."""
-    if not chromium():
-        pytest.skip("no Chromium on this machine (Debian: apt install chromium)")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folder = tmp_path_factory.mktemp("elsewhere")
-    log = folder / "log"
-    command = [sys.executable, "-m", "retrieval_report", "dashboard", "--no-browser", "--port", str(port)]
-    with log.open("wb") as file:
-        started = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file, start_new_session=True)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", started, log)
-        yield f"http://127.0.0.1:{port}"
-        started.send_signal(signal.SIGINT)
-        assert started.wait(30) == 0, log.read_text()
-        assert "Traceback" not in log.read_text()
-    finally:
-        if started.poll() is None:
-            os.killpg(started.pid, signal.SIGKILL)
-            started.wait()
-
-
-def wait_for(address: str, started: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        assert started.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(address, timeout=5) as answer:
-                assert answer.status == 200
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(log.read_text())
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = chromium()
-    if not program:
-        pytest.skip("no Chromium on this machine (Debian: apt install chromium)")
-    with sync_api.sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=program, headless=True, args=list(FLAGS)
-        )
-        context.set_default_timeout(PATIENCE)
-        yield context
-        context.close()
 
 
 class Visit:

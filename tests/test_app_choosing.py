@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from test_app_browser import READY, Visit, browser, lists, server  # noqa: F401  # fixtures
+from test_app_browser import READY, Visit, lists
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +40,7 @@ def click_row(visit: Visit, number: int, which: int = 0) -> None:
     visit.page.mouse.click(box["x"] + 16, box["y"] + ROW * (number + 1) + ROW / 2)
 
 
-def open_queries(browser: Any, server: str, query: str = "") -> Visit:  # noqa: F811
+def open_queries(browser: Any, server: str, query: str = "") -> Visit:
     visit = Visit(browser, server, f"queries{query}")
     visit.page.wait_for_selector(CHARTS)
     visit.page.wait_for_selector("[data-testid=stDataFrame] canvas")
@@ -48,7 +48,7 @@ def open_queries(browser: Any, server: str, query: str = "") -> Visit:  # noqa: 
     return visit
 
 
-def test_a_row_of_the_table_chooses_its_list(browser: Any, server: str) -> None:  # noqa: F811
+def test_a_row_of_the_table_chooses_its_list(browser: Any, server: str) -> None:
     with open_queries(browser, server) as visit:
         click_row(visit, 2)
         query = wait_until_told(visit, "query")
@@ -60,7 +60,7 @@ def test_a_row_of_the_table_chooses_its_list(browser: Any, server: str) -> None:
         assert visit.problems == []
 
 
-def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, server: str) -> None:  # noqa: F811
+def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, server: str) -> None:
     with open_queries(browser, server) as visit:
         marks = visit.page.locator(CHARTS).first
         box = marks.bounding_box()
@@ -73,7 +73,7 @@ def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, serve
         assert visit.problems == []
 
 
-def test_the_button_draws_the_next_order_by_keyboard_too(browser: Any, server: str) -> None:  # noqa: F811
+def test_the_button_draws_the_next_order_by_keyboard_too(browser: Any, server: str) -> None:
     with open_queries(browser, server, "?draw=4") as visit:
         before = visit.page.locator("[data-testid=stMetric]").last.inner_text()
         button = visit.page.get_by_role("button", name="Draw again")
@@ -85,7 +85,7 @@ def test_the_button_draws_the_next_order_by_keyboard_too(browser: Any, server: s
         assert visit.problems == []
 
 
-def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None:  # noqa: F811
+def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None:
     with Visit(browser, server, "compare") as visit:
         visit.page.wait_for_selector("[data-testid=stDataFrame] canvas >> nth=2")
         visit.page.wait_for_function(READY)
@@ -96,8 +96,8 @@ def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None
 
 
 def test_a_rule_cures_an_upload_and_the_address_and_the_report_keep_it(
-    browser: Any,  # noqa: F811
-    server: str,  # noqa: F811
+    browser: Any,
+    server: str,
     tmp_path: Path,
 ) -> None:
     with Visit(browser, server, "data") as visit:

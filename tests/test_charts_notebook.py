@@ -10,12 +10,11 @@ import polars as pl
 import pytest
 
 from retrieval_report import charts, evaluate, summarise
-from test_report_browser import browser  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_chart_displays_without_network(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_chart_displays_without_network(browser: Any, tmp_path: Path) -> None:
     rankings = pl.DataFrame(
         {"query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]}
     )

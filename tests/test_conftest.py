@@ -20,7 +20,7 @@ SKIPS = {
 def run_pytest(
     folder: Path, body: str, *options: str, file: str = "test_sample.py", forbid: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    for name in ("conftest.py", "spark_sessions.py"):
+    for name in ("conftest.py", "spark_sessions.py", "visits.py"):
         shutil.copy(Path(__file__).with_name(name), folder)
     (folder / file).write_text(f"import pytest\n{body}\n")
     (folder / "test_other.py").write_text("def test_other() -> None: pass\n")

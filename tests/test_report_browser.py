@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +12,8 @@ from retrieval_report.report import write_report
 
 pytestmark = pytest.mark.browser
 
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-def chromium() -> str:
-    """Where Chromium is; RETRIEVAL_REPORT_CHROMIUM says so if it is in no usual place."""
-    found = [os.environ.get("RETRIEVAL_REPORT_CHROMIUM"), *(shutil.which(name) for name in NAMES)]
-    return next((path for path in found if path), "")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = chromium()
-    if not program:
-        pytest.skip("no Chromium on this machine (Debian: apt install chromium)")
-    with sync_api.sync_playwright() as playwright:
-        # A folder of its own: a context that keeps its profile there leaves that of the user alone.
-        context = playwright.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=program, headless=True, args=list(FLAGS)
-        )
-        yield context
-        context.close()
 
 
 @pytest.fixture(
