@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from controls import Choice, first_choice
 from drawing import draw_ahead
 from loading import CUTOFFS, METRICS, Data, read_files, scored_by, verdict
 from opening import first_files
-from retrieval_report.cli.dashboard import open_browser
+from retrieval_report.cli.dashboard import BROWSER, open_browser
 from views import overview
 
 __all__ = ["drawing", "forget", "prefetch", "prepare", "start"]
@@ -32,11 +33,11 @@ _asked: set[object] = set()
 
 
 def start() -> None:
-    """Prepare the first page while the server starts, and open a browser if the settings say so."""
+    """Prepare the first page while the server starts, and open a browser if that was asked for."""
     for part in PARTS:
         importlib.import_module(part)
     _background(prepare)
-    if not st.get_option("server.headless"):
+    if os.environ.get(BROWSER):
         open_browser(f"http://127.0.0.1:{st.get_option('server.port')}")
 
 

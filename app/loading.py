@@ -288,19 +288,17 @@ def hints(data: Data, choice: Choice) -> pl.DataFrame:
 
 
 @remember(16)
-def _audit(digest: str, metric: str, cutoff: int | None, rules: Rules, seed: int, _data: Data) -> pl.DataFrame:
-    return rr.audit(**_data.frames, metrics=metric, cutoffs=[cutoff], seed=seed, **rules.of_audit)
+def _audit(
+    digest: str, models: tuple[str, ...], metric: str, cutoff: int | None, rules: Rules, seed: int, _data: Data
+) -> pl.DataFrame:
+    return rr.audit(**_frames_of(_data, models), metrics=metric, cutoffs=[cutoff], seed=seed, **rules.of_audit)
 
 
 def audit(data: Data, choice: Choice) -> pl.DataFrame:
-    """What `audit` returns at the chosen metric and cutoff; no columns for counts, which have no order.
-
-    Winners are those among all models of the data.
-    """
+    """What `audit` returns for the chosen models at the chosen metric and cutoff; nothing for counts, without order."""
     if data.counted:
         return pl.DataFrame()
-    found = _audit(data.digest, choice.metric, choice.cutoff, choice.rules, choice.draws.seed, data)
-    return _of_models(found, choice)
+    return _audit(data.digest, choice.models, choice.metric, choice.cutoff, choice.rules, choice.draws.seed, data)
 
 
 @remember(16)
@@ -336,7 +334,8 @@ def verdict(data: Data, choice: Choice) -> Verdict:
     joined = pl.concat([here, others.filter(~place)], how="vertical_relaxed")
     status, sentences = say(joined, flips(data, choice), metric=choice.metric, cutoff=choice.cutoff)
     best, printed = _first(here, "expected"), _first(here, "naive")
-    return Verdict(status, sentences, () if set(printed) <= set(best) else printed, best)
+    # Who shares the first place in the order received is no false winner.
+    return Verdict(status, sentences, () if set(printed) & set(best) else printed, best)
 
 
 def _first(found: pl.DataFrame, policy: str) -> tuple[str, ...]:
@@ -347,13 +346,19 @@ def _first(found: pl.DataFrame, policy: str) -> tuple[str, ...]:
     return tuple(values.filter(pl.col("value").round(12) == pl.col("value").round(12).max())["model"])
 
 
+def _frames_of(data: Data, models: tuple[str, ...]) -> dict[str, Any]:
+    """The data of some models."""
+    frames = {name: frame for name, frame in data.frames.items() if frame is not None}
+    if "model" in data.rankings.columns and models != data.models:
+        frames["rankings"] = data.rankings.filter(pl.col("model").is_in(models))
+        if len(frames) == 1:  # queries that only other models have count as missing here, as they do on the pages
+            frames["queries"] = data.rankings.select("query").unique(maintain_order=True)
+    return frames
+
+
 @remember(4)
 def _report(digest: str, choice: Choice, _data: Data) -> rr.Report:
-    frames = {name: frame for name, frame in _data.frames.items() if frame is not None}
-    if "model" in _data.rankings.columns:
-        frames["rankings"] = _of_models(_data.rankings, choice)
-        if len(frames) == 1:  # queries that only other models have count as missing here, as they do on the pages
-            frames["queries"] = _data.rankings.select("query").unique(maintain_order=True)
+    frames = _frames_of(_data, choice.models)
     metrics = list(dict.fromkeys((choice.metric, *METRICS)))
     cutoffs = [*REPORTED, *([] if choice.cutoff in REPORTED else [choice.cutoff])]
     settings = {**choice.rules._asdict(), **choice.draws._asdict()}

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
+
+if __name__ == "__main__":
+    # Ctrl-C ends it without a traceback while it loads, and again, raised by the server, once that has shut down.
+    # Python's own exception would get lost where libraries catch what goes wrong in their callbacks.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(0))
 
 import streamlit as st
 
@@ -24,5 +30,4 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 app = st.App("dashboard.py", lifespan=lifespan)
 
 if __name__ == "__main__":
-    with suppress(KeyboardInterrupt):  # Ctrl-C has ended the server; there is nothing to tell
-        app.run(config=json.loads(os.environ.get(SETTINGS, "{}")))
+    app.run(config=json.loads(os.environ.get(SETTINGS, "{}")))

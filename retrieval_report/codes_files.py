@@ -62,7 +62,9 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
         raise FileError(f"'{path}': no such file")
     try:
         with path.open("rb") as file:
-            if file.read(2) == b"PK":
+            begin = file.read(6)
+            _check_kind(path, begin)
+            if begin[:2] == b"PK":
                 file.seek(0)
                 return _archive(path, file)
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
@@ -71,6 +73,12 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
         if isinstance(error, RetrievalReportError):
             raise
         raise FileError(f"'{path}': neither .npz nor .npy: {error}") from error
+
+
+def _check_kind(path: Path, begin: bytes) -> None:
+    """Refuse what NumPy would take for pickled objects, and call so."""
+    if begin[:2] != b"PK" and begin != b"\x93NUMPY":
+        raise FileError(f"'{path}': neither .npz nor .npy: it begins with {begin!r}")
 
 
 def _array(path: Path) -> Any:
@@ -95,6 +103,7 @@ def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeF
         As :func:`load_codes` does.
     """
     path = Path(name)
+    _check_kind(path, content[:6])
     try:
         if content[:2] == b"PK":
             with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -41,7 +41,7 @@ def made_data(rankings: pl.DataFrame, *, metric: str = "ndcg", cutoff: int | Non
     return Data("made", sha256(content.encode()).hexdigest(), rankings, metric=metric, cutoff=cutoff, **others)
 
 
-def open_page(name: str, data: Data, **address: str) -> AppTest:
+def open_page(name: str, data: Data, **address: str | list[str]) -> AppTest:
     """A page after its first run; ``address`` is what the link said."""
     test = AppTest.from_string(SCRIPT, default_timeout=TIMEOUT)
     test.session_state["made data"], test.session_state["made page"] = data, name

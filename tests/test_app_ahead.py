@@ -23,6 +23,7 @@ import retrieval_report as rr
 from controls import first_choice
 from made_pages import APP, TIMEOUT, drawn, made_data
 from opening import first_files
+from retrieval_report.cli.dashboard import BROWSER
 
 RANKINGS = pl.DataFrame(
     {
@@ -108,17 +109,17 @@ def test_bad_data_end_it_in_silence(asked: list[Any], capfd: pytest.CaptureFixtu
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("headless", [True, False])
+@pytest.mark.parametrize("wanted", [True, False])
 def test_the_server_prepares_and_opens_a_browser(
-    headless: bool, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    wanted: bool, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(ahead, "open_browser", opened.append)
-    options = {"server.headless": headless, "server.port": 8765}
-    monkeypatch.setattr(st, "get_option", options.__getitem__)
+    monkeypatch.setattr(st, "get_option", {"server.port": 8765}.__getitem__)
+    monkeypatch.setenv(BROWSER, "open" if wanted else "")
     ahead.start()
     wait_for_threads()
-    assert opened == ([] if headless else ["http://127.0.0.1:8765"])
+    assert opened == ["http://127.0.0.1:8765"] * wanted
     assert "scipy.stats" in sys.modules
     assert asked[:1] == [loading.METRICS]
 

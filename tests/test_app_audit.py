@@ -33,10 +33,21 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
     truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(["system", "version", "call"], maintain_order=True)
     wrong = truth.filter(~pl.col("same_winner"))
     assert wrong.height
-    assert page.error[0].value.startswith(f"{wrong.height} of {truth.height} evaluators would name a winner that is an")
+    assert page.error[0].value.startswith(
+        f"{wrong.height} of {truth.height} evaluators and ways to call them name a winner that is an"
+    )
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
     assert shown.height == truth.height
+
+
+def test_winners_are_those_among_the_chosen_models() -> None:
+    data = made_data(RANKINGS)
+    page = open_page("audit", data, models=["coarse", "middle"])
+    chosen = RANKINGS.filter(pl.col("model").is_in(["coarse", "middle"]))
+    truth = rr.audit(chosen, metrics="ndcg", cutoffs=3).unique(["system", "version", "call"], maintain_order=True)
+    assert set(table(page, 0)["winner"]) == set(truth["winner"].drop_nulls())
+    assert all("fine" not in name for name in table(page, 0)["winner"])
 
 
 def test_no_accident_is_good_news() -> None:

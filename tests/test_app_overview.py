@@ -99,3 +99,16 @@ def test_what_the_library_refuses_is_said_in_its_words() -> None:
 def test_the_measure_without_a_score_is_said_to_have_none() -> None:
     page = open_page("overview", made_data(RANKINGS.with_columns(relevance=0)), no_relevant="skip")
     assert "No model has a score" in words(page)
+
+
+def test_who_shares_the_first_place_in_the_order_received_is_no_false_winner() -> None:
+    lists = {"coarse": [1, 1, 2], "fine": [1, 2, 3]}
+    rows = [
+        {"model": model, "query": "q", "item": item, "distance": distance, "relevance": int(item == 0)}
+        for model, distances in lists.items()
+        for item, distance in enumerate(distances)
+    ]
+    page = open_page("overview", made_data(pl.DataFrame(rows), metric="rr", cutoff=3))
+    assert "fine has the highest expected rr" in words(page)
+    assert "accident" not in words(page)
+    assert "naive scores show them equal" in words(page)

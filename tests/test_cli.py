@@ -249,3 +249,12 @@ def test_python_m_is_the_same_command() -> None:
     command = [sys.executable, "-m", "retrieval_report", "--version"]
     outcome = subprocess.run(command, capture_output=True, text=True, check=True)
     assert outcome.stdout.startswith("retrieval-report ")
+
+
+def test_a_file_of_nothing_but_a_header_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "header.csv"
+    path.write_text("query,item,distance,relevance\n")
+    for command in ("evaluate", "compare", "profile"):
+        result = CliRunner().invoke(cli, [command, str(path)])
+        assert result.exit_code == 2
+        assert f"Error: {path}: no rows" in result.stderr.replace("\n", "")

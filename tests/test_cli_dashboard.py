@@ -23,6 +23,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     def serve(command: list[str], environment: dict[str, str]) -> int:
         settings = json.loads(environment["RETRIEVAL_REPORT_SERVER"])
         found.append({"command": command, "files": environment.get("RETRIEVAL_REPORT_DASHBOARD"), "settings": settings})
+        found[-1]["browser"] = environment.get("RETRIEVAL_REPORT_BROWSER")
         return 0
 
     monkeypatch.setattr("retrieval_report.cli.dashboard._serve", serve)
@@ -37,6 +38,7 @@ def run(*arguments: str) -> Result:
 def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]) -> None:
     assert run("--no-browser").exit_code == 0
     assert served[0]["files"] is None
+    assert served[0]["browser"] is None
     assert [Path(word).name for word in served[0]["command"]][1:] == ["main.py"]
     assert served[0]["settings"] == {
         "server.address": "127.0.0.1",
@@ -61,7 +63,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "columns": {"query": "query"},
     }
     assert served[0]["settings"]["server.port"] == 8765
-    assert served[0]["settings"]["server.headless"] is False
+    assert served[0]["browser"] == "open"
 
 
 @pytest.mark.parametrize(

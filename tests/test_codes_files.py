@@ -131,7 +131,7 @@ def broken(folder: Path, name: str) -> Path:
     ("name", "message"),
     [
         ("missing.npz", "no such file"),
-        ("text.npy", "neither .npz nor .npy"),
+        ("text.npy", "neither .npz nor .npy: it begins with b"),
         ("empty.npz", "neither .npz nor .npy"),
         ("cut.npz", "neither .npz nor .npy"),
         ("cut.npy", "neither .npz nor .npy"),

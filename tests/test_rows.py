@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.analysis.rows import judged_rows, tie_means, told_once
+from retrieval_report.analysis.rows import judged_rows, tie_means, told_once, within_threshold
 from retrieval_report.errors import KeyMismatchError, RetrievalReportWarning
 from retrieval_report.options import Options
 
@@ -41,8 +41,10 @@ def test_unjudged_rows_can_be_dropped_and_masked_rows_are_gone() -> None:
 
 def test_distances_are_rounded_and_far_items_are_not_relevant() -> None:
     rankings = RANKINGS.drop_nulls().with_columns(relevance=pl.lit(1))
-    rows = rows_of(rankings, None, decimals=1, distance_threshold=0.3)
-    assert [(distance, relevance) for *_, distance, relevance in rows] == [(0.1, 1), (0.1, 1), (0.5, 0), (1.0, 0)]
+    options = Options(policies=("expected",), decimals=1, distance_threshold=0.3)
+    rows = within_threshold(judged_rows(rankings, None, None, options), options)
+    found = rows.sort("distance").select("distance", "relevance").rows()
+    assert found == [(0.1, 1), (0.1, 1), (0.5, 0), (1.0, 0)]
 
 
 def test_frames_that_do_not_fit_are_refused_as_in_evaluate() -> None:

@@ -31,6 +31,13 @@ def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
     assert sentences[2].startswith("This lead depends on tie order (naive scores name the other one). Random tie order")
 
 
+def test_scores_that_show_a_draw_do_not_name_the_other_one() -> None:
+    told = {"disagree": pl.lit("naive"), "verdict": pl.lit("depends on tie order")}
+    rows = found(ACCIDENT).with_columns(naive_a=0.5, naive_b=0.5, **told)
+    _, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
+    assert any("(naive scores show them equal)" in sentence for sentence in sentences), sentences
+
+
 def test_a_lead_without_ties_is_undecided_or_safe() -> None:
     apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
     status, sentences = pair_verdict(found(apart), "coarse", "fine", **PLACE)

@@ -92,11 +92,13 @@ def _winners(found: pl.DataFrame) -> None:
         st.info("There is one model only, so there is no winner to get wrong.")
         return
     if wrong.is_empty():
-        st.success(f"Tie order changes the winner of none of {told.height} evaluators.")
+        st.success(f"Tie order changes the winner of none of {told.height} evaluators and ways to call them.")
     else:
         names = ", ".join(plain(name) for name in wrong["system"].unique(maintain_order=True))
         st.error(
-            f"{wrong.height} of {told.height} evaluators would name a winner that is an accident of tie order: {names}."
+            f"{wrong.height} of {told.height} evaluators and ways to call them name a winner that is an accident of "
+            f"tie order: {names}. Those that order ties at random are shown with one random order; another one may "
+            "name another winner."
         )
     rows = told.sort("same_winner", maintain_order=True)
     frame_table(rows, titles=WINNER_TITLES, explained=WINNER_EXPLAINED, alt="The model that each evaluator names best.")

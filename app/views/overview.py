@@ -66,7 +66,8 @@ def _headline(said: Verdict, choice: Choice) -> None:
 
 def _accident(said: Verdict, choice: Choice) -> str:
     printed, best = (" and ".join(plain(model, 60) for model in models) for models in (said.printed, said.best))
+    comes = "comes" if len(said.printed) == 1 else "come"
     return (
-        f"**The printed winner is an accident of tie order.** In the order received, {printed} comes first by "
+        f"**The printed winner is an accident of tie order.** In the order received, {printed} {comes} first by "
         f"{plain(choice.measure)}; over all orders of tied items it is {best}."
     )

@@ -17,12 +17,14 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import DATA
 from retrieval_report.errors import FileError, ParameterError
 
-__all__ = ["SETTINGS", "START", "application", "dashboard", "open_browser"]
+__all__ = ["BROWSER", "SETTINGS", "START", "application", "dashboard", "open_browser"]
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable that tells the application which files to open, as JSON; app/opening.py reads it."""
 SETTINGS = "RETRIEVAL_REPORT_SERVER"
 """Environment variable with the settings of Streamlit's server, as JSON; app/main.py reads it."""
+BROWSER = "RETRIEVAL_REPORT_BROWSER"
+"""Environment variable that is set where a browser is to be opened; app/ahead.py looks."""
 PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -92,15 +94,17 @@ def _environment(files: Mapping[str, Any] | None, port: int | None, *, browser: 
     """What tells the application its files and the server its settings."""
     settings: dict[str, Any] = {
         "server.address": "127.0.0.1",
-        "server.headless": not browser,
+        "server.headless": True,  # else Streamlit asks the reader to install things of its own, over the first page
         "browser.gatherUsageStats": False,
         "server.showEmailPrompt": False,
     }
     if port is not None:
         settings["server.port"] = port
     # With PYTHONSAFEPATH the script would not find the modules beside it.
-    kept = {name: value for name, value in os.environ.items() if name not in (START, "PYTHONSAFEPATH")}
+    kept = {name: value for name, value in os.environ.items() if name not in (START, BROWSER, "PYTHONSAFEPATH")}
     told = {} if files is None else {START: json.dumps(files)}
+    if browser:
+        told[BROWSER] = "open"
     return {**kept, **told, SETTINGS: json.dumps(settings)}
 
 

@@ -140,11 +140,14 @@ def read_data(
     """The frames that the files hold, by the names that `evaluate` and its like give them."""
     import retrieval_report as rr
 
-    return {
+    data: dict[str, Any] = {
         "queries": None if queries is None else rr.read_queries(queries),
         "rankings": rr.read_rankings(list(rankings), columns=columns),
         "judgements": None if judgements is None else rr.read_judgements(judgements),
     }
+    if not data["rankings"].height:  # a function returns an empty frame; a table of nothing helps no reader
+        raise rr.DataError(f"{', '.join(rankings)}: no rows")
+    return data
 
 
 def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **settings: Any) -> None:

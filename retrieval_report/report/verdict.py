@@ -127,9 +127,18 @@ def _safety(pair: Row) -> str:
             f"(Holm p = {_number(pair['holm_p'])})." + chance
         )
     else:
-        why = f" ({pair['disagree']} scores name the other one)" if pair["disagree"] else ""
+        why = f" ({_disagreement(pair)})" if pair["disagree"] else ""
         text = f"This lead depends on tie order{why}." + chance
     return text
+
+
+def _disagreement(pair: Row) -> str:
+    """Which scores say what else: the other one, or that both are equal."""
+    policies = pair["disagree"].split(", ")
+    level = [policy for policy in policies if _same(pair.get(f"{policy}_a"), pair.get(f"{policy}_b"))]
+    other = [policy for policy in policies if policy not in level]
+    parts = [(other, "name the other one"), (level, "show them equal")]
+    return "; ".join(f"{', '.join(names)} scores {what}" for names, what in parts if names)
 
 
 def _unsafe_others(ranked: list[str], flips: pl.DataFrame) -> str:
