@@ -38,6 +38,23 @@ def test_scores_that_show_a_draw_do_not_name_the_other_one() -> None:
     assert any("(naive scores show them equal)" in sentence for sentence in sentences), sentences
 
 
+@pytest.mark.parametrize(
+    ("p_tie", "method", "told"),
+    [
+        (0.31234, "shuffles", "probability about 0.31, counted in the orders drawn: more tell it better."),
+        (0.0012, "shuffles", "probability below 0.01, counted in the orders drawn: more tell it better."),
+        (0.0, "shuffles", "None of the random orders drawn reverses it."),
+        (0.31234, "normal", "probability 0.3123."),
+        (0.00001, "normal", "probability below 0.0001."),
+        (0.0, "exact", "No order inside ties can reverse it."),
+    ],
+)
+def test_a_chance_is_told_as_surely_as_it_is_known(p_tie: float, method: str, told: str) -> None:
+    rows = found(ACCIDENT).with_columns(p_tie=pl.lit(p_tie), p_tie_method=pl.lit(method))
+    _, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
+    assert sentences[-1].endswith(told)
+
+
 def test_a_lead_without_ties_is_undecided_or_safe() -> None:
     apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
     status, sentences = pair_verdict(found(apart), "coarse", "fine", **PLACE)
