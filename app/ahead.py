@@ -19,7 +19,7 @@ from opening import first_files
 from retrieval_report.cli.dashboard import BROWSER, open_browser
 from views import overview
 
-__all__ = ["drawing", "forget", "prefetch", "prepare", "start"]
+__all__ = ["drawing", "prefetch", "prepare", "start"]
 
 # Loaded before the server answers: a page that had to wait for them would take twice as long to come.
 PARTS = ("altair", "pandas", "retrieval_report.in_memory", "retrieval_report.kernels.shuffling", "scipy.stats")
@@ -76,11 +76,6 @@ def prefetch(data: Data, choice: Choice, theme: str) -> None:
     if key not in _asked:
         _asked.add(key)
         _background(lambda: _follow(data, choice, theme))
-
-
-def forget() -> None:
-    """Compute anew what has been computed ahead before."""
-    _asked.clear()
 
 
 def _follow(data: Data, choice: Choice, theme: str) -> None:

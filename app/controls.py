@@ -12,7 +12,7 @@ from address import choose_many, choose_number, choose_one, no_use, refuse
 from loading import CUTOFFS, Data
 from records import Draws, Rules
 from retrieval_report.errors import RetrievalReportError
-from retrieval_report.options import NO_RELEVANT
+from retrieval_report.options import MISSING_QUERY, NO_RELEVANT, NULL_DISTANCE, UNJUDGED, UNJUDGED_QUERY
 from retrieval_report.parsing import CATALOGUE, parse_metric
 from text import measure_name, plain
 
@@ -48,11 +48,7 @@ RULES = {
     "relevant_from": "Relevant from grade",
     "distance_threshold": "Relevant up to distance",
 }
-MISSING_QUERY = ("zero", "skip", "error")
 USUAL = "usual"  # what `evaluate` does of itself, which depends on the data
-UNJUDGED = (USUAL, "non_relevant", "drop", "error")
-UNJUDGED_QUERY = ("error", "skip")
-NULL_DISTANCE = ("error", "not_retrieved")
 EXPLAINED_RULES = {
     "no_relevant": "They score 0, are left out, score 1, or are refused.",
     "missing_query": "Queries that others have and a model has not: they score 0, are left out, or are refused.",
@@ -209,7 +205,7 @@ def _rules(data: Data) -> Rules:
     return Rules(
         no_relevant=_rule("no_relevant", NO_RELEVANT),
         missing_query=_rule("missing_query", MISSING_QUERY),
-        unjudged=None if (unjudged := _rule("unjudged", UNJUDGED)) == USUAL else unjudged,
+        unjudged=None if (unjudged := _rule("unjudged", (USUAL, *UNJUDGED))) == USUAL else unjudged,
         unjudged_query=_rule("unjudged_query", UNJUDGED_QUERY),
         null_distance=_rule("null_distance", NULL_DISTANCE),
         relevant_from=_rule_number("relevant_from", low=0.0),

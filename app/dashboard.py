@@ -12,7 +12,7 @@ from address import refusals
 from ahead import drawing, prefetch
 from controls import Choice, remedy, sidebar
 from drawing import STYLE, theme
-from loading import Data, remarks, scores, shuffled
+from loading import Data, remarks, scores
 from opening import choose_data
 from retrieval_report.errors import RetrievalReportError
 from text import plain
@@ -55,7 +55,6 @@ def _score(data: Data, choice: Choice) -> None:
     if "shuffled" in choice.policies:
         with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
             scores(data, choice)
-            shuffled(data, choice)
     for note in notes:
         st.warning(plain(note))
 

@@ -10,11 +10,25 @@ from retrieval_report.arguments import check_whole, is_number, is_whole, listed
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 
-__all__ = ["NAIVE_ORDERS", "NO_RELEVANT", "POLICIES", "Options", "check_relevant_from"]
+__all__ = [
+    "MISSING_QUERY",
+    "NAIVE_ORDERS",
+    "NO_RELEVANT",
+    "NULL_DISTANCE",
+    "POLICIES",
+    "UNJUDGED",
+    "UNJUDGED_QUERY",
+    "Options",
+    "check_relevant_from",
+]
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 NO_RELEVANT = ("zero", "skip", "one", "error")
 NAIVE_ORDERS = ("row", "item", "item_descending")
+MISSING_QUERY = ("zero", "skip", "error")
+UNJUDGED = ("non_relevant", "drop", "error")
+UNJUDGED_QUERY = ("error", "skip")
+NULL_DISTANCE = ("error", "not_retrieved")
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
 
@@ -57,11 +71,11 @@ class Options:
         self._keep("policies", tuple(dict.fromkeys(str(policy) for policy in policies)))
         check_choice("no_relevant", self.no_relevant, NO_RELEVANT)
         check_choice("naive_order", self.naive_order, NAIVE_ORDERS)
-        check_choice("missing_query", self.missing_query, ("zero", "skip", "error"))
+        check_choice("missing_query", self.missing_query, MISSING_QUERY)
         if self.unjudged is not None:
-            check_choice("unjudged", self.unjudged, ("non_relevant", "drop", "error"))
-        check_choice("unjudged_query", self.unjudged_query, ("error", "skip"))
-        check_choice("null_distance", self.null_distance, ("error", "not_retrieved"))
+            check_choice("unjudged", self.unjudged, UNJUDGED)
+        check_choice("unjudged_query", self.unjudged_query, UNJUDGED_QUERY)
+        check_choice("null_distance", self.null_distance, NULL_DISTANCE)
         self._keep_numbers()
 
     def _keep_numbers(self) -> None:

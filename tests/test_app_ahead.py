@@ -60,7 +60,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     for name in ("evaluate", "evaluate_with_draws"):
         monkeypatch.setattr(rr, name, listening(getattr(rr, name), found))
     st.cache_resource.clear()
-    ahead.forget()
+    monkeypatch.setattr(ahead, "_asked", set())
     yield found
     wait_for_threads()
 
