@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests && ../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
-.PHONY: help report dashboard test lint format wheel benchmark clean
+.PHONY: help report dashboard test spark lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
@@ -27,6 +27,9 @@ test: .venv/installed-dev ## run every test and doctest, with coverage
 	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED) -W 'ignore:overflow encountered:RuntimeWarning' \
 		--cov --cov-report= --cov-fail-under=0
 	$(UNTESTED) $(PYTEST) --cov --cov-append
+
+spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
+	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/test_spark*.py tests/test_cli_spark.py
 
 lint: .venv/installed-dev ## check format, lint and types
 	$(BIN)/ruff format --check .

@@ -19,19 +19,31 @@ settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Spark tests begin
+AWAY = ("cluster]", "connect]")  # how the ids of tests end whose session is of such a kind
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give all Spark tests to one process, which holds one session; every other test goes where there is room.
+    """Give the Spark tests to two processes that hold a session each; every other test goes where there is room.
 
     `--dist loadgroup` would do it by marks, but not with pytest 9.2 (pytest-dev/pytest-xdist#1386).
     """
     from xdist.scheduler import LoadScopeScheduling
 
     scheduling = LoadScopeScheduling(config, log)
-    scheduling._split_scope = lambda nodeid: "spark" if of_spark(nodeid) else nodeid
+    scheduling._split_scope = spark_process
     return scheduling
+
+
+def spark_process(nodeid: str) -> str:
+    """Which tests share a process. Half of the time a Spark test waits, so two processes end well before one.
+
+    Sessions on executors or a server are in one, those on this machine and the command line, which has none, in the
+    other: both take about as long.
+    """
+    if not of_spark(nodeid):
+        return nodeid
+    return "Spark, away" if nodeid.endswith(AWAY) else "Spark, here"
 
 
 def of_spark(nodeid: str) -> bool:

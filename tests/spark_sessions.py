@@ -1,7 +1,7 @@
 """Spark sessions of three kinds for the tests: one machine, two executors, and Spark Connect.
 
 A process can hold one session at a time, so the sessions take turns: `Sessions.ask` stops the one of another kind.
-`tests/conftest.py` sorts the tests by kind, and keeps all of them in one process of pytest-xdist.
+`tests/conftest.py` sorts the tests by kind, and gives those of a kind to one process of pytest-xdist.
 """
 
 from __future__ import annotations

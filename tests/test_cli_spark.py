@@ -27,6 +27,8 @@ while [ ! -e "{folder}/open" ]; do sleep 0.05; done
 exec "{python}" "$@"
 """
 
+PANDAS_3 = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
 
 @pytest.fixture
 def asked(tmp_path: Path) -> list[str]:
@@ -80,19 +82,21 @@ def start(folder: Path, asked: list[str], master: str, **environment: str) -> su
     variables = os.environ | spark_sessions.environment(folder) | environment
     defaults = [f"{name} {value}" for name, value in spark_sessions.settings(folder).items()]
     (folder / "conf" / "spark-defaults.conf").write_text("\n".join(defaults) + "\n")
-    command = [sys.executable, "-m", "retrieval_report", *asked, "--out", str(folder / "out")]
+    command = [sys.executable, "-m", "retrieval_report", *on_spark(folder, asked, master)]
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
-        command += ["--engine", "spark", "--master", master, "--trust-items"]  # looked for in a test of its own
         return subprocess.Popen(command, stdout=out, stderr=err, env=variables)
 
 
-def agrees(folder: Path, process: subprocess.Popen[bytes], asked: list[str]) -> None:
+def on_spark(folder: Path, asked: list[str], master: str) -> list[str]:
+    """The command line; items that are twice in a list are looked for in a test of its own."""
+    return [*asked, "--out", str(folder / "out"), "--engine", "spark", "--master", master, "--trust-items"]
+
+
+def agrees(folder: Path, stdout: str, asked: list[str]) -> None:
     """What the command printed and wrote is what the memory engine prints and writes."""
-    assert process.wait(300) == 0, (folder / "stderr").read_text()
     memory = CliRunner().invoke(cli, [*asked, "--out", str(folder / "memory")])
     table, _, _ = memory.stdout.rpartition("\n\n")
-    written = f"Wrote {folder}/out/scores\nWrote {folder}/out/summary.csv\n"
-    assert (folder / "stdout").read_text() == f"{table}\n\n{written}"
+    assert stdout == f"{table}\n\nWrote {folder}/out/scores\nWrote {folder}/out/summary.csv\n"
     scores = pl.read_parquet(folder / "out/scores/**/*.parquet", hive_partitioning=True)
     expected = pl.read_csv(folder / "memory/scores.csv")
     scores = scores.select(expected.columns).sort("model", "query", maintain_order=True)
@@ -104,17 +108,15 @@ def agrees(folder: Path, process: subprocess.Popen[bytes], asked: list[str]) -> 
 
 
 @pytest.fixture
-def folder(tmp_path: Path, sessions: spark_sessions.Sessions) -> Path:
-    sessions.stop()  # a client of Spark Connect marks the environment, and the processes started from it
-    (tmp_path / "job").mkdir()
-    return tmp_path / "job"
+def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command runs in this process, with the session that is there; one of its own takes ten seconds more."""
+    monkeypatch.setattr("retrieval_report.spark.sessions.session", lambda *_, **__: nullcontext(spark))
 
 
 @pytest.mark.spark
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@PANDAS_3
+@pytest.mark.usefixtures("session_here")
+def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(tmp_path: Path) -> None:
     rows = {
         "model": ["m"] * 3,
         "query": ["q"] * 3,
@@ -123,7 +125,6 @@ def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(
         "relevance": [1, 0, 1],
     }
     pl.DataFrame(rows).write_parquet(tmp_path / "runs.parquet")
-    monkeypatch.setattr("retrieval_report.spark.sessions.session", lambda *_, **__: nullcontext(spark))
     asked = ["evaluate", str(tmp_path / "runs.parquet"), "--metrics", "precision", "--cutoffs", "3"]
     messages = [CliRunner().invoke(cli, [*asked, "--engine", engine]).stderr for engine in ("memory", "spark")]
     assert all("rows repeat another's model, query, item" in message for message in messages), messages
@@ -133,13 +134,21 @@ def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(
 
 
 @pytest.mark.spark
-def test_on_one_machine(folder: Path, asked: list[str]) -> None:
-    agrees(folder, start(folder, asked, "local[2]"), asked)
+@PANDAS_3
+@pytest.mark.usefixtures("session_here")
+def test_on_one_machine(tmp_path: Path, asked: list[str]) -> None:
+    result = CliRunner().invoke(cli, on_spark(tmp_path, asked, "local[2]"))
+    assert result.exit_code == 0, result.output
+    agrees(tmp_path, result.stdout, asked)
 
 
 @pytest.mark.spark
-def test_on_two_executors_one_of_which_is_killed_half_way(folder: Path, asked: list[str]) -> None:
+def test_on_two_executors_one_of_which_is_killed_half_way(
+    tmp_path: Path, asked: list[str], sessions: spark_sessions.Sessions
+) -> None:
     """All rows are read and exchanged when the first worker starts; its executor dies, with what it had exchanged."""
+    sessions.stop()  # a client of Spark Connect marks the environment, and the processes started from it
+    (folder := tmp_path / "job").mkdir()
     slow = folder / "python"
     slow.write_text(SLOW_PYTHON.format(folder=folder, python=sys.executable))
     slow.chmod(0o755)
@@ -149,11 +158,12 @@ def test_on_two_executors_one_of_which_is_killed_half_way(folder: Path, asked: l
         (first, *_) = folder.glob("worker-*")
         os.kill(executor_of(int(first.name.removeprefix("worker-"))), signal.SIGKILL)
         (folder / "open").touch()
-        agrees(folder, process, asked)
+        assert process.wait(300) == 0, (folder / "stderr").read_text()
     finally:
         (folder / "open").touch()
         if process.poll() is None:
             process.terminate()
             process.wait()
+    agrees(folder, (folder / "stdout").read_text(), asked)
     assert len(list(folder.glob("worker-*"))) > 1
     assert "Lost executor" in (folder / "stderr").read_text()

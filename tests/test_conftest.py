@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from spark_sessions import KINDS
+
 SKIPS = {
     "reason": "def test_it() -> None:\n    pytest.skip('no browser here')",
     "no reason": "def test_it() -> None:\n    pytest.skip()",
@@ -59,13 +61,16 @@ def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, skip: str, for
     assert (outcome.returncode == 0) == ("passed" in message)
 
 
-def test_one_process_holds_all_tests_of_spark(tmp_path: Path) -> None:
+def test_two_processes_hold_all_tests_of_spark(tmp_path: Path) -> None:
     body = """import os, pathlib
-@pytest.mark.parametrize("number", range(12))
-def test_it(number: int) -> None: pathlib.Path(os.environ["PYTEST_XDIST_WORKER"]).touch()"""
-    outcome = run_pytest(tmp_path, body, "-n2", file="test_spark_sample.py")
+@pytest.mark.parametrize("kind", ["local", "cluster", "connect"])
+@pytest.mark.parametrize("number", range(8))
+def test_it(number: int, kind: str) -> None: pathlib.Path(f"{kind}-{os.environ['PYTEST_XDIST_WORKER']}").touch()"""
+    outcome = run_pytest(tmp_path, body, "-n3", file="test_spark_sample.py")
     assert outcome.returncode == 0, outcome.stdout
-    assert len(list(tmp_path.glob("gw*"))) == 1
+    local, cluster, connect = ([path.name.split("-")[1] for path in tmp_path.glob(f"{kind}-gw*")] for kind in KINDS)
+    assert [len(processes) for processes in (local, cluster, connect)] == [1, 1, 1]
+    assert cluster == connect != local
 
 
 def test_a_test_of_spark_belongs_in_a_file_of_them(tmp_path: Path) -> None:

@@ -112,7 +112,12 @@ def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path) 
     assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
-def test_one_query_of_a_million_items(spark: Any, tmp_path: Path) -> None:
+SKEWED: dict[str, Any] = {**ASKED, "metrics": ("precision", "ap", "ndcg"), "policies": ("expected", "worst")}
+
+
+@pytest.fixture(scope="session")  # tests of other modules stand between those of two kinds
+def skewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pl.DataFrame]:
+    """One query of a million items beside twenty small ones, and the scores without Spark."""
     random = np.random.default_rng(3)
     query = np.repeat(np.arange(21), [1_000_000] + [10] * 20)
     columns = {
@@ -121,10 +126,15 @@ def test_one_query_of_a_million_items(spark: Any, tmp_path: Path) -> None:
         "distance": random.integers(0, 65, query.size),
         "relevance": random.integers(0, 2, query.size),
     }
-    pl.DataFrame(columns).write_parquet(tmp_path / "skew.parquet", row_group_size=100_000)
-    asked: dict[str, Any] = {**ASKED, "metrics": ("precision", "ap", "ndcg"), "policies": ("expected", "worst")}
-    scores = on.evaluate(read(spark, [tmp_path / "skew.parquet"]), **asked, plan="rows")
-    assert_frame_equal(collected(scores), rr.evaluate(pl.DataFrame(columns), **asked), check_exact=True)
+    path = tmp_path_factory.mktemp("skewed") / "skew.parquet"
+    pl.DataFrame(columns).write_parquet(path, row_group_size=100_000)
+    return path, rr.evaluate(pl.DataFrame(columns), **SKEWED)
+
+
+def test_one_query_of_a_million_items(spark: Any, skewed: tuple[Path, pl.DataFrame]) -> None:
+    path, expected = skewed
+    scores = on.evaluate(read(spark, [path]), **SKEWED, plan="rows")
+    assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +143,7 @@ def test_one_query_of_a_million_items(spark: Any, tmp_path: Path) -> None:
         ({"distance": [1.0, float("nan"), 2.0]}, "column 'distance': 1 NaN, first in query 'q2'"),
         ({"distance": [1.0, None, 2.0]}, "column 'distance': 1 null, first in query 'q2'"),
     ],
-    ids=[
-        "NaN",
-        "null distance",
-    ],
+    ids=["NaN", "null distance"],
 )
 def test_bad_values_are_refused_in_the_same_words(
     spark: Any, tmp_path: Path, bad: dict[str, list[Any]], message: str
