@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.rounding import rounding_effect
     from retrieval_report.analysis.summary import summarise
+    from retrieval_report.analysis.tie_distributions import tie_distributions
     from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.counting import count_ties
     from retrieval_report.errors import (
@@ -137,6 +138,7 @@ __all__ = [
     "rounding_effect",
     "shuffled_means",
     "summarise",
+    "tie_distributions",
     "tie_groups",
     "tie_hints",
     "tie_profile",
@@ -174,6 +176,7 @@ _HOMES = {
     "resolution": "analysis.resolution",
     "resolve_ties": "analysis.resolution",
     "summarise": "analysis.summary",
+    "tie_distributions": "analysis.tie_distributions",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",

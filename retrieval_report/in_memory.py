@@ -21,7 +21,17 @@ from retrieval_report.parsing import Requests
 from retrieval_report.schema import SCORES
 from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
 
-__all__ = ["ListScores", "draw_means", "score_and_draw", "score_lists", "score_prepared"]
+__all__ = [
+    "ListScores",
+    "Run",
+    "draw_means",
+    "drawn_lists",
+    "list_keys",
+    "score_and_draw",
+    "score_lists",
+    "score_prepared",
+    "start",
+]
 
 PIECE = 1_000_000  # rows of the long frame that are written together
 BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
@@ -87,7 +97,7 @@ def _tiled(frame: pl.DataFrame, times: int) -> pl.DataFrame:
 
 
 @dataclass
-class _Run:
+class Run:
     """One evaluation: the prepared lists, what is asked of them, and the scorers that answer."""
 
     prepared: Prepared
@@ -124,6 +134,13 @@ class _Run:
                 column += 1
         return result
 
+    @property
+    def limit(self) -> Integers:
+        """The deepest place that any metric looks at, list by list."""
+        own = self.deep_scorer.depths[:, 0] if self.deep else 0
+        limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0), own)
+        return limit
+
     def undefined(self) -> NDArray[np.bool_]:
         """Where nothing is relevant and the metric has no meaning, (lists, columns)."""
         lists = self.prepared.length.size
@@ -149,16 +166,16 @@ def score_lists(
     rankings: object, judgements: object, queries: object, requests: Requests, options: Options
 ) -> ListScores:
     """Scores of all lists under every policy asked for, sorted by model and query."""
-    return _scores(_start(rankings, judgements, queries, requests, options))
+    return _scores(start(rankings, judgements, queries, requests, options))
 
 
 def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> ListScores:
     """Scores of lists that are laid out already, without the warnings that only the whole can give."""
     _refuse_without(prepared, options)
-    return _scores(_Run(prepared, requests, options))
+    return _scores(Run(prepared, requests, options))
 
 
-def _scores(run: _Run, means: _Means | None = None) -> ListScores:
+def _scores(run: Run, means: _Means | None = None) -> ListScores:
     policies = run.options.policies
     values, spreads = np.empty((*run.shape, len(policies))), np.empty((*run.shape, len(policies)))
     for number, policy in enumerate(policies):
@@ -176,7 +193,7 @@ def draw_means(
     rankings: object, judgements: object, queries: object, requests: Requests, options: Options
 ) -> pl.DataFrame:
     """Each model's mean over its queries under every drawn order."""
-    run = _start(rankings, judgements, queries, requests, options)
+    run = start(rankings, judgements, queries, requests, options)
     means = _Means(run)
     for draw, values in _draws(run):
         means.add(draw, values)
@@ -187,7 +204,7 @@ def score_and_draw(
     rankings: object, judgements: object, queries: object, requests: Requests, options: Options
 ) -> tuple[ListScores, pl.DataFrame]:
     """What `score_lists` and `draw_means` return, from the same drawn orders; policy "shuffled" is asked for."""
-    run = _start(rankings, judgements, queries, requests, options)
+    run = start(rankings, judgements, queries, requests, options)
     means = _Means(run)
     return _scores(run, means), means.frame()
 
@@ -195,7 +212,7 @@ def score_and_draw(
 class _Means:
     """Each model's mean over its queries under every drawn order."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: Run) -> None:
         self.labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
         self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
         kept = ~run.left_out()
@@ -233,13 +250,13 @@ class _Means:
         return frame.with_columns(pl.col("value").fill_nan(None))
 
 
-def _start(rankings: object, judgements: object, queries: object, requests: Requests, options: Options) -> _Run:
+def start(rankings: object, judgements: object, queries: object, requests: Requests, options: Options) -> Run:
     """Check the data before anything is computed."""
     prepared = prepare(rankings, judgements, queries, options)
     without = _refuse_without(prepared, options)
     if without and without == (prepared.relevant >= 0).sum():
         warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
-    run = _Run(prepared, requests, options)
+    run = Run(prepared, requests, options)
     warn_steep([metric for metric, _ in requests], prepared.grades, stacklevel=5)
     return run
 
@@ -256,12 +273,11 @@ def _refuse_without(prepared: Prepared, options: Options) -> int:
     return int(without.size)
 
 
-def _draws(run: _Run) -> Iterator[tuple[int, Floats]]:
+def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
     """Scores (lists, columns) under every drawn order."""
-    prepared, options = run.prepared, run.options
-    limit = np.maximum(run.scorer.depths.max(axis=1, initial=0), run.deep_scorer.depths[:, 0] if run.deep else 0)
-    keys = _list_keys(prepared, options.seed)
-    drawn = _drawn_lists(prepared.ties, limit)
+    prepared, options, limit = run.prepared, run.options, run.limit
+    keys = list_keys(prepared, options.seed)
+    drawn = drawn_lists(prepared.ties, limit)
     arrangement = Arrangement(drawn, drawn, None, False)
     steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
     for draw in steps:
@@ -269,14 +285,15 @@ def _draws(run: _Run) -> Iterator[tuple[int, Floats]]:
         yield draw, run.score(arrangement).value
 
 
-def _list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
+def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
+    """What the random orders of each list are drawn by."""
     keys = np.empty(prepared.names.height, np.uint64)
     names = prepared.names
     shuffling.list_keys(np.uint64(int(seed) % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys)
     return keys
 
 
-def _drawn_lists(ties: Lists, limit: Integers) -> Lists:
+def drawn_lists(ties: Lists, limit: Integers) -> Lists:
     """Lists whose mixed ties are laid out slot by slot, up to the deepest cutoff; draws fill in the grades."""
     start = np.zeros(ties.start.size, np.int64)
     cells = shuffling.draw_layout(ties, limit, start, np.empty(0, np.int32), np.empty(0, np.int64), False)
@@ -285,7 +302,7 @@ def _drawn_lists(ties: Lists, limit: Integers) -> Lists:
     return Lists(start, np.arange(cells + 1), grade, count)
 
 
-def _shuffled_scores(run: _Run, means: _Means | None) -> Scores:
+def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
     """Mean and sample standard deviation of the drawn scores, summed as differences from the first draw."""
     first = total = square = np.zeros((0, 0))
     for draw, values in _draws(run):
@@ -302,7 +319,7 @@ def _shuffled_scores(run: _Run, means: _Means | None) -> Scores:
     return Scores(first + total / draws, np.sqrt(variance))
 
 
-def _list_scores(run: _Run, values: Floats, spreads: Floats) -> ListScores:
+def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """Name the scores (lists, metrics and cutoffs, policies), and apply what was asked for undefined ones."""
     prepared, policies = run.prepared, run.options.policies
     labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]

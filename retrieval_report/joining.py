@@ -48,6 +48,12 @@ class Prepared:
     length: Integers  # items of each list
     missing: NDArray[np.bool_]  # the model has no rows for the query
 
+    def take(self, which: Integers) -> Prepared:
+        """Some of the lists, any as often as it is named, without their naive order."""
+        lists = {name: getattr(self, name).take(which) for name in ("ties", "judged", "listed")}
+        arrays = {name: getattr(self, name)[which] for name in ("names", "relevant", "length", "missing")}
+        return replace(self, naive=None, **lists, **arrays)
+
 
 class Cells(NamedTuple):
     """Items of lists by grade, as flat arrays: those of list i are ``start[i]`` … ``start[i + 1]`` − 1."""

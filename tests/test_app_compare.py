@@ -19,7 +19,7 @@ def comparison(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFram
     asked: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3, **options}
     policies = ("expected", "worst", "best", "shuffled") + (("naive",) if "count" not in rankings.columns else ())
     scores = rr.evaluate(rankings, policies=policies, **asked)
-    return rr.compare(scores, draws=rr.shuffled_means(rankings, **asked))
+    return rr.compare(scores, distributions=rr.tie_distributions(scores, rankings, **asked))
 
 
 def row_of(frame: pl.DataFrame, first: str, second: str, policy: str = "expected") -> dict[str, Any]:

@@ -38,9 +38,9 @@ def test_a_safe_winner_is_not_called_an_accident() -> None:
 def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summary() -> None:
     page = open_page("overview", made_data(RANKINGS))
     scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3, policies=POLICIES)
-    draws = rr.shuffled_means(RANKINGS, metrics="ndcg", cutoffs=3)
+    orders = rr.tie_distributions(scores, RANKINGS, metrics="ndcg", cutoffs=3)
     summary = rr.summarise(scores)
-    pairs = rr.flips(summary, comparison=rr.compare(scores, draws=draws))
+    pairs = rr.flips(summary, comparison=rr.compare(scores, distributions=orders))
     _, sentences = verdict(summary, pairs, metric="ndcg", cutoff=3)
     for sentence in sentences:
         assert plain(sentence) in words(page)

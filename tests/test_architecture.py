@@ -19,7 +19,7 @@ LAYERS = (
     {"arguments", "checking", "errors", "schema"},
     {"arrays", "codes", "joining", "kernels", "needs", "options", "radius", "reading", "ties"},
     {"metrics", "parsing", "weights"},
-    {"counting", "evaluation", "in_memory", "scoring", "stream"},
+    {"counting", "evaluation", "every_order", "in_memory", "scoring", "stream"},
     {"analysis", "spark"},
     {"charts"},
     {"codes_files", "output", "report", "samples", "terminal"},

@@ -8,16 +8,19 @@ import polars as pl
 import pytest
 
 from made_reports import ACCIDENT
-from retrieval_report import compare, evaluate, flips, shuffled_means, summarise
+from retrieval_report import compare, evaluate, flips, summarise, tie_distributions
 from retrieval_report.report.verdict import pair_verdict
 
 ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2}
+COUNTED = "counted in random orders of the lists that have too many to try all"
 PLACE: dict[str, Any] = {"metric": "rr", "cutoff": 2}
 
 
 def found(rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best", "worst")) -> pl.DataFrame:
     scores = evaluate(rankings, policies=policies, **ASKED)
-    return flips(summarise(scores), comparison=compare(scores, draws=shuffled_means(rankings, **ASKED)))
+    return flips(
+        summarise(scores), comparison=compare(scores, distributions=tie_distributions(scores, rankings, **ASKED))
+    )
 
 
 @pytest.mark.parametrize("names", [("coarse", "fine"), ("fine", "coarse")])
@@ -41,8 +44,8 @@ def test_scores_that_show_a_draw_do_not_name_the_other_one() -> None:
 @pytest.mark.parametrize(
     ("p_tie", "method", "told"),
     [
-        (0.31234, "shuffles", "probability about 0.31, counted in the orders drawn: more tell it better."),
-        (0.0012, "shuffles", "probability below 0.01, counted in the orders drawn: more tell it better."),
+        (0.31234, "shuffles", f"probability about 0.31, {COUNTED}."),
+        (0.0012, "shuffles", f"probability below 0.01, {COUNTED}."),
         (0.0, "shuffles", "None of the random orders drawn reverses it."),
         (0.31234, "normal", "probability 0.3123."),
         (0.00001, "normal", "probability below 0.0001."),

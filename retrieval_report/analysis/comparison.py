@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -14,11 +12,12 @@ from retrieval_report.analysis.inputs import (
     Bools,
     Floats,
     Grid,
-    Indices,
+    Pairs,
     check_fraction,
     check_scores,
     check_whole,
     differences,
+    paired_mean,
 )
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
@@ -55,23 +54,8 @@ COMPARISON = {
     "p_tie_method": pl.String,
 }
 TESTS = ("permutation", "t", "wilcoxon")
-BOUNDS = ("best", "worst")
 LEAST_RESAMPLES = 9_999
-BLOCK = 1 << 22  # differences held at a time
 Columns = dict[str, Floats]
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Who is compared with whom: rows of the grid."""
-
-    first: Indices
-    second: Indices
-
-    def blocks(self, queries: int) -> list[slice]:
-        """Runs of pairs whose differences fit in memory."""
-        step = max(1, BLOCK // max(queries, 1))
-        return [slice(start, start + step) for start in range(0, self.first.size, step)]
 
 
 def compare(
@@ -83,7 +67,7 @@ def compare(
     adjust: str = "permutation",
     resamples: int | None = None,
     seed: int = 0,
-    draws: object = None,
+    distributions: object = None,
 ) -> pl.DataFrame:
     r"""Compare every pair of models on the queries that both have a score for.
 
@@ -110,9 +94,9 @@ def compare(
         that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass Holm's correction.
     seed
         Of the sign patterns. The result does not depend on the order of the rows.
-    draws
-        What :func:`shuffled_means` returns for the same rankings and options; ``p_tie`` then counts draws where
-        under 30 queries are tied, too few to trust the normal distribution.
+    distributions
+        What :func:`tie_distributions` returns for these scores; ``p_tie`` is then computed from them where under 30
+        queries are tied, too few to trust the normal distribution.
 
     Returns
     -------
@@ -134,9 +118,11 @@ def compare(
         ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
         without one), ``tied_queries`` (paired queries whose score depends on tie order);
         ``p_tie`` (policy expected only: the probability that random tie order shows the pair in the other order;
-        null where the two are equal) and ``p_tie_method``: "exact" (0: no tie order can, as no query is tied or the
-        lowest mean of one reaches the highest of the other, for which best and worst must be in the scores),
-        "shuffles" (share of pairs of draws) or "normal" (Φ(−\|difference\| / tie_std), from the exact moments).
+        null where the two are equal) and ``p_tie_method``: "exact" (all orders were looked at; 0 too where no query
+        is tied or the lowest mean of one reaches the highest of the other, for which best and worst must be in the
+        scores), "convolved" (all orders of each query, whose sums are too many: to some 0.0001), "shuffles" (some
+        queries have too many orders, of which 2000 were drawn) or "normal" (Φ(−\|difference\| / tie_std), from the
+        exact moments).
 
     Raises
     ------
@@ -148,7 +134,7 @@ def compare(
     Two models, four queries; the coarse one ties both items of every query.
 
     >>> import polars as pl
-    >>> from retrieval_report import evaluate, shuffled_means
+    >>> from retrieval_report import evaluate, tie_distributions
     >>> rankings = pl.DataFrame({
     ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
     ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
@@ -159,11 +145,11 @@ def compare(
     >>> comparison.select("tie_std", pl.col("p_tie").round(4), "p_tie_method").row(0)
     (0.125, 0.1587, 'normal')
 
-    The coarse model wins only if all four ties fall its way: 1 / 16. Four coins are far from normal; draws know.
+    The coarse model wins only if all four ties fall its way: 1 / 16. Four coins are far from normal.
 
-    >>> draws = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=1000)
-    >>> compare(scores, draws=draws).select("p_tie", "p_tie_method").row(0)
-    (0.065, 'shuffles')
+    >>> orders = tie_distributions(scores, rankings, metrics="rr", cutoffs=None)
+    >>> compare(scores, distributions=orders).select("p_tie", "p_tie_method").row(0)
+    (0.0625, 'exact')
     """
     check_fraction("confidence", confidence)
     check_choice("adjust", adjust, TESTS)
@@ -178,11 +164,11 @@ def compare(
         return pl.DataFrame(schema=COMPARISON)
     parts = [_test(grid, place, pairs, confidence) for place in asked]
     sampled = _sample(grid, asked, parts, pairs, resamples, seed)
-    drawn = {} if draws is None else tie_chance.draws_by_place(draws)
+    known = {} if distributions is None else tie_chance.spreads(distributions)
     frames = []
     for place, columns, by_sample in zip(asked, parts, sampled, strict=True):
         _adjust(columns, columns[f"{adjust}_p"])
-        chances = _tie_chances(grid, place, pairs, columns, drawn)
+        chances = tie_chance.tie_chances(grid, place, pairs, columns, known)
         frames.append(_frame(grid, place, pairs, columns, by_sample, chances))
     return pl.concat(frames)
 
@@ -213,21 +199,20 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
     )
 
 
-def _pairs(models: list[str], baseline: str | None) -> _Pairs:
+def _pairs(models: list[str], baseline: str | None) -> Pairs:
     if baseline is None:
-        both = np.array(list(combinations(range(len(models)), 2)), dtype=np.intp).reshape(-1, 2)
-        return _Pairs(both[:, 0], both[:, 1])
+        return Pairs.every(len(models))
     check_choice("baseline", baseline, models)
     fixed = models.index(baseline)
     others = np.array([row for row in range(len(models)) if row != fixed], dtype=np.intp)
-    return _Pairs(others, np.full_like(others, fixed))
+    return Pairs(others, np.full_like(others, fixed))
 
 
 def _asked(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
     """Places of the grid to compare."""
     found = list(dict.fromkeys(policy for _, _, policy in grid.places))
     if policies is None:
-        chosen = [policy for policy in found if policy not in BOUNDS] or found
+        chosen = [policy for policy in found if policy not in tie_chance.BOUNDS] or found
     else:
         chosen = [policies] if isinstance(policies, str) else list(policies)
         if not chosen:
@@ -237,7 +222,7 @@ def _asked(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
     return [number for number, (_, _, policy) in enumerate(grid.places) if policy in chosen]
 
 
-def _test(grid: Grid, place: int, pairs: _Pairs, confidence: float) -> Columns:
+def _test(grid: Grid, place: int, pairs: Pairs, confidence: float) -> Columns:
     """All columns of one metric, cutoff and policy that need the single differences."""
     value, std = grid.value[place], grid.std[place]
     blocks = []
@@ -251,8 +236,8 @@ def _test(grid: Grid, place: int, pairs: _Pairs, confidence: float) -> Columns:
         tie_std = np.sqrt(variance.sum(axis=1)) / np.where(size > 0, size, np.nan)
         blocks.append(
             {
-                "value_a": _mean(value[first], paired),
-                "value_b": _mean(value[second], paired),
+                "value_a": paired_mean(value[first], paired),
+                "value_b": paired_mean(value[second], paired),
                 "difference": t.mean,
                 "ci_low": t.low,
                 "ci_high": t.high,
@@ -272,14 +257,8 @@ def _test(grid: Grid, place: int, pairs: _Pairs, confidence: float) -> Columns:
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
-def _mean(values: Floats, paired: Bools) -> Floats:
-    size = paired.sum(axis=1)
-    mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
-    return mean
-
-
 def _sample(
-    grid: Grid, asked: list[int], parts: list[Columns], pairs: _Pairs, resamples: int | None, seed: int
+    grid: Grid, asked: list[int], parts: list[Columns], pairs: Pairs, resamples: int | None, seed: int
 ) -> Bools:
     """Fill in the permutation tests that are too long to try every pattern; tell which, (places, pairs)."""
     wanted = np.stack([np.isnan(columns["permutation_p"]) & (columns["queries"] > 0) for columns in parts])
@@ -300,53 +279,10 @@ def _adjust(columns: Columns, p: Floats) -> None:
     columns["family"] = np.full(p.size, known.sum())
 
 
-def _tie_chances(
-    grid: Grid, place: int, pairs: _Pairs, columns: Columns, drawn: tie_chance.Draws
-) -> tuple[Floats, list[str | None]]:
-    """``p_tie`` and its method: the normal approximation, then what is known better."""
-    metric, cutoff, policy = grid.places[place]
-    none: list[str | None] = [None] * pairs.first.size
-    if policy != "expected":
-        return np.full(pairs.first.size, np.nan), none
-    difference = columns["difference"]
-    chance = tie_chance.normal_chance(difference, columns["tie_std"])
-    method: list[str | None] = [None if np.isnan(p) else "normal" for p in chance]
-    draws = drawn.get((metric, cutoff), {})
-    few = (columns["tied_queries"] < tie_chance.FEW) & (columns["unpaired"] == 0)
-    certain = (columns["tie_std"] == 0) | _apart(grid, place, pairs)
-    for pair in np.flatnonzero(~np.isnan(chance) & (few | certain)):
-        leader, other = grid.models[pairs.first[pair]], grid.models[pairs.second[pair]]
-        if difference[pair] < 0:
-            leader, other = other, leader
-        if certain[pair]:
-            chance[pair], method[pair] = 0.0, "exact"
-        elif leader in draws and other in draws:
-            chance[pair], method[pair] = tie_chance.drawn_chance(draws[leader], draws[other]), "shuffles"
-    return chance, method
-
-
-def _apart(grid: Grid, place: int, pairs: _Pairs) -> Bools:
-    """Whether the lowest mean of one model reaches the highest of the other: no tie order reverses the pair."""
-    metric, cutoff, _ = grid.places[place]
-    result = np.zeros(pairs.first.size, np.bool_)
-    if not {(metric, cutoff, bound) for bound in BOUNDS} <= set(grid.places):
-        return result
-    best, worst = (grid.value[grid.places.index((metric, cutoff, bound))] for bound in BOUNDS)
-    known = ~np.isnan(grid.value[place])
-    for block in pairs.blocks(known.shape[1]):
-        first, second = pairs.first[block], pairs.second[block]
-        paired = known[first] & known[second]
-        above = _mean(worst[first], paired) - _mean(best[second], paired)
-        below = _mean(worst[second], paired) - _mean(best[first], paired)
-        unit = np.maximum(_mean(best[first], paired), _mean(best[second], paired))
-        result[block] = np.maximum(above, below) >= -tie_chance.ROUNDING * unit
-    return result
-
-
 def _frame(
     grid: Grid,
     place: int,
-    pairs: _Pairs,
+    pairs: Pairs,
     columns: Columns,
     sampled: Bools,
     chances: tuple[Floats, list[str | None]],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -22,16 +23,19 @@ __all__ = [
     "Floats",
     "Grid",
     "Indices",
+    "Pairs",
     "check_fraction",
     "check_scores",
     "check_whole",
     "differences",
     "hold",
     "largest",
+    "paired_mean",
 ]
 
 PLACE = ["metric", "cutoff", "policy"]
 DIGITS = 12  # scores are exact to 1e-12, so what differs by less is equal
+BLOCK = 1 << 22  # differences held at a time
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Bools = NDArray[np.bool_]
@@ -122,8 +126,9 @@ class Grid:
     """Scores as dense arrays; NaN where there is no score. Sorted names make results independent of row order."""
 
     models: list[str]  # sorted
+    queries: list[object]  # sorted
     places: list[tuple[str, int | None, str]]  # metric, cutoff, policy, in the order of the frame
-    value: Floats  # (places, models, queries), queries sorted
+    value: Floats  # (places, models, queries)
     std: Floats
 
     @classmethod
@@ -149,7 +154,34 @@ class Grid:
         shape = (places.height, models.height, queries.height)
         value, std = np.full(shape, np.nan), np.full(shape, np.nan)
         value[where], std[where] = coded["value"].to_numpy(), coded["std"].to_numpy()
-        return cls(models["model"].to_list(), places.select(PLACE).rows(), value, std)
+        named = models["model"].to_list(), queries["query"].to_list(), places.select(PLACE).rows()
+        return cls(*named, value, std)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Who is compared with whom: rows of the grid."""
+
+    first: Indices
+    second: Indices
+
+    @classmethod
+    def every(cls, models: int) -> Pairs:
+        """All pairs, the earlier model first."""
+        both = np.array(list(combinations(range(models), 2)), dtype=np.intp).reshape(-1, 2)
+        return cls(both[:, 0], both[:, 1])
+
+    def blocks(self, queries: int) -> list[slice]:
+        """Runs of pairs whose differences fit in memory."""
+        step = max(1, BLOCK // max(queries, 1))
+        return [slice(start, start + step) for start in range(0, self.first.size, step)]
+
+
+def paired_mean(values: Floats, paired: Bools) -> Floats:
+    """Mean over the queries that both models of a pair have, a row a pair; NaN where there is none."""
+    size = paired.sum(axis=1)
+    mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
+    return mean
 
 
 def differences(values: Floats, first: Indices, second: Indices) -> Floats:

@@ -45,8 +45,11 @@ def compare(
     import retrieval_report as rr
 
     folder = None if out is None else check_writable_folder(out)
-    scores, summary = score(rankings, judgements, queries, columns=columns, **settings)
-    comparison = rr.compare(scores, baseline=baseline, seed=settings["seed"])
+    check(**settings)
+    data = read_data(rankings, judgements, queries, columns)
+    scores, summary = score(data, **settings)
+    orders = rr.tie_distributions(scores, **data, **settings)
+    comparison = rr.compare(scores, baseline=baseline, seed=settings["seed"], distributions=orders)
     verdicts = rr.flips(summary, comparison=comparison) if baseline is None else None
     files = {"comparison.csv": comparison} | ({} if verdicts is None else {"flips.csv": verdicts})
     _write(folder, files, raw=raw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,9 +46,9 @@ Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the su
 def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     """Read everything, and write CSV."""
     folder = task.folder()
-    scores, summary = score(
-        task.rankings, task.judgements, task.queries, columns=task.columns, average=task.average, **task.settings
-    )
+    check(**task.settings)
+    data = read_data(task.rankings, task.judgements, task.queries, task.columns)
+    scores, summary = score(data, average=task.average, **task.settings)
     if folder is None:
         return summary, []
     frames = {"scores.csv": scores, "summary.csv": summary}
@@ -87,20 +87,10 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     return summary, [scores, folder / "summary.csv"]
 
 
-def score(
-    rankings: Sequence[str],
-    judgements: str | None,
-    queries: str | None,
-    *,
-    columns: dict[str, str] | None = None,
-    average: str = "micro",
-    **settings: Any,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read, evaluate and summarise; progress is shown to a person only."""
+def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Evaluate and summarise what was read; progress is shown to a person only."""
     import retrieval_report as rr
 
-    check(**settings)
-    data = read_data(rankings, judgements, queries, columns)
     scores = rr.evaluate(**data, progress=_person(), **settings)
     return scores, rr.summarise(scores, queries=data["queries"], average=average)
 

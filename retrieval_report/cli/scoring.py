@@ -94,11 +94,11 @@ def demo(out: str | None) -> None:
     written: list[Path] = []
     for number, sample in enumerate(SAMPLES):
         judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
-        files = [str(data / sample.rankings)], judgements, queries
+        files = read_data([str(data / sample.rankings)], judgements, queries)
         if folder is None:
-            _, summary = score(*files, metrics=sample.metrics, policies=POLICIES)
+            _, summary = score(files, metrics=sample.metrics, policies=POLICIES)
         else:
-            summary, paths = _sample_report(sample, read_data(*files), folder)
+            summary, paths = _sample_report(sample, files, folder)
             written += paths
         click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_table(summary)}")
     tell_written(written)

@@ -32,3 +32,17 @@ class Lists(NamedTuple):
         """Σ items · value of the grade, for each list (exact for whole numbers)."""
         before = np.concatenate([[0.0], np.cumsum(self.items * values[self.grade])])[self.tie[self.start]]
         return np.diff(before)
+
+    def take(self, which: Integers) -> Lists:
+        """Some of the lists, any as often as it is named."""
+        ties, start = _runs(self.start, which)
+        cells, tie = _runs(self.tie, ties)
+        return Lists(start, tie, self.grade[cells], self.items[cells])
+
+
+def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
+    """Members of some groups, one group after the other, and where these now start."""
+    size = np.diff(start)[which]
+    new_start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    members = np.arange(new_start[-1]) - np.repeat(new_start[:-1] - start[which], size)
+    return members, new_start

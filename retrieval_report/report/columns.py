@@ -21,7 +21,8 @@ ANYWHERE = {
     "highest": "under the best order inside ties",
     "tie_std": "exact standard deviation of the mean under random tie order",
     "p_tie": "probability that random tie order shows the pair in the other order",
-    "p_tie_method": "how that was found: exact, normal (from exact moments) or shuffles (share of draws)",
+    "p_tie_method": "how that was found: exact (all orders), convolved (all orders, to 0.0001), shuffles (some orders "
+    "drawn) or normal (from exact moments)",
     "holm_p": "p-value after Holm's correction over the family",
     "expected": "exact mean over all orders inside ties",
 }

@@ -17,6 +17,7 @@ from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.summary import summarise
+from retrieval_report.analysis.tie_distributions import tie_distributions
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate_with_draws
@@ -212,7 +213,8 @@ def _analyse(
     policies = COUNTED_POLICIES if counted else ALL_POLICIES
     scores, shuffled = evaluate_with_draws(rankings, policies=policies, **measures, **given, **options)
     summary = summarise(scores, queries=frames.get("queries"), average=average)
-    comparison = compare(scores, draws=shuffled, seed=options.get("seed", 0))
+    orders = tie_distributions(scores, rankings, **measures, **given, **options)
+    comparison = compare(scores, distributions=orders, seed=options.get("seed", 0))
     # Comparisons are of micro means; the flips of another average must not borrow their p-values.
     paired = comparison if average == "micro" and not comparison.is_empty() else None
     cutoffs = list(dict.fromkeys(scores["cutoff"].to_list()))

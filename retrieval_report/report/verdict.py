@@ -256,11 +256,11 @@ def _reversal(pair: Row) -> str:
         return ""
     if pair["p_tie"] == 0 and pair["p_tie_method"] == "exact":
         return " No order inside ties can reverse it."
-    if pair["p_tie_method"] == "shuffles":  # 100 of them tell a half to ± 0.05
+    if pair["p_tie_method"] == "shuffles":  # 2000 of a list tell a half to ± 0.01
         if pair["p_tie"] == 0:
             return " None of the random orders drawn reverses it."
         chance = "below 0.01" if pair["p_tie"] < 0.01 else f"about {pair['p_tie']:.2f}"
-        counted = "counted in the orders drawn: more tell it better"
+        counted = "counted in random orders of the lists that have too many to try all"
         return f" Random tie order reverses it with probability {chance}, {counted}."
     chance = "below 0.0001" if pair["p_tie"] < 1e-4 else f"{pair['p_tie']:.4f}"
     return f" Random tie order reverses it with probability {chance}."

@@ -1,0 +1,147 @@
+"""Every order that the ties of a list allow: what it scores, and how probable it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.arrays import Codes, Floats, Integers, Lists
+from retrieval_report.in_memory import Run, drawn_lists, list_keys, start
+from retrieval_report.kernels import shuffling
+from retrieval_report.options import Options
+from retrieval_report.parsing import Requests
+from retrieval_report.scoring import Arrangement
+
+__all__ = ["OrderScores", "score_orders"]
+
+MOST_ORDERS = 2_000  # of one list told apart one by one; beyond that orders are drawn
+MOST_CELLS = 400_000  # of one list in all its orders
+BLOCK = 4_000_000  # cells of lists that are scored together
+
+
+class OrderScores(NamedTuple):
+    """What one list scores in each of its orders."""
+
+    model: str
+    query: object
+    value: Floats  # (orders, metrics and cutoffs)
+    chance: Floats  # (orders,)
+    exact: bool  # these are all orders that the metrics tell apart; else they are drawn
+
+
+class _Orders(NamedTuple):
+    """The grades at the places of one list in each of its orders."""
+
+    grade: Codes  # (orders, cells)
+    chance: Floats  # (orders,)
+    exact: bool
+
+
+def score_orders(
+    rankings: object, judgements: object, queries: object, requests: Requests, options: Options, draws: int
+) -> list[OrderScores]:
+    """Score every list in each of its orders, or in so many drawn ones where it has too many.
+
+    Orders are told apart down to the deepest place that a metric asked for looks at, by the relevances there. The
+    drawn orders are those of policy "shuffled". Lists that are left out are not there.
+    """
+    run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
+    layout = drawn_lists(run.prepared.ties, run.limit)
+    found = {number: _orders(run, layout, number, draws) for number in np.flatnonzero(~run.left_out()).tolist()}
+    result = []
+    for numbers in _blocks(found):
+        values = _score(run, layout, numbers, [found[number] for number in numbers])
+        for number, value in zip(numbers, values, strict=True):
+            model, query = run.prepared.names.row(number)
+            result.append(OrderScores(model, query, value, found[number].chance, found[number].exact))
+    return result
+
+
+def _orders(run: Run, layout: Lists, number: int, draws: int) -> _Orders:
+    base = layout.grade[layout.start[number] : layout.start[number + 1]]
+    known = _every_order(run, base, number)
+    if known is not None:
+        return known
+    keys, grade = list_keys(run.prepared, run.options.seed), layout.grade.copy()
+    drawn = np.empty((draws, base.size), np.int32)
+    for draw in range(draws):
+        own = number, number + 1, run.prepared.ties, run.limit, keys, draw, layout.start, grade
+        shuffling.draw_orders(*own)
+        drawn[draw] = grade[layout.start[number] : layout.start[number + 1]]
+    return _Orders(drawn, np.full(draws, 1 / draws), exact=False)
+
+
+def _every_order(run: Run, base: Codes, number: int) -> _Orders | None:
+    """All orders of one list; None where there are too many."""
+    ties, limit = run.prepared.ties, int(run.limit[number])
+    most = min(MOST_ORDERS, max(1, MOST_CELLS // max(base.size, 1)))
+    grade, chance = base[None, :], np.ones(1)
+    before = cell = 0
+    for tie in range(ties.start[number], ties.start[number + 1]):
+        own = slice(ties.tie[tie], ties.tie[tie + 1])
+        size, kinds = int(ties.items[own].sum()), ties.grade[own]
+        slots = min(size, limit - before)
+        if slots < 1:
+            break
+        if kinds.size > 1:
+            found = arrangements(ties.items[own], slots, most)
+            if found is None or found[1].size * chance.size > most:
+                return None
+            taken, share = found
+            grade = np.repeat(grade, share.size, axis=0)
+            grade[:, cell : cell + slots] = np.tile(kinds[taken], (chance.size, 1))
+            chance = np.repeat(chance, share.size) * np.tile(share, chance.size)
+        cell += slots if kinds.size > 1 else 1
+        before += size
+    return _Orders(grade, chance, exact=True)
+
+
+def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:
+    """Ways to deal kinds of which there are ``count`` each into some slots, and the probability of each.
+
+    >>> arrangements(np.array([2, 1]), 2, 10)
+    (array([[0, 0],
+           [0, 1],
+           [1, 0]]), array([0.33333333, 0.33333333, 0.33333333]))
+    >>> arrangements(np.array([2, 1]), 2, 2)
+    """
+    left, chance = count[None, :], np.ones(1)
+    taken = np.empty((1, slots), np.intp)
+    for slot in range(slots):
+        parent, kind = np.nonzero(left)
+        if parent.size > most:
+            return None
+        chance = chance[parent] * left[parent, kind] / left[parent].sum(axis=1)
+        taken, left = taken[parent], left[parent]
+        taken[:, slot] = kind
+        left[np.arange(kind.size), kind] -= 1
+    return taken, chance
+
+
+def _blocks(found: dict[int, _Orders]) -> Iterator[list[int]]:
+    """Runs of lists that take about so much memory."""
+    numbers = np.array(list(found), dtype=np.intp)
+    block = np.cumsum([orders.grade.size for orders in found.values()], dtype=np.int64) // BLOCK
+    yield from (numbers[block == which].tolist() for which in np.unique(block))
+
+
+def _score(run: Run, layout: Lists, numbers: list[int], orders: list[_Orders]) -> list[Floats]:
+    """Scores (orders, columns) of some lists: each is as many lists as it has orders."""
+    copies = [own.chance.size for own in orders]
+    cells = np.repeat([own.grade.shape[1] for own in orders], copies)
+    items = [layout.items[layout.start[number] : layout.start[number + 1]] for number in numbers]
+    lists = Lists(
+        np.concatenate([[0], np.cumsum(cells)]),
+        np.arange(cells.sum() + 1),
+        np.concatenate([own.grade.ravel() for own in orders]),
+        np.concatenate([np.tile(own, times) for own, times in zip(items, copies, strict=True)]),
+    )
+    every = Run(run.prepared.take(np.repeat(numbers, copies)), run.requests, run.options)
+    values = every.score(Arrangement(lists, lists, None, False)).value
+    if run.options.no_relevant == "one":
+        values[every.undefined()] = 1.0
+    return np.split(values, np.cumsum(copies)[:-1])
