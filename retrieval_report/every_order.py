@@ -50,8 +50,9 @@ def score_orders(
     drawn orders are those of policy "shuffled". Lists that are left out are not there.
     """
     run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
-    layout = drawn_lists(run.prepared.ties, run.limit)
-    found = {number: _orders(run, layout, number, draws) for number in np.flatnonzero(~run.left_out()).tolist()}
+    limit = run.limit
+    layout = drawn_lists(run.prepared.ties, limit)
+    found = {number: _orders(run, layout, limit, number, draws) for number in np.flatnonzero(~run.left_out()).tolist()}
     result = []
     for numbers in _blocks(found):
         values = _score(run, layout, numbers, [found[number] for number in numbers])
@@ -61,23 +62,21 @@ def score_orders(
     return result
 
 
-def _orders(run: Run, layout: Lists, number: int, draws: int) -> _Orders:
-    base = layout.grade[layout.start[number] : layout.start[number + 1]]
-    known = _every_order(run, base, number)
+def _orders(run: Run, layout: Lists, limit: Integers, number: int, draws: int) -> _Orders:
+    ties, own = run.prepared.ties, slice(layout.start[number], layout.start[number + 1])
+    known = _every_order(ties, layout.grade[own], int(limit[number]), number)
     if known is not None:
         return known
     keys, grade = list_keys(run.prepared, run.options.seed), layout.grade.copy()
-    drawn = np.empty((draws, base.size), np.int32)
+    drawn = np.empty((draws, grade[own].size), np.int32)
     for draw in range(draws):
-        own = number, number + 1, run.prepared.ties, run.limit, keys, draw, layout.start, grade
-        shuffling.draw_orders(*own)
-        drawn[draw] = grade[layout.start[number] : layout.start[number + 1]]
+        shuffling.draw_orders(number, number + 1, ties, limit, keys, draw, layout.start, grade)
+        drawn[draw] = grade[own]
     return _Orders(drawn, np.full(draws, 1 / draws), exact=False)
 
 
-def _every_order(run: Run, base: Codes, number: int) -> _Orders | None:
-    """All orders of one list; None where there are too many."""
-    ties, limit = run.prepared.ties, int(run.limit[number])
+def _every_order(ties: Lists, base: Codes, limit: int, number: int) -> _Orders | None:
+    """All orders of one list down to a place; None where there are too many."""
     most = min(MOST_ORDERS, max(1, MOST_CELLS // max(base.size, 1)))
     grade, chance = base[None, :], np.ones(1)
     before = cell = 0

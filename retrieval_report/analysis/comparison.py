@@ -121,7 +121,7 @@ def compare(
         null where the two are equal) and ``p_tie_method``: "exact" (all orders were looked at; 0 too where no query
         is tied or the lowest mean of one reaches the highest of the other, for which best and worst must be in the
         scores), "convolved" (all orders of each query, whose sums are too many: to some 0.0001), "shuffles" (some
-        queries have too many orders, of which 2000 were drawn) or "normal" (Φ(−\|difference\| / tie_std), from the
+        queries have too many orders, of which 1000 were drawn) or "normal" (Φ(−\|difference\| / tie_std), from the
         exact moments).
 
     Raises

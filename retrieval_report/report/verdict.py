@@ -256,7 +256,7 @@ def _reversal(pair: Row) -> str:
         return ""
     if pair["p_tie"] == 0 and pair["p_tie_method"] == "exact":
         return " No order inside ties can reverse it."
-    if pair["p_tie_method"] == "shuffles":  # 2000 of a list tell a half to ± 0.01
+    if pair["p_tie_method"] == "shuffles":  # they tell a half to ± 0.01
         if pair["p_tie"] == 0:
             return " None of the random orders drawn reverses it."
         chance = "below 0.01" if pair["p_tie"] < 0.01 else f"about {pair['p_tie']:.2f}"
