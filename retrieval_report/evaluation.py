@@ -52,8 +52,9 @@ def evaluate(
         ``query``, ``item``, ``relevance`` of all judged items. They replace the rankings' relevance, and items judged
         but not retrieved count in R and in the ideal. Retrieved items without judgement have relevance 0.
     queries
-        ``query`` and optional ``n_relevant`` (relevant items, retrieved or not; with binary relevance they count in
-        the ideal too).
+        ``query`` and optional ``n_relevant`` (relevant items, retrieved or not). In the ideal of graded lists those
+        not retrieved have the lowest relevant grade of their list. Judgements tell R themselves: with them
+        ``n_relevant`` has no effect.
     metrics
         Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``, ``"ndcg@10"``).
     cutoffs
@@ -69,10 +70,10 @@ def evaluate(
     relevant_from
         Grades from here on count as relevant; default: every grade above 0.
     distance_threshold
-        Items farther away count as relevance 0 and keep their place.
+        Items farther away count as relevance 0 and keep their place; without judgements they do not count in R either.
     naive_order
         "row", "item" or "item_descending": the naive order inside ties is file order, or item ids ascending or
-        descending (trec_eval).
+        descending (trec_eval, for text ids).
     decimals
         Round distances first.
     missing_query
@@ -162,7 +163,7 @@ def shuffled_means(
 ) -> pl.DataFrame:
     """Mean over the queries under every single random order of the ties: what repeated naive runs would print.
 
-    Takes the arguments of :func:`evaluate`; ``policies`` has no effect.
+    Takes the arguments of :func:`evaluate`, but no files; ``policies`` has no effect.
 
     Returns
     -------
@@ -194,8 +195,8 @@ def evaluate_with_draws(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return what :func:`evaluate` and :func:`shuffled_means` return; the orders are drawn once for both.
 
-    Takes the arguments of :func:`evaluate`; "shuffled" has to be among the policies. Files and lazy frames are read
-    into memory.
+    Takes the arguments of :func:`evaluate`; "shuffled" has to be among the policies. A lazy frame is read into
+    memory; files are not taken: :func:`read_rankings` reads them.
 
     Raises
     ------

@@ -15,9 +15,11 @@ from retrieval_report.arrays import Integers, Lists, keys_of
 from retrieval_report.errors import DataError, RetrievalReportWarning
 from retrieval_report.joining import Prepared, prepare
 from retrieval_report.kernels import shuffling
+from retrieval_report.metrics import NDCG
 from retrieval_report.needs import warn_steep
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests
+from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SCORES
 from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
 
@@ -150,13 +152,15 @@ class Run:
             width = scorer.asked.shape[1]
             mask = np.broadcast_to(metric.undefined(scorer), (lists, width))
             parts.append(np.repeat(mask[:, -1:], len(cutoffs), axis=1))
-        return np.concatenate(parts, axis=1)
+        unknown = (self.prepared.relevant == 0) & ~self.prepared.without
+        undefined: NDArray[np.bool_] = np.concatenate(parts, axis=1) & ~unknown[:, None]
+        return undefined
 
     def left_out(self) -> NDArray[np.bool_]:
         """Lists without a value: their query has no judgements, nothing relevant, or no rows, and is to be skipped."""
         nobody = self.prepared.relevant < 0
         if self.options.no_relevant == "skip":
-            nobody = nobody | (self.prepared.relevant == 0)
+            nobody = nobody | self.prepared.without
         if self.options.missing_query == "skip":
             nobody = nobody | self.prepared.missing
         return nobody
@@ -254,16 +258,34 @@ def start(rankings: object, judgements: object, queries: object, requests: Reque
     """Check the data before anything is computed."""
     prepared = prepare(rankings, judgements, queries, options)
     without = _refuse_without(prepared, options)
-    if without and without == (prepared.relevant >= 0).sum():
+    if without and not (prepared.relevant > 0).any():
         warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
     run = Run(prepared, requests, options)
-    warn_steep([metric for metric, _ in requests], prepared.grades, stacklevel=5)
+    asked = [metric for metric, _ in requests]
+    warn_steep(asked, prepared.grades, stacklevel=5)
+    told = judgements is None and queries is not None and "n_relevant" in to_polars(queries, "queries").columns
+    if told and any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric in asked):
+        _warn_unseen(prepared)
     return run
+
+
+def _warn_unseen(prepared: Prepared) -> None:
+    """Tell that the ideal of graded lists of which not all relevant items are there is a guess."""
+    seen = prepared.listed.total(prepared.relevant_grade.astype(np.float64))
+    unseen = np.flatnonzero(prepared.relevant > seen)
+    if prepared.relevant_grade.sum() > 1 and unseen.size:
+        warnings.warn(
+            f"ndcg: of {unseen.size} lists only some relevant items are there, first of query "
+            f"{prepared.names['query'][int(unseen[0])]!r}; in the ideal the others have the lowest relevant grade of "
+            "their list, so ndcg may be too high; judgements would tell their grades",
+            RetrievalReportWarning,
+            stacklevel=5,
+        )
 
 
 def _refuse_without(prepared: Prepared, options: Options) -> int:
     """How many lists have no relevant item; an error if the options say so."""
-    without = np.flatnonzero(prepared.relevant == 0)
+    without = np.flatnonzero(prepared.without)
     if without.size and options.no_relevant == "error":
         model, query = prepared.names.row(int(without[0]))
         raise DataError(

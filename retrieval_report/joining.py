@@ -47,11 +47,12 @@ class Prepared:
     relevant: Integers  # R of each list; −1 where the query has no judgements
     length: Integers  # items of each list
     missing: NDArray[np.bool_]  # the model has no rows for the query
+    without: NDArray[np.bool_]  # no relevant item is known, and the rows or something beside them would tell of one
 
     def take(self, which: Integers) -> Prepared:
         """Some of the lists, any as often as it is named, without their naive order."""
         lists = {name: getattr(self, name).take(which) for name in ("ties", "judged", "listed")}
-        arrays = {name: getattr(self, name)[which] for name in ("names", "relevant", "length", "missing")}
+        arrays = {name: getattr(self, name)[which] for name in ("names", "relevant", "length", "missing", "without")}
         return replace(self, naive=None, **lists, **arrays)
 
 
@@ -131,7 +132,12 @@ def lay_out(
         relevant[~known.judged] = -1
     elif known.n_relevant is not None:
         judged, relevant = _told_relevant(names, judged, relevant, known.n_relevant, relevant_grade)
-    return Prepared(names, ties, singles, judged, listed, grades, relevant_grade, relevant, ties.length, missing)
+    # Of a query that a model has no rows for, its rows cannot say that nothing is relevant.
+    told = known.judged is not None if known.n_relevant is None else known.n_relevant >= 0
+    without = (relevant == 0) & (~missing | told)
+    return Prepared(
+        names, ties, singles, judged, listed, grades, relevant_grade, relevant, ties.length, missing, without
+    )
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options) -> _Parts:
@@ -375,7 +381,7 @@ def _told_numbers(parts: _Parts, names: pl.DataFrame) -> Integers | None:
 def _told_relevant(
     names: pl.DataFrame, judged: Lists, relevant: Integers, told: Integers, relevant_grade: NDArray[np.bool_]
 ) -> tuple[Lists, Integers]:
-    """R as told; with binary relevance the ideal gets the items it did not see."""
+    """R as told; relevant items that a list has not seen are in its ideal, with the lowest grade of those it has."""
     told = np.where(told < 0, relevant, told)
     less = np.flatnonzero(told < relevant)
     if less.size:
@@ -384,8 +390,11 @@ def _told_relevant(
             f"column 'n_relevant': {less.size} lists hold more relevant items than the queries frame says, first "
             f"query {query!r} of model {model!r}: {relevant[less[0]]} found, {told[less[0]]} told"
         )
-    if relevant_grade.size == 2 and relevant_grade.sum() == 1:
-        lists = names.height
-        extra = (np.arange(lists + 1), np.full(lists, 1, np.int32), np.minimum(told - relevant, MOST_ITEMS))
+    if relevant_grade.any():
+        lowest = np.full(names.height, np.argmax(relevant_grade), np.int32)  # where none is seen, any will do
+        owner = np.repeat(np.arange(names.height), np.diff(judged.tie[judged.start]))
+        known = np.flatnonzero(relevant_grade[judged.grade])  # grades fall: the last written is the lowest
+        lowest[owner[known]] = judged.grade[known]
+        extra = (np.arange(names.height + 1), lowest, np.minimum(told - relevant, MOST_ITEMS))
         judged = arrays.ideal_lists(judged, *extra, relevant_grade.size)
     return judged, told

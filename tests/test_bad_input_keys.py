@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from pathlib import Path
 from typing import Any
 
@@ -335,6 +336,14 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
     # And by the number of relevant items alone.
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [2]})
     assert value(frame, "recall", 1, queries=queries) == 0.25
+    # In the ideal of graded lists it has the lowest grade of its list, whatever the grades of other queries.
+    graded = pl.DataFrame({"query": "q", "item": list("ab"), "distance": [1, 2], "relevance": [2, 3]})
+    ideal = 3 + 2 / math.log2(3) + 2 / 2
+    for other in (graded, pl.concat([graded, graded.with_columns(query=pl.lit("r"), relevance=pl.lit(1, pl.Int64))])):
+        told = other.select("query").unique().with_columns(n_relevant=pl.lit(3))
+        with pytest.warns(RetrievalReportWarning, match="lists only some relevant items are there, first of query 'q'"):
+            scores = evaluate(other, queries=told, metrics="ndcg(gain=linear)", cutoffs=3, policies="expected")
+        assert scores.filter(query="q")["value"].item() == pytest.approx((2 + 3 / math.log2(3)) / ideal)
     # Without any of these recall is too high.
     assert value(frame, "recall", 1) == 0.5
 

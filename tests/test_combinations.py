@@ -105,7 +105,9 @@ def case(seed: int) -> Case:
     return Case(rows, {pair: grade for pair, grade in truth.items() if chance(0.7)}, options, judged)
 
 
-def wanted(scored: dict[str, Any], ties: list[list[int]], judged: list[int], options: dict[str, Any]) -> Any:
+def wanted(
+    scored: dict[str, Any], ties: list[list[int]], judged: list[int], options: dict[str, Any], nothing: bool
+) -> Any:
     """Value and spread of one row of scores; None where the metric has another meaning of "nothing relevant"."""
     metric, k, policy = scored["metric"], scored["cutoff"], scored["policy"]
     name, least = metric.partition("(")[0], options.get("relevant_from")
@@ -113,7 +115,7 @@ def wanted(scored: dict[str, Any], ties: list[list[int]], judged: list[int], opt
     if relevant == 0:
         if name not in OF_RELEVANT and any(judged):
             return None
-        return float(options["no_relevant"] == "one" and name in ONE), 0.0
+        return float(options["no_relevant"] == "one" and name in ONE and nothing), 0.0
     if options["no_relevant"] == "one" and metric == "ndcg(ideal=list)" and not any(map(any, ties)):
         return None
     given: Any = {"judged": judged, "relevant_from": least, "n_relevant": relevant}
@@ -140,10 +142,12 @@ def test_combinations_equal_a_plain_reading_of_the_options(seed: int) -> None:
         is_told = not given.judged or row["query"] in told
         assert row["items"] == sum(map(len, ties))
         assert row["n_relevant"] == (relevant if is_told else None)
-        if not is_told or (relevant == 0 and given.options["no_relevant"] == "skip"):
+        present = any(row["query"] == one["query"] and row["model"] == one["model"] for one in given.rows)
+        nothing = relevant == 0 and (present or given.judged)  # no rows of a model say nothing of what is relevant
+        if not is_told or (nothing and given.options["no_relevant"] == "skip"):
             assert row["value"] is None
             continue
-        exact = wanted(row, ties, judged, given.options)
+        exact = wanted(row, ties, judged, given.options, nothing)
         if exact is not None:
             assert row["value"] == pytest.approx(exact[0], rel=1e-12, abs=1e-15), (row, ties, judged)
             if row["policy"] == "expected":

@@ -37,7 +37,7 @@ def verdict(models: dict[str, Row], **arguments: float) -> str:
 
 
 def test_policies_that_agree_far_apart_are_safe() -> None:
-    assert verdict({"a": {"expected": 0.5, "std": 0.01}, "b": {"expected": 0.6, "std": 0.01}}) == "safe"
+    assert verdict({"a": {"expected": 0.5, "std": 0.01}, "b": {"expected": 0.6, "std": 0.01}}) == "safe from tie order"
 
 
 def test_a_naive_order_the_other_way_round_depends_on_tie_order() -> None:
@@ -65,13 +65,15 @@ def test_a_likely_reversal_depends_on_tie_order() -> None:
     assert found["tie_std"] == pytest.approx(0.05)
     assert found["p_tie"] == pytest.approx(stats.norm.sf(0.06 / 0.05))
     assert (found["p_tie_method"], found["disagree"], found["verdict"]) == ("normal", "", "depends on tie order")
-    assert verdict(models, tie_risk=0.2) == "safe"
+    assert verdict(models, tie_risk=0.2) == "safe from tie order"
 
 
 def test_equal_expected_means_depend_on_tie_order_where_it_moves_them() -> None:
-    assert verdict({"a": {"expected": 0.5, "std": 0.0}, "b": {"expected": 0.5, "std": 0.0}}) == "safe"
+    assert verdict({"a": {"expected": 0.5, "std": 0.0}, "b": {"expected": 0.5, "std": 0.0}}) == "safe from tie order"
     assert verdict({"a": {"expected": 0.5, "std": 0.0}, "b": {"expected": 0.5, "std": 0.1}}) == "depends on tie order"
-    assert verdict({"a": {"expected": 0.1 + 0.2, "std": 0.0}, "b": {"expected": 0.3, "std": 0.0}}) == "safe"
+    assert (
+        verdict({"a": {"expected": 0.1 + 0.2, "std": 0.0}, "b": {"expected": 0.3, "std": 0.0}}) == "safe from tie order"
+    )
 
 
 def test_overlap_alone_is_safe_unless_there_is_no_expected_mean() -> None:
@@ -80,7 +82,7 @@ def test_overlap_alone_is_safe_unless_there_is_no_expected_mean() -> None:
         "b": {"expected": 0.6, "std": 0.001, "worst": 0.4, "best": 0.8},
     }
     found = flips(summary_of(overlapping)).row(0, named=True)
-    assert (found["overlap"], found["verdict"]) == (True, "safe")
+    assert (found["overlap"], found["verdict"]) == (True, "safe from tie order")
     assert (found["lowest_a"], found["highest_a"], found["lowest_b"], found["highest_b"]) == (0.3, 0.7, 0.4, 0.8)
     bounds = summary_of(overlapping).filter(pl.col("policy").is_in(["best", "worst"]))
     assert flips(bounds)["verdict"].item() == "depends on tie order"
@@ -90,7 +92,7 @@ def test_ranges_that_touch_or_part_do_not_overlap() -> None:
     for lowest in (0.7, 0.75):
         apart: dict[str, Row] = {"a": {"worst": 0.3, "best": 0.7}, "b": {"worst": lowest, "best": 0.8}}
         found = flips(summary_of(apart)).row(0, named=True)
-        assert (found["overlap"], found["verdict"]) == (False, "safe")
+        assert (found["overlap"], found["verdict"]) == (False, "safe from tie order")
 
 
 def test_without_the_expected_policy_shuffled_is_the_reference() -> None:
@@ -121,7 +123,7 @@ def test_a_comparison_tells_what_the_sample_leaves_undecided() -> None:
     summary = summarise(given)
     found = flips(summary, comparison=compare(given, resamples=999))
     assert found["verdict"].to_list() == ["undecided by sampling", "safe", "safe"]
-    assert flips(summary)["verdict"].to_list() == ["safe"] * 3
+    assert flips(summary)["verdict"].to_list() == ["safe from tie order"] * 3
     assert found["p_tie_method"].to_list() == ["normal", "exact", "exact"]
     assert found["holm_p"].to_list() == compare(given, resamples=999, policies="expected")["holm_p"].to_list()
 
@@ -146,6 +148,8 @@ def test_a_comparison_of_other_scores_is_refused() -> None:
     other = given.with_columns(pl.when(model="far").then(0.0).otherwise("value").alias("value"))
     with pytest.raises(KeyMismatchError, match="comparison: 2 differences are not those of the summary, first 'ap'"):
         flips(summarise(given), comparison=compare(other, resamples=99))
+    with pytest.raises(KeyMismatchError, match="comparison: of ap@7, which the summary has not"):
+        flips(summarise(given), comparison=compare(given.with_columns(cutoff=pl.lit(7, pl.Int64)), resamples=99))
     with pytest.raises(KeyMismatchError, match="comparison: no rows of policy 'expected'"):
         flips(summarise(given), comparison=compare(given, resamples=99, policies="naive"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars as pl
@@ -114,6 +115,7 @@ def test_queries_that_the_frame_lacks_are_refused() -> None:
         streamed(stream_of(lists(), asked(["q0", "q2", "q3", "q4", "q5", "q6"])), asked=True, policies="expected")
 
 
+@pytest.mark.filterwarnings("ignore:ndcg. of .* lists only some relevant items are there")
 @pytest.mark.parametrize("grades", [2, 3])
 def test_the_number_of_relevant_items_is_told(grades: int) -> None:
     frame = lists().with_columns(pl.col("relevance") * (grades - 1))
@@ -130,12 +132,13 @@ def test_the_number_of_relevant_items_is_told(grades: int) -> None:
         streamed(few, asked=True, policies="expected")
 
 
-def test_grades_of_the_whole_decide_whether_relevance_is_binary() -> None:
+def test_grades_of_other_lists_do_not_change_an_ideal() -> None:
     frame = pl.DataFrame({"model": ["m"], "query": ["q"], "distance": [1], "relevance": [1]})
     stream = stream_of(frame, pl.DataFrame({"query": ["q"], "count": [0], "n_relevant": [2]}))
     options: dict[str, Any] = {"asked": True, "policies": "expected", "metrics": "ndcg", "cutoffs": None}
-    assert streamed(stream, grades=(1.0,), **options)["value"][0] < 1
-    assert streamed(stream, grades=(1.0, 2.0), **options)["value"][0] == 1
+    value = streamed(stream, grades=(1.0,), **options)["value"][0]
+    assert value == 1 / (1 + 1 / math.log2(3))
+    assert streamed(stream, grades=(1.0, 2.0), **options)["value"][0] == value
 
 
 @pytest.mark.parametrize("unjudged", ["non_relevant", "drop"])

@@ -43,7 +43,12 @@ EXPLAINED = {
     "p_tie": "Probability that random tie order alone shows the pair the other way round",
     "wins": "Queries on which A scores higher",
 }
-BOXES = {"safe": st.success, "depends on tie order": st.error, "undecided by sampling": st.warning}
+BOXES = {
+    "safe": st.success,
+    "safe from tie order": st.info,
+    "depends on tie order": st.error,
+    "undecided by sampling": st.warning,
+}
 MATRIX = 60  # models up to which all pairs are drawn; a table holds any number
 
 

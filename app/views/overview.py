@@ -15,7 +15,12 @@ from text import plain
 
 __all__ = ["drawings", "show"]
 
-BOXES = {"safe": st.success, "depends on tie order": st.error, "undecided by sampling": st.warning}
+BOXES = {
+    "safe": st.success,
+    "safe from tie order": st.info,
+    "depends on tie order": st.error,
+    "undecided by sampling": st.warning,
+}
 MEANINGS = (
     "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties as "
     "they happen to stand in the data, as most tools print. *Shuffled*: the mean over random orders. *Expected*: the "

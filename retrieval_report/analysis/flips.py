@@ -31,7 +31,7 @@ def flips(summary: object, *, comparison: object = None, tie_risk: float = 0.05,
         What :func:`summarise` returns: with policy expected; or else two of shuffled and naive, or best and worst.
     comparison
         What :func:`compare` returns for the same scores (micro means): its ``p_tie`` and ``holm_p`` are used. Without
-        it ``p_tie`` is normal, from the summary's ``tie_std``, and no verdict is "undecided by sampling".
+        it ``p_tie`` is normal, from the summary's ``tie_std``, and nothing is said of the choice of queries.
     tie_risk
         The largest ``p_tie`` that still counts as safe.
     alpha
@@ -52,6 +52,7 @@ def flips(summary: object, *, comparison: object = None, tie_risk: float = 0.05,
         - "undecided by sampling": none of that, but ``holm_p`` is ``alpha`` or more.
         - "safe": none of both. A safe pair may overlap: one tie order made for the one model and against the other
           reverses it, but not the order received, and a random one only with probability ``p_tie``.
+        - "safe from tie order": the same, but no test of the queries is there (``holm_p`` is null).
 
     Raises
     ------
@@ -164,6 +165,12 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
     found = hold(to_polars(comparison, "comparison"), COMPARISON, "comparison", "compare").filter(policy=reference)
     if pairs.height and not found.height:
         raise KeyMismatchError(f"comparison: no rows of policy {reference!r}, to which the summary's order is held")
+    if pairs.height and not pairs.join(found, on=HERE, how="semi", nulls_equal=True).height:
+        metric, cutoff = found.select(HERE).row(0)
+        raise KeyMismatchError(
+            f"comparison: of {metric}@{'all' if cutoff is None else cutoff}, which the summary has not; both must come "
+            "from the same scores"
+        )
     turned = pl.col("model_a") > pl.col("model_b")
     found = found.select(
         pl.min_horizontal("model_a", "model_b").alias("model_a"),
@@ -197,6 +204,8 @@ def _verdict(reference: str, tie_risk: float, alpha: float) -> pl.Expr:
         .then(pl.lit("depends on tie order"))
         .when(undecided)
         .then(pl.lit("undecided by sampling"))
+        .when(pl.col("holm_p").is_null())
+        .then(pl.lit("safe from tie order"))
         .otherwise(pl.lit("safe"))
     )
 

@@ -67,7 +67,7 @@ OF_FRAME = {
         "disagree": "policies that order the pair otherwise than the expected means do",
         "overlap": "whether some tie orders show the one ahead and some the other",
         "tie_std": "standard deviation of the difference of the expected means under random tie order",
-        "verdict": "safe, depends on tie order, or undecided by sampling",
+        "verdict": "safe, depends on tie order, undecided by sampling, or safe from tie order (queries not tested)",
         **{
             f"{name}_{side}": f"{text}, model_{side}"
             for side in "ab"

@@ -56,7 +56,7 @@ class Report:
     verdict
         Sentences: who wins, is it safe, how far off naive scores are.
     status
-        The verdict in a word: "safe", "depends on tie order", "undecided by sampling", "equal" or "single model".
+        The verdict in a word: one of those of :func:`flips`, or "equal", "single model" or "no score".
     scores, summary, comparison, flips, agreement, profile, hints, audit
         What `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints` and `audit`
         return. The audit has no columns where rankings are counts, which have no order.

@@ -35,7 +35,7 @@ def verdict(
     Returns
     -------
     tuple
-        The status ("safe", "depends on tie order", "undecided by sampling", "equal", "single model" or "no score") and
+        The status (a verdict of `flips`, or "equal", "single model" or "no score") and
         the sentences. Names are cut to 60 columns and made harmless to read; they are not escaped for HTML.
     """
     place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
@@ -72,7 +72,7 @@ def pair_verdict(
     Returns
     -------
     tuple
-        The status ("safe", "depends on tie order", "undecided by sampling" or "no score") and the sentences, as of
+        The status (a verdict of `flips`, or "no score") and the sentences, as of
         `verdict`.
     """
     place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
@@ -121,6 +121,11 @@ def _safety(pair: Row) -> str:
     chance = _reversal(pair)
     if pair["verdict"] == "safe":
         text = "This lead is safe: neither tie order nor the choice of queries is likely to turn it around." + chance
+    elif pair["verdict"] == "safe from tie order":
+        text = (
+            "Tie order does not endanger this lead. Whether the choice of queries does was not tested: that takes "
+            "plain means, and queries that both models have." + chance
+        )
     elif pair["verdict"] == "undecided by sampling":
         text = (
             "Tie order does not endanger this lead, but the sample of queries does: the difference is not significant "
@@ -145,7 +150,7 @@ def _unsafe_others(ranked: list[str], flips: pl.DataFrame) -> str:
     """The models behind the second that the first is not safely ahead of."""
     unsafe = [
         _name(row["model_b"] if row["model_a"] == ranked[0] else row["model_a"])
-        for row in flips.filter(pl.col("verdict") != "safe").iter_rows(named=True)
+        for row in flips.filter(pl.col("verdict").is_in([verdict for verdict, *_ in UNSAFE])).iter_rows(named=True)
         if ranked[0] in (row["model_a"], row["model_b"]) and ranked[1] not in (row["model_a"], row["model_b"])
     ]
     return f" Its lead over {_list(sorted(unsafe))} is not safe either." if unsafe else ""
@@ -160,6 +165,8 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
         for verdict, singular, plural in UNSAFE
         if verdict in counts
     ]
+    if not told and set(counts) != {"safe"}:
+        return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
     if not told:
         return [f"All {flips.height} pairs of models are in a safe order by {measure}."]
     return [f"Of the {flips.height} pairs of models, by {measure}, {' and '.join(told)}."]
