@@ -43,10 +43,21 @@ def test_compare_prints_pairs_with_a_verdict_and_writes_them(rankings: Path, tmp
     assert set(pl.read_csv(tmp_path / "out/flips.csv")["verdict"]) == {"depends on tie order"}
 
 
-def test_compare_with_a_baseline_names_only_pairs_with_it(rankings: Path) -> None:
-    result = run("compare", rankings, "--metrics", "rr@1", "--baseline", "a")
+def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rankings: Path, tmp_path: Path) -> None:
+    rankings.write_text(ROWS + "".join(line.replace("b,", "c,", 1) for line in ROWS.splitlines(True)[5:]))
+    assert run("compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path).exit_code == 0
+    every = pl.read_csv(tmp_path / "flips.csv")
+    arguments = ("compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--baseline", "b", "--out", tmp_path)
+    result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert "b        a " in result.output
+    for block in result.output.split("\n\n")[:2]:
+        _, header, *pairs = block.splitlines()
+        assert header.endswith("verdict")
+        assert [line.split()[:2] for line in pairs] == [["a", "b"], ["c", "b"]]
+        assert all(line.endswith("depends on tie order") for line in pairs)
+    written = pl.read_csv(tmp_path / "flips.csv")
+    assert written.select("model_a", "model_b").unique(maintain_order=True).rows() == [("a", "b"), ("b", "c")]
+    assert set(every["verdict"]) == set(written["verdict"]) == {"depends on tie order"}
 
 
 def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) -> None:

@@ -50,18 +50,15 @@ def compare(
     scores, summary = score(data, **settings)
     orders = rr.tie_distributions(scores, **data, **settings)
     comparison = rr.compare(scores, baseline=baseline, seed=settings["seed"], distributions=orders)
-    verdicts = rr.flips(summary, comparison=comparison) if baseline is None else None
-    files = {"comparison.csv": comparison} | ({} if verdicts is None else {"flips.csv": verdicts})
+    verdicts = rr.flips(summary, comparison=comparison)
+    if baseline is not None:  # the verdicts of other pairs know of no comparison
+        verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
+    files = {"comparison.csv": comparison, "flips.csv": verdicts}
     _write(folder, files, raw=raw)
     policy = "expected" if "expected" in settings["policies"] else settings["policies"][0]
-    rows = comparison.filter(policy=policy)
-    if verdicts is not None:
-        keys = ["model_a", "model_b", "metric", "cutoff"]
-        rows = rows.join(
-            verdicts.select(*keys, "verdict"), on=keys, how="left", nulls_equal=True, maintain_order="left"
-        )
+    rows = _with_verdicts(comparison.filter(policy=policy), verdicts)
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "holm_p", "verdict"]
-    click.echo(frame_table(rows, [name for name in shown if name in rows.columns], by=("metric", "cutoff")))
+    click.echo(frame_table(rows, shown, by=("metric", "cutoff")))
     _tell(folder, files)
 
 
@@ -148,6 +145,25 @@ def audit(
     ]
     click.echo(frame_table(table, shown, by=("metric", "cutoff")))
     _tell(folder, {"audit.csv": table})
+
+
+def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
+    """Put the verdict beside each pair, whichever of its models is named first."""
+    import polars as pl
+
+    # A baseline is model_b whatever its name; verdicts name the models by the alphabet.
+    pair = (pl.min_horizontal("model_a", "model_b"), pl.max_horizontal("model_a", "model_b"))
+    keys = ["model_a", "model_b", "metric", "cutoff"]
+    known = verdicts.select(*keys, "verdict")
+    return rows.join(
+        known,
+        left_on=[*pair, pl.col("metric"), pl.col("cutoff")],
+        right_on=keys,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+        coalesce=False,
+    ).select(*rows.columns, "verdict")
 
 
 def _write(folder: Any, frames: Mapping[str, pl.DataFrame], *, raw: bool) -> None:
