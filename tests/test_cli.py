@@ -258,3 +258,34 @@ def test_a_file_of_nothing_but_a_header_is_refused(tmp_path: Path) -> None:
         result = CliRunner().invoke(cli, [command, str(path)])
         assert result.exit_code == 2
         assert f"Error: {path}: no rows" in result.stderr.replace("\n", "")
+
+
+REPLACED: dict[str, tuple[list[str], str]] = {
+    "rankings of evaluate": (["evaluate", "out/scores.csv"], "scores.csv"),
+    "rankings in a folder": (["evaluate", "out"], "scores.csv"),
+    "rankings of a pattern": (["evaluate", "out/s*.csv"], "scores.csv"),
+    "rankings by another path": (["evaluate", "link.csv"], "link.csv"),
+    "rankings part by part": (["evaluate", "out/scores.parquet", "--engine", "disk"], "scores.parquet"),
+    "judgements": (["evaluate", "other.csv", "--judgements", "out/summary.csv"], "summary.csv"),
+    "queries": (["compare", "other.csv", "--queries", "out/flips.csv"], "flips.csv"),
+    "rankings of profile": (["profile", "out/hints.csv"], "hints.csv"),
+    "rankings of audit": (["audit", "other.csv", "out/audit.csv"], "audit.csv"),
+    "rankings of a report": (["report", "out/comparison.csv"], "comparison.csv"),
+    "judgements of codes": (["codes", "q.npz", "i.npz", "--judgements", "out/scores.csv"], "scores.csv"),
+}
+
+
+@pytest.mark.parametrize("case", REPLACED)
+def test_no_input_is_replaced_by_a_result(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments, name = REPLACED[case]
+    monkeypatch.chdir(tmp_path)
+    Path("other.csv").write_text(TIED, encoding="utf-8")
+    Path("out").mkdir()
+    file = Path("out/scores.csv" if name == "link.csv" else f"out/{name}")
+    file.write_text(TIED, encoding="utf-8")
+    Path("link.csv").symlink_to(file)
+    result = run(*arguments, "--out", "out")
+    assert result.exit_code == 2
+    assert f"{name}': it is one of the files to be read" in result.stderr
+    assert file.read_text(encoding="utf-8") == TIED
+    assert [path.name for path in Path("out").iterdir()] == [file.name]

@@ -10,8 +10,8 @@ import click
 from retrieval_report.cli.engines import score
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import check, data_options, options, output_options, read_data
-from retrieval_report.output import check_writable_folder, csv_bytes, write_files
+from retrieval_report.cli.settings import check, data_options, options, output_options, read_data, results_folder
+from retrieval_report.output import csv_bytes, write_files
 from retrieval_report.terminal import frame_table, visible
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def compare(
     """
     import retrieval_report as rr
 
-    folder = None if out is None else check_writable_folder(out)
+    folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
     check(**settings)
     data = read_data(rankings, judgements, queries, columns)
     scores, summary = score(data, **settings)
@@ -83,7 +83,7 @@ def profile(
     """
     import retrieval_report as rr
 
-    folder = None if out is None else check_writable_folder(out)
+    folder = results_folder(out, ("profile.csv", "hints.csv"), [*rankings, judgements, queries])
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
     data = read_data(rankings, judgements, queries, columns)
     table = rr.tie_profile(**data, cutoffs=cutoffs, **settings)
@@ -123,7 +123,7 @@ def audit(
     """
     import retrieval_report as rr
 
-    folder = None if out is None else check_writable_folder(out)
+    folder = results_folder(out, ("audit.csv",), [*rankings, judgements, queries])
     rules = {name: settings[name] for name in ("seed", "no_relevant", *DATA_RULES)}
     check(metrics=settings["metrics"], cutoffs=settings["cutoffs"], **rules)
     data = read_data(rankings, judgements, queries, columns)

@@ -9,7 +9,7 @@ import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import options, output_options
+from retrieval_report.cli.settings import options, output_options, results_folder
 from retrieval_report.terminal import frame_table, summary_table
 
 __all__ = ["codes"]
@@ -59,6 +59,8 @@ def codes(
     from retrieval_report.codes_files import codes_command
 
     person = sys.stderr is not None and sys.stderr.isatty()
+    names = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
+    results_folder(out, names, [query, *items, judgements])
     told = None if judgements is None else rr.read_judgements(judgements)
     result = codes_command(
         query, items, out, metrics=metrics, cutoffs=cutoffs, raw=raw, judgements=told, progress=person, **settings

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_report.cli.settings import check, read_data
-from retrieval_report.output import check_writable_folder, csv_bytes, write_files
+from retrieval_report.cli.settings import check, read_data, results_folder
+from retrieval_report.output import csv_bytes, write_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +35,9 @@ class Task:
     plan: str = "auto"
     trust_items: bool = False
 
-    def folder(self) -> Path | None:
-        """The folder for results on this machine, if they can be written there."""
-        return None if self.out is None else check_writable_folder(self.out)
+    def folder(self, *names: str) -> Path | None:
+        """The folder for results of these names on this machine; see `results_folder`."""
+        return results_folder(self.out, names, [*self.rankings, self.judgements, self.queries])
 
 
 Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the summary, and the files written
@@ -45,7 +45,7 @@ Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the su
 
 def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     """Read everything, and write CSV."""
-    folder = task.folder()
+    folder = task.folder("scores.csv", "summary.csv")
     check(**task.settings)
     data = read_data(task.rankings, task.judgements, task.queries, task.columns)
     scores, summary = score(data, average=task.average, **task.settings)
@@ -64,7 +64,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     import retrieval_report as rr
     from retrieval_report.schema import SCORES
 
-    folder = task.folder()
+    folder = task.folder("scores.parquet", "summary.csv")
     check(**task.settings)
     queries = None if task.queries is None else rr.read_queries(task.queries)
     judgements = None if task.judgements is None else rr.read_judgements(task.judgements)

@@ -10,8 +10,15 @@ import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import SETTINGS, average_option, check, data_options, options, read_data
-from retrieval_report.output import check_writable_folder
+from retrieval_report.cli.settings import (
+    SETTINGS,
+    average_option,
+    check,
+    data_options,
+    options,
+    read_data,
+    results_folder,
+)
 from retrieval_report.terminal import summary_table, visible
 
 __all__ = ["report"]
@@ -46,16 +53,25 @@ def report(
 
     import retrieval_report as rr
 
-    folder = check_writable_folder(out)
+    results_folder(out, _names(), [*rankings, judgements, queries])
     rules = {name: value for name, value in settings.items() if name in SETTINGS}
     check(**rules)
     data = read_data(rankings, judgements, queries, columns)
     contents = rr.report_contents(**data, command=shlex.join(["retrieval-report", *sys.argv[1:]]), **settings)
     written = rr.write_report(
-        folder, contents, formats=[part.strip() for part in formats.split(",")], timestamp=timestamp, raw=raw
+        out, contents, formats=[part.strip() for part in formats.split(",")], timestamp=timestamp, raw=raw
     )
     click.echo("\n".join(visible(sentence) for sentence in contents.verdict))
     cutoff = pl.col("cutoff").eq_missing(contents.cutoff)
     shown = contents.summary.filter(pl.col("metric") == contents.metric, cutoff)
     click.echo("\n" + summary_table(shown))
     tell_written(written)
+
+
+def _names() -> list[str]:
+    """Names of the files of a report, in all formats there are."""
+    from retrieval_report.report.contents import FRAMES
+    from retrieval_report.report.export import ABOUT, FRAME_FORMATS
+
+    frames = [f"{name}.{ending}" for name in (*FRAMES, "columns") for ending in FRAME_FORMATS]
+    return ["report.html", "summary.md", "summary.tex", ABOUT, *frames]

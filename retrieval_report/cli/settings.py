@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from retrieval_report.errors import FileError, OutputError
+from retrieval_report.output import check_writable_folder
 
 __all__ = [
     "POLICIES",
@@ -15,6 +20,7 @@ __all__ = [
     "options",
     "output_options",
     "read_data",
+    "results_folder",
 ]
 
 # The arbitrary order others print, the exact mean, and the bounds of what any order can print.
@@ -132,6 +138,24 @@ def output_options(what: str) -> Callable[[Command], Command]:
     out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.")
     raw = click.option("--raw", is_flag=True, help="Do not defuse CSV text that a spreadsheet would run as a formula.")
     return lambda command: out(raw(command))
+
+
+def results_folder(out: str | None, names: Iterable[str], inputs: Iterable[str | None]) -> Path | None:
+    """The folder for results, if they can be written there under these names and none replaces an input."""
+    from retrieval_report.reading.sources import find_files
+
+    if out is None:
+        return None
+    folder = check_writable_folder(out)
+    written = {(folder / name).resolve() for name in names}
+    for given in inputs:
+        files: list[Path] = []
+        with suppress(FileError):  # the reader says so in its own words
+            files = [] if given is None else find_files(given)
+        for file in files:
+            if file.resolve() in written:
+                raise OutputError(f"cannot write to '{file}': it is one of the files to be read; choose another --out")
+    return folder
 
 
 def read_data(

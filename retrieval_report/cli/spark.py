@@ -31,6 +31,7 @@ def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
     with ExitStack() as stack:
         scores = None if task.out is None else f"{task.out.rstrip('/')}/scores"
         if here and task.out is not None:
+            task.folder("summary.csv")
             scores = str(stack.enter_context(_new_folder(task.out)))
         spark = stack.enter_context(session(task.master, progress=_person()))
         summary = _run(spark, task, scores)
