@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
 
-__all__ = ["check_agreement", "check_choice", "check_unique", "refuse", "warn_merging"]
+__all__ = ["check_agreement", "check_choice", "check_unique", "refuse", "warn_merging", "warn_unmatched"]
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
@@ -94,8 +94,21 @@ def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
     for form, changed in forms.items():
         merged = unique.len() - changed.n_unique()
         if merged:
+            like = unique.filter(changed == changed.filter(changed.is_duplicated())[0]).sort()
             warnings.warn(
-                f"{what}: column {name!r}: {merged} ids are told apart only by what {form} would remove",
+                f"{what}: column {name!r}: {merged} ids are told apart only by what {form} would remove, such as "
+                f"{like[0]!r} and {like[1]!r}",
                 RetrievalReportWarning,
                 stacklevel=2,
             )
+
+
+def warn_unmatched(joined: pl.DataFrame, judgements: pl.DataFrame) -> None:
+    """Tell that no item retrieved is judged: the ids of two sources seldom agree by themselves ('7' and '007')."""
+    if joined.height and judgements.height and joined["judged"].null_count() == joined.height:
+        warnings.warn(
+            f"judgements: none of the {joined.height} retrieved items is judged; the rankings have items like "
+            f"{joined['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query {judgements['query'][0]!r})",
+            RetrievalReportWarning,
+            stacklevel=2,
+        )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval_report import arrays
 from retrieval_report.arrays import Codes, Integers, Lists, Rows
-from retrieval_report.checking import check_agreement, check_unique, refuse, warn_merging
+from retrieval_report.checking import check_agreement, check_unique, refuse, warn_merging, warn_unmatched
 from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import grouping
 from retrieval_report.options import Options
@@ -122,7 +122,7 @@ def lay_out(
     key = arrays.order_keys(frame[order], falling=order == "score")
     count = frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64)
     naive = "naive" in options.policies
-    ties, singles = arrays.lists_from_rows(rows, key, grade, count, grades.size, naive=naive, workers=options.workers)
+    ties, each = arrays.lists_from_rows(rows, key, grade, count, grades.size, naive=naive, workers=options.workers)
     none = np.zeros(names.height + 1, np.int64)
     listed = arrays.ideal_lists(ties, none, *NO_CELLS, grades.size)
     own = ties if known.judged is None else Lists(none, np.zeros(1, np.int64), *NO_CELLS)
@@ -135,9 +135,7 @@ def lay_out(
     # Of a query that a model has no rows for, its rows cannot say that nothing is relevant.
     told = known.judged is not None if known.n_relevant is None else known.n_relevant >= 0
     without = (relevant == 0) & (~missing | told)
-    return Prepared(
-        names, ties, singles, judged, listed, grades, relevant_grade, relevant, ties.length, missing, without
-    )
+    return Prepared(names, ties, each, judged, listed, grades, relevant_grade, relevant, ties.length, missing, without)
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options) -> _Parts:
@@ -221,6 +219,7 @@ def _join_judgements(rows: pl.DataFrame, judgements: pl.DataFrame) -> tuple[pl.D
         rows, judgements = _one_width(rows, judgements, key, "judgements")
     told = judgements.rename({"relevance": "judged"})
     joined = rows.join(told, on=["query", "item"], how="left", maintain_order="left")
+    warn_unmatched(joined, judgements)
     if "relevance" in rows.columns:
         narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], told.schema["judged"]) else pl.Float64
         differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)

@@ -80,7 +80,8 @@ dcg, err, f1, hit_rate, ndcg, precision, r_precision, rbp, recall, rr, wap
         return metric, None
     found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*(?:@\s*(\w+))?\s*", metric) if isinstance(metric, str) else None
     if found is None:
-        raise ParameterError(f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10")
+        made = f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
+        raise ParameterError(f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10{made}")
     name, arguments, cutoff = found.groups()
     name = ALIASES.get(name.lower(), name.lower())
     if name not in CATALOGUE:
@@ -98,7 +99,9 @@ def _parse_arguments(name: str, text: str) -> dict[str, object]:
     result: dict[str, object] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
-        if key not in known or not equals:
+        if key in known and not equals:
+            raise ParameterError(f"metrics: {name}({text}): the parameter {key!r} has no value; write {key}=…")
+        if key not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise ParameterError(f"metrics: {name} has no parameter {key!r}; {takes}")
         if key in result:

@@ -243,6 +243,7 @@ def test_row_031_error_on_request() -> None:
     refused(rankings(), DataError, "2 ", "no relevant item", "'q1'", "'itq'", no_relevant="error", relevant_from=2)
 
 
+@pytest.mark.filterwarnings("ignore:judgements. none of the 4 retrieved items is judged")
 def test_row_031_one_is_not_for_queries_whose_relevant_items_were_missed() -> None:
     judgements = pl.DataFrame({"query": ["q1", "q2"], "item": ["far", "far"], "relevance": [1, 1]})
     names = [*ONE, "ndcg(ideal=list)", "ap(denominator=retrieved)"]

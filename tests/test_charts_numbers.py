@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from retrieval_report import charts
+from made_reports import ACCIDENT, made_rankings
+from retrieval_report import charts, compare, evaluate, flips, summarise
 from retrieval_report.charts.data import spread
 from retrieval_report.errors import ColumnError, DataError, ParameterError, RetrievalReportError
 from test_charts_all import HOSTILE, PLACE, PLAIN, frames
@@ -109,6 +110,23 @@ def test_many_pairs_are_those_of_the_leader() -> None:
     drawn = rows_with(charts.intervals(frames(names)["comparison"], **PLACE), "pair", "model_a")
     assert drawn.height == 49
     assert drawn["model_a"].n_unique() == 1
+
+
+def test_pairs_have_the_verdicts_of_flips() -> None:
+    """A chart says of a pair what the report beside it says, disagreeing naive scores included."""
+    cases = {"accident": ACCIDENT, "made": made_rankings(("coarse", "fine", "middle", "other"), queries=20)}
+    for name, rankings in cases.items():
+        scores = evaluate(rankings, metrics="rr@2", policies=("expected", "naive", "shuffled", "best", "worst"))
+        comparison = compare(scores)
+        found = flips(summarise(scores), comparison=comparison)
+        spec = charts.comparison_matrix(comparison, metric="rr", cutoff=2)
+        drawn = rows_with(spec, "model", "model_b", "verdict", "p_tie")
+        both = drawn.join(found, left_on=["model", "model_b"], right_on=["model_a", "model_b"])
+        assert both.height >= found.height
+        assert both["verdict"].to_list() == both["verdict_right"].to_list(), name
+        depend = found.filter(verdict="depends on tie order").height
+        assert f"{depend or 'none'} depend" in " ".join(spec.to_dict()["title"]["text"])
+    assert found.height == 6
 
 
 def test_profile_draws_the_profile() -> None:

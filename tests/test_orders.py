@@ -177,6 +177,10 @@ def test_a_list_is_what_tie_groups_says_of_it() -> None:
 
 def test_what_is_no_single_list_is_refused() -> None:
     rankings = rankings_of([[0, 1]])
+    for query, ids in ((7, "text"), ("7", "numbers")):
+        known = rankings if ids == "text" else rankings.with_columns(query=pl.lit(7))
+        with pytest.raises(ParameterError, match=f"query: {query!r} is no id of this kind; column 'query'"):
+            list_ties(known, model="m", query=query)
     with pytest.raises(ParameterError, match="a counts frame has no items"):
         list_ties(count_ties(rankings), **ONE)
     with pytest.raises(DataError, match="rows: 2 lists; pass the rows of one model and query"):

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
 from made_reports import HOSTILE, made_rankings, made_report
@@ -162,3 +163,11 @@ def test_two_reports_are_compared_line_by_line() -> None:
     assert not changes["same_data"].any()
     assert set(compare_reports(before, before)["change"]) == {"same"}
     assert compare_reports(before, before)["difference"].unique().to_list() == [0.0]
+
+
+def test_two_folders_are_compared_like_their_reports(tmp_path: Path) -> None:
+    before, after = made_report(("a", "b")), made_report(("b", "c"))
+    write_report(tmp_path / "before", before, formats="parquet")
+    write_report(tmp_path / "after", after, formats="parquet")
+    expected = compare_reports(before, after)
+    assert_frame_equal(compare_reports(tmp_path / "before", str(tmp_path / "after")), expected)

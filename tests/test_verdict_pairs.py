@@ -9,6 +9,7 @@ import pytest
 
 from made_reports import ACCIDENT
 from retrieval_report import compare, evaluate, flips, summarise, tie_distributions
+from retrieval_report.report import report_contents
 from retrieval_report.report.verdict import pair_verdict
 
 ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2}
@@ -67,6 +68,22 @@ def test_a_lead_without_ties_is_undecided_or_safe() -> None:
     status, sentences = pair_verdict(found(many), "coarse", "fine", **PLACE)
     assert status == "safe"
     assert sentences[0] == "coarse is ahead of fine by 0.5000 in expected rr@2: 1.0000 against 0.5000."
+
+
+def test_what_was_not_tested_is_not_called_safe() -> None:
+    rows = [("x", "q1", "a", 1, 1), ("x", "q1", "b", 2, 0), ("y", "q2", "a", 1, 0), ("y", "q2", "b", 2, 1)]
+    rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    report = report_contents(rankings, metrics="rr@2", missing_query="skip")  # no query that both have
+    assert report.status == "safe from tie order"
+    assert "Whether the choice of queries does was not tested" in report.verdict[1]
+    many = pl.concat([ACCIDENT.with_columns(query=pl.lit(f"q{number}"), distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
+                      for number in range(12)])  # fmt: skip
+    labels = many.select("query").unique().with_columns(label=pl.lit("all"), weight=1)
+    for average, status in (("micro", "safe"), ("macro", "safe from tie order"), ("weighted", "safe from tie order")):
+        report = report_contents(many, queries=labels, average=average, **ASKED)
+        assert report.status == status
+        assert ("not tested" in report.verdict[1]) == (status != "safe")
+        assert not any("All 1 pairs" in sentence for sentence in report.verdict)
 
 
 def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:

@@ -15,7 +15,7 @@ from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SUMMARY
 
-__all__ = ["flips", "rank_agreement"]
+__all__ = ["SHOWN", "flips", "rank_agreement"]
 
 SHOWN = ("expected", "shuffled", "naive")  # the first of them that a summary has is the reference
 HERE = ["metric", "cutoff"]

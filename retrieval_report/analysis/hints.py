@@ -232,7 +232,7 @@ def _half_precision(table: TieTable, profile: pl.DataFrame) -> Iterator[_Hint]:
     tied = dict(profile.select("model", "tied_items").iter_rows())
     for (model,), group in distances.group_by("model", maintain_order=True):
         kind = _half_type(group[table.order])
-        if kind:
+        if kind and tied[model] > 0:
             yield _Hint(
                 str(model),
                 "half_precision",

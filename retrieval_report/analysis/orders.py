@@ -78,6 +78,9 @@ def one_list(
         raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
     if "model" not in frame.columns:
         frame = frame.with_columns(model=pl.lit("model"))
+    kind = frame.schema.get("query")
+    if kind is not None and isinstance(query, str) == kind.is_integer():
+        raise ParameterError(f"query: {query!r} is no id of this kind; column 'query' of the rankings is {kind}")
     frame = frame.filter((pl.col("model") == model) & (pl.col("query") == query))
     told = {"judgements": judgements, "queries": queries}
     return frame, {

@@ -9,6 +9,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import COMPARISON, turned
+from retrieval_report.analysis.flips import SHOWN
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
 from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import BLUE, GREEN, VERMILLION, empty_chart, finish, layered
@@ -20,7 +21,7 @@ __all__ = ["comparison_matrix", "intervals"]
 ALPHA, TIE_RISK = 0.05, 0.05
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # up to sixteen models there is room for numbers in the cells
 PAIRS, STEP = 40, 18
-SAFE, SAMPLING, TIES = "stands", "could be the sample of queries", "could be the tie order"
+SAFE, SAMPLING, TIES = "safe", "undecided by sampling", "depends on tie order"  # as `flips` has them
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
 CHANCES = ("holm_p", "permutation_p", "p_tie")
 COUNTS = ("wins", "ties", "losses", "queries")
@@ -51,7 +52,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: int | None,
     ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
     >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
-    ['0 of 1 pairs differ significantly at rr@all; tie order could flip 1']
+    ['0 of 1 pairs differ significantly at rr@all; 1 depends on tie order']
     """
     pairs = _pairs(comparison, metric, cutoff, policy)
     if pairs is None:
@@ -140,13 +141,18 @@ def _pairs(comparison: object, metric: object, cutoff: int | None, policy: str) 
     frame = held(comparison, COMPARISON, "comparison", "compare")
     if frame is None:
         return None
-    pairs = at_place(frame, metric, cutoff)
-    check_choice("policy", policy, list(dict.fromkeys(pairs["policy"])))
-    pairs = pairs.filter((pl.col("policy") == policy) & pl.col("difference").is_not_null())
+    here = at_place(frame, metric, cutoff)
+    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
+    order = pl.col("difference").sign()
+    # The other means that are shown: naive scores, say, that order the pair otherwise.
+    signs = here.filter(pl.col("policy").is_in(SHOWN)).group_by("model_a", "model_b").agg(signs=order.unique())
+    pairs = here.filter((pl.col("policy") == policy) & pl.col("difference").is_not_null())
+    pairs = pairs.join(signs, on=["model_a", "model_b"], how="left", maintain_order="left")
     by_ties = (pl.col("p_tie") > TIE_RISK) | ((pl.col("difference") == 0) & (pl.col("tie_std") > 0))
+    by_ties = by_ties.fill_null(False) | (pl.col("signs").list.len() > 1).fill_null(False)
     sure = pl.when(pl.col("holm_p") < ALPHA).then(pl.lit(SAFE)).otherwise(pl.lit(SAMPLING))
     verdict = pl.when(by_ties).then(pl.lit(TIES)).otherwise(sure)
-    return pairs.with_columns(verdict=verdict) if pairs.height else None
+    return pairs.with_columns(verdict=verdict).drop("signs") if pairs.height else None
 
 
 def _ordered(pairs: pl.DataFrame) -> list[str]:
@@ -234,7 +240,7 @@ def _title(pairs: pl.DataFrame, where: str) -> str:
     sure = pairs.filter(pl.col("holm_p") < ALPHA).height
     turned = pairs.filter(verdict=TIES).height
     start = f"{sure} of {pairs.height} pairs differ significantly at {where}"
-    return f"{start}; tie order could flip {turned or 'none'}"
+    return f"{start}; {turned or 'none'} {'depends' if turned <= 1 else 'depend'} on tie order"
 
 
 def _oriented(pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None) -> pl.DataFrame:
@@ -295,10 +301,10 @@ def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
             first, second = second, first
         return f"{quoted(first)} is ahead of {quoted(second)} at {where}{doubt[row['verdict']]}"
     counts = {name: rows.filter(verdict=name).height for name in (SAFE, SAMPLING, TIES)}
-    rest = f", {counts[TIES]} could be the tie order" if counts[TIES] else ""
+    rest = f", {counts[TIES]} {'depends' if counts[TIES] == 1 else 'depend'} on tie order" if counts[TIES] else ""
     if lead is not None:
-        return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences stand{rest}"
-    return f"{counts[SAFE]} of {rows.height} differences at {where} stand{rest}"
+        return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences are safe{rest}"
+    return f"{counts[SAFE]} of {rows.height} differences at {where} are safe{rest}"
 
 
 def _spoken(pairs: pl.DataFrame) -> str:

@@ -64,7 +64,7 @@ OF_FRAME = {
         "tied_queries": "paired queries whose score depends on tie order",
     },
     "flips": {
-        "disagree": "policies that order the pair otherwise than the expected means do",
+        "disagree": "which of shuffled and naive order the pair otherwise than the expected means do",
         "overlap": "whether some tie orders show the one ahead and some the other",
         "tie_std": "standard deviation of the difference of the expected means under random tie order",
         "verdict": "safe, depends on tie order, undecided by sampling, or safe from tie order (queries not tested)",

@@ -16,6 +16,7 @@ from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.tie_distributions import tie_distributions
 from retrieval_report.checking import check_choice
@@ -209,7 +210,7 @@ def _analyse(
     given: dict[str, Any] = {name: frames.get(name) for name in ("judgements", "queries")}
     counted = "count" in rankings.columns
     rows = {name: options[name] for name in ROW_OPTIONS if name in options}
-    audited = {name: options[name] for name in AUDIT_OPTIONS if name in options}
+    of_audit = {name: options[name] for name in AUDIT_OPTIONS if name in options}
     policies = COUNTED_POLICIES if counted else ALL_POLICIES
     scores, shuffled = evaluate_with_draws(rankings, policies=policies, **measures, **given, **options)
     summary = summarise(scores, queries=frames.get("queries"), average=average)
@@ -218,15 +219,19 @@ def _analyse(
     # Comparisons are of micro means; the flips of another average must not borrow their p-values.
     paired = comparison if average == "micro" and not comparison.is_empty() else None
     cutoffs = list(dict.fromkeys(scores["cutoff"].to_list()))
+    with told_once():
+        profile = tie_profile(rankings, cutoffs=cutoffs, **given, **rows)
+        hints = tie_hints(rankings, **given, **rows)
+        audited = pl.DataFrame() if counted else audit(rankings, **measures, **given, **of_audit)
     return {
         "scores": scores,
         "summary": summary,
         "comparison": comparison,
         "flips": flips(summary, comparison=paired),
         "agreement": rank_agreement(summary),
-        "profile": tie_profile(rankings, cutoffs=cutoffs, **given, **rows),
-        "hints": tie_hints(rankings, **given, **rows),
-        "audit": pl.DataFrame() if counted else audit(rankings, **measures, **given, **audited),
+        "profile": profile,
+        "hints": hints,
+        "audit": audited,
         "queries": query_table(scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
         "shuffled": shuffled,
     }

@@ -63,13 +63,13 @@ def _read_frame(folder: Path, name: str, about: dict[str, Any]) -> pl.DataFrame:
     return read_csv(data, schema, raw=about["raw"]) if kind == "csv" else read_json(data, schema)
 
 
-def compare_reports(before: Report, after: Report) -> pl.DataFrame:
+def compare_reports(before: Report | str | Path, after: Report | str | Path) -> pl.DataFrame:
     """Tell what changed in the summary from one report to another.
 
     Parameters
     ----------
     before, after
-        From `report_contents` or `read_report`.
+        From `report_contents` or `read_report`, or folders of reports.
 
     Returns
     -------
@@ -91,6 +91,7 @@ def compare_reports(before: Report, after: Report) -> pl.DataFrame:
     >>> changes.select(pl.col("difference").round(4), "change", "same_data").row(0)
     (0.0833, 'changed', False)
     """
+    before, after = (part if isinstance(part, Report) else read_report(part) for part in (before, after))
     old = before.summary.select(*KEYS, before="value")
     new = after.summary.select(*KEYS, after="value")
     joined = new.with_columns(in_new=True).join(

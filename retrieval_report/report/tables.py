@@ -134,12 +134,13 @@ def _comparison(report: Report) -> Table:
         _interval("95% interval", help="of the difference, under sampling of queries"),
         _chance("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
         _chance("Tie-flip chance", "p_tie", help="probability that random tie order shows the pair in the other order"),
-        _text("Disagreeing", "disagree", help="policies that order the pair the other way round"),
+        _text("Disagreeing", "disagree", help="which of shuffled and naive means order the pair otherwise"),
         _counts("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),
         _text("Verdict", "verdict", help="safe: neither tie order nor sampling is likely to turn the pair around"),
     ]
     rows = _first_measure(report, frame)
-    return _table("comparison", "Every pair of models", columns, rows, chosen=report.measure)
+    plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
+    return _table("comparison", f"Every pair of models{plain}", columns, rows, chosen=report.measure)
 
 
 def _agreement(report: Report) -> Table:
