@@ -195,6 +195,22 @@ def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(rankings
     assert sorted(path.name for path in folder.iterdir()) == ["scores.csv", "summary.csv"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["evaluate"], ["--help"], ["--version"], ["profile", "--help"]])
+def test_a_full_disk_behind_standard_output_is_one_line(rankings: Path, arguments: list[str]) -> None:
+    files = [rankings] if arguments == ["evaluate"] else []
+    outcome = start(*arguments, *files, redirect="> /dev/full")
+    assert outcome.returncode == 2
+    assert outcome.stderr == "Error: cannot write to standard output: No space left on device\n"
+
+
+def test_other_errors_of_the_system_are_not_taken_for_those_of_standard_output(rankings: Path) -> None:
+    prelude = "import retrieval_report as rr\ndef read_rankings(*_, **__): raise OSError(5, 'of a disk')\n"
+    outcome = start("evaluate", rankings, prelude=prelude + "rr.read_rankings = read_rankings")
+    assert "of a disk" in outcome.stderr
+    assert "standard output" not in outcome.stderr
+
+
 def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
     plain, c_locale = (
         start("evaluate", rankings, "--metrics", "rr@1", **environment)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -32,8 +34,30 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # As an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    cli(prog_name="retrieval-report")
+    try:
+        cli(prog_name="retrieval-report")
+    except OSError as error:
+        if not _is_of_printing(error):
+            raise
+        _leave_standard_output()
+        with suppress(OSError):
+            click.echo(f"Error: cannot write to standard output: {error.strerror}", err=True)
+        sys.exit(_BadInput.exit_code)
     raise AssertionError("click ends the process")  # pragma: no cover
+
+
+def _is_of_printing(error: OSError) -> bool:
+    """Whether an error was met while printing; a stream says so neither in the error nor when asked again."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and place.tb_frame.f_code is click.echo.__code__
+
+
+def _leave_standard_output() -> None:
+    """Send what could not be printed nowhere, else Python tries once more at its end, and complains."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _BadInput(click.ClickException):
