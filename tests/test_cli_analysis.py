@@ -60,6 +60,16 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rank
     assert set(every["verdict"]) == set(written["verdict"]) == {"depends on tie order"}
 
 
+@pytest.mark.parametrize("rows", [ROWS[: ROWS.index("b,q1")], "query,item,distance,relevance\nq1,x,1,1\n"])
+def test_compare_of_one_model_is_refused(rows: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(rows)
+    result = run("compare", path, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "compare: needs at least two models, and the rankings hold one, 'a'" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) -> None:
     result = run("profile", rankings, "--cutoffs", "1", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output

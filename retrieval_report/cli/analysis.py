@@ -11,6 +11,7 @@ from retrieval_report.cli.engines import score
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
 from retrieval_report.cli.settings import check, data_options, options, output_options, read_data, results_folder
+from retrieval_report.errors import DataError
 from retrieval_report.output import csv_bytes, write_files
 from retrieval_report.terminal import frame_table, visible
 
@@ -47,6 +48,7 @@ def compare(
     folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
     check(**settings)
     data = read_data(rankings, judgements, queries, columns)
+    _check_two(data["rankings"])
     scores, summary = score(data, **settings)
     orders = rr.tie_distributions(scores, **data, **settings)
     comparison = rr.compare(scores, baseline=baseline, seed=settings["seed"], distributions=orders)
@@ -103,7 +105,8 @@ def profile(
 
 @cli.command()
 @data_options
-@options("metrics", "cutoffs", "seed", "no_relevant", *DATA_RULES)
+@options("metrics", "cutoffs", "no_relevant", *DATA_RULES)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw for systems whose order is random.")
 @click.option("--systems", metavar="NAME,…", help="Only these, such as trec_eval,ranx.")
 @output_options("audit.csv")
 def audit(
@@ -145,6 +148,12 @@ def audit(
     ]
     click.echo(frame_table(table, shown, by=("metric", "cutoff")))
     _tell(folder, {"audit.csv": table})
+
+
+def _check_two(rankings: pl.DataFrame) -> None:
+    models = rankings["model"].unique()
+    if len(models) < 2:
+        raise DataError(f"compare: needs at least two models, and the rankings hold one, '{models[0]}'")
 
 
 def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
