@@ -168,6 +168,7 @@ def codes_command(
         raise ParameterError("radii: counts cut at a depth may end inside a radius; leave depth or radii out")
     if radii is None and depth is None and options.get("distance", "hamming") == "hamming":
         radii = (0, 1, 2)
+    _check_once(item_paths)
     queries = load_codes(query_path)
     shards = _Shards(item_paths, queries.bits)
     known = {"query_labels": queries.labels, "query_ids": queries.ids}
@@ -180,7 +181,8 @@ def codes_command(
     except FileError:
         raise
     except RetrievalReportError as error:
-        raise type(error)(f"{error} (of '{query_path}' and '{shards.current}')") from error
+        named = f"'{query_path}'" + (f" and '{shards.current}'" if shards.current else "")
+        raise type(error)(f"{error} (of {named})") from error
     relevant = _relevant(shards, known, options) if depth is not None and known["query_labels"] is not None else None
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=policies)
     summary = summarise(scores)
@@ -188,6 +190,16 @@ def codes_command(
     files = {} if folder is None else _files(folder, counts, scores, summary, radius, raw)
     write_files(files)
     return CodesResult(counts, summary, radius, list(files))
+
+
+def _check_once(paths: Sequence[str | PathLike[str]]) -> None:
+    """A shard that is there twice would count every item twice."""
+    seen = set()
+    for path in paths:
+        file = Path(path).resolve()
+        if file in seen:
+            raise FileError(f"'{path}': listed more than once")
+        seen.add(file)
 
 
 class _Shards:

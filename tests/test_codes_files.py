@@ -151,6 +151,7 @@ def test_broken_files_are_named(folder: Path, name: str, message: str) -> None:
     [
         ({"depth": 5, "radii": (1,)}, ParameterError, "radii: counts cut at a depth"),
         ({"relevance": "most"}, ParameterError, r"relevance: 'most' .*queries.npz"),
+        ({"depth": 0}, ParameterError, r"depth: 0 .* \(of '[^']*queries.npz'\)$"),
         ({"bits": 21}, ParameterError, "bits: 21 bits do not fit"),
     ],
 )
@@ -160,6 +161,14 @@ def test_bad_options_are_refused(
     with pytest.raises(error, match=message):
         codes_command(folder / "queries.npz", items(folder), folder / "out", **options)
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("again", ["a.npz", "./a.npz", "other/../a.npz", "link.npz"])
+def test_a_shard_is_not_counted_twice(folder: Path, again: str) -> None:
+    (folder / "other").mkdir()
+    (folder / "link.npz").symlink_to(folder / "a.npz")
+    with pytest.raises(FileError, match=r"\.npz': listed more than once"):
+        codes_command(folder / "queries.npz", [folder / "a.npz", f"{folder}/{again}"])
 
 
 def test_the_shard_at_fault_is_named(folder: Path) -> None:
