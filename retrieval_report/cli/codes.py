@@ -38,7 +38,7 @@ __all__ = ["codes"]
 @click.option("--depth", type=int, help="Count the nearest so many items only, the last tie whole.")
 @click.option("--exclude-self", is_flag=True, help="The queries are among the items: leave each out of its own list.")
 @click.option("--model", default="model", show_default=True, help="Name of the model.")
-@output_options("counts.parquet, scores.csv, summary.csv and radius.csv")
+@output_options("counts.parquet, scores.csv, summary.csv and, where there is a radius table, radius.csv")
 def codes(
     query: str,
     items: tuple[str, ...],
@@ -53,7 +53,7 @@ def codes(
 
     A file holds an array ``codes`` (±1, 0/1, or packed), and ``labels`` (class ids or multi-hot) and ``ids`` if
     there are any; .npy files hold codes alone. Besides the scores, a table tells how good the items within a
-    Hamming radius are.
+    Hamming radius are; not with --depth, for items of that radius may be left out, and not for other distances.
     """
     import retrieval_report as rr
     from retrieval_report.codes_files import codes_command
@@ -69,4 +69,8 @@ def codes(
     if result.radius is not None:
         shown = ["model", "radius", "precision", "recall", "f1", "hit_rate", "empty", "queries"]
         click.echo("\nwithin a radius\n" + frame_table(result.radius, shown))
+    elif settings["depth"] is not None:
+        click.echo(f"\nNo radius table: with --depth {settings['depth']} items within a radius may be left out.")
+    else:
+        click.echo(f"\nNo radius table: a radius is one of Hamming distances, not of {settings['distance']}.")
     tell_written(result.files)
