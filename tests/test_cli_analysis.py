@@ -94,6 +94,26 @@ def test_audit_shows_what_others_print(rankings: Path, tmp_path: Path) -> None:
     assert "same_winner" in result.output
 
 
+def test_audit_says_which_systems_print_nothing_and_why(rankings: Path) -> None:
+    result = run("audit", rankings, "--metrics", "rr", "--cutoffs", "1", "--systems", "trec_eval,ranx,TALR,trec_eval")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines() == [
+        "trec_eval prints nothing for rr at these cutoffs: it has them for whole lists (cutoff all) only.",
+        "TALR prints nothing for rr at these cutoffs: it has none of these metrics.",
+    ]
+    assert run("audit", rankings, "--metrics", "rr", "--cutoffs", "1").stderr == ""
+    result = run("audit", rankings, "--metrics", "hit_rate", "--cutoffs", "all", "--systems", "trec_eval,ranx")
+    assert "trec_eval prints nothing for hit_rate at these cutoffs: it has them for cutoffs 1, 2, … only." in (
+        result.stderr
+    )
+
+
+def test_help_of_audit_speaks_of_what_audit_has() -> None:
+    text = " ".join(run("audit", "--help").output.split())
+    assert "Of the draw for systems whose order is random. [default: 0]" in text
+    assert "nobody judged; default: non_relevant with --judgements, else error." in text
+
+
 @pytest.mark.parametrize("command", ["compare", "profile", "audit"])
 def test_bad_input_is_one_message_and_exit_code_2(command: str, tmp_path: Path) -> None:
     result = run(command, tmp_path / "no-such-file.csv")

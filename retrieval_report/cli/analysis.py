@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -132,6 +132,7 @@ def audit(
     data = read_data(rankings, judgements, queries, columns)
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = rr.audit(**data, systems=chosen, **settings)
+    _tell_silent(chosen or [], table, settings["metrics"])
     _write(folder, {"audit.csv": table}, raw=raw)
     shown = [
         "system",
@@ -148,6 +149,24 @@ def audit(
     ]
     click.echo(frame_table(table, shown, by=("metric", "cutoff")))
     _tell(folder, {"audit.csv": table})
+
+
+def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[str]) -> None:
+    """Name the systems that were asked for and print none of the measures, and why."""
+    from retrieval_report.analysis.conventions import choose
+    from retrieval_report.parsing import parse_metrics
+
+    asked = {metric.name for metric, _ in parse_metrics(metrics, ["all"])}
+    for system in dict.fromkeys(systems):
+        if system in table["system"]:
+            continue
+        known = {record.cutoffs for record in choose([system]) if record.metric in asked}
+        reason = "it has none of these metrics"
+        if known:
+            reason = (
+                "it has them for " + ("whole lists (cutoff all)" if "whole" in known else "cutoffs 1, 2, …") + " only"
+            )
+        click.echo(f"{system} prints nothing for {', '.join(metrics)} at these cutoffs: {reason}.", err=True)
 
 
 def _check_two(rankings: pl.DataFrame) -> None:

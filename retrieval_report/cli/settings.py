@@ -84,7 +84,7 @@ SETTINGS = {
     "missing_query": click.option("--missing-query", type=click.Choice(["zero", "skip", "error"]), default="zero",
                  show_default=True, help="Judged queries that a model did not answer."),
     "unjudged": click.option("--unjudged", type=click.Choice(["non_relevant", "drop", "error"]),
-                 help="Retrieved items that nobody judged."),
+                 help="Retrieved items that nobody judged; default: non_relevant with --judgements, else error."),
     "unjudged_query": click.option("--unjudged-query", type=click.Choice(["error", "skip"]), default="error",
                  show_default=True, help="Queries without judgements."),
     "null_distance": click.option("--null-distance", type=click.Choice(["error", "not_retrieved"]), default="error",
