@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,9 @@ def test_it_hands_over_the_files_by_their_full_paths(
     served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(sample_folder() / "docs")
-    outcome = run("runs", "--judgements", "qrels.txt", "--columns", "query=query", "--port", "8765")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free = server.getsockname()[1]
+    outcome = run("runs", "--judgements", "qrels.txt", "--columns", "query=query", "--port", str(free))
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
     folder = sample_folder() / "docs"
@@ -62,7 +65,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "queries": None,
         "columns": {"query": "query"},
     }
-    assert served[0]["settings"]["server.port"] == 8765
+    assert served[0]["settings"]["server.port"] == free
     assert served[0]["browser"] == "open"
 
 
@@ -92,6 +95,26 @@ def test_what_cannot_be_opened_is_refused_in_words(
     assert outcome.exit_code == 2
     assert message in outcome.output
     assert "Traceback" not in outcome.output
+    assert served == []
+
+
+def test_a_port_that_is_taken_is_refused(served: list[dict[str, Any]]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        outcome = run("--port", str(port))
+    assert outcome.exit_code == 2
+    assert outcome.output.startswith(f"Error: port {port} is taken by another program; choose another --port")
+    assert served == []
+
+
+def test_a_port_that_is_not_permitted_is_refused(served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("socket.socket.bind", refuse)
+    outcome = run("--port", "80")
+    assert outcome.exit_code == 2
+    assert "Error: port 80 cannot be used: Permission denied" in outcome.output
     assert served == []
 
 

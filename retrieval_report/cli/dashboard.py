@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -62,6 +64,8 @@ def dashboard(
     if importlib.util.find_spec("streamlit") is None:
         raise ParameterError("dashboard: Streamlit is not installed; pip install 'retrieval-report[app]' brings it")
     single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries")}
+    if port is not None:
+        _check_port(port)
     told = {"rankings": paths["rankings"], **single, "columns": columns} if data else None
     context.exit(_serve([sys.executable, str(application())], _environment(told, port, browser=not no_browser)))
 
@@ -88,6 +92,20 @@ def _check(paths: Sequence[str]) -> None:
             raise FileError(f"{path}: {error.strerror or error}") from error
         if empty:
             raise FileError(f"{path}: the file is empty (0 bytes)")
+
+
+def _check_port(port: int) -> None:
+    """Refuse a port that another program has, which the server would say in words of its own."""
+    with socket.socket() as probe:
+        if os.name == "posix":  # as the server does; elsewhere the option would share the port
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                hint = "choose another --port, or leave it out for the next that is free"
+                raise ParameterError(f"port {port} is taken by another program; {hint}") from error
+            raise ParameterError(f"port {port} cannot be used: {error.strerror or error}") from error
 
 
 def _environment(files: Mapping[str, Any] | None, port: int | None, *, browser: bool) -> dict[str, str]:
