@@ -15,6 +15,7 @@ ByPolicy = Mapping[str, Row]  # the lines of one model
 
 NAME_WIDTH = 40
 NOTHING = "–"  # a value that does not exist, such as the standard deviation of a metric without an exact one
+CHANCES = ("p_tie", "holm_p")  # columns where 0 says that it cannot happen, and a rounded 0 would say it too
 # The counts are shown only where there is something to count.
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 
@@ -70,7 +71,8 @@ def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str
     """
     blocks = []
     for part in frame.partition_by(by, maintain_order=True) if by else [frame]:
-        table = [list(columns)] + [[_cell(value, digits) for value in row] for row in part.select(columns).iter_rows()]
+        rows = part.select(columns).iter_rows()
+        table = [list(columns)] + [[_cell(*pair, digits) for pair in zip(columns, row, strict=True)] for row in rows]
         texts = [place for place, name in enumerate(columns) if part.schema[name] == pl.String]
         blocks.append("\n".join([*_heading(part, by), *_align(table, texts)]))
     return "\n\n".join(blocks)
@@ -84,11 +86,13 @@ def _heading(part: pl.DataFrame, by: Sequence[str]) -> list[str]:
     return [visible(f"{values['metric']}@{cutoff}" if "metric" in values else f"cutoff {cutoff}")]
 
 
-def _cell(value: Any, digits: int) -> str:
+def _cell(name: str, value: Any, digits: int) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if name in CHANCES and 0 <= value < 10**-digits:
+        return "0" if value == 0 else f"<{10**-digits:.{digits}f}"
     if isinstance(value, float):
         return f"{value:.{digits}f}"
     return visible(str(value), None if " " in str(value) else NAME_WIDTH)

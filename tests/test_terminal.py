@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from retrieval_report.terminal import display_width, summary_table, visible
+from retrieval_report.terminal import display_width, frame_table, summary_table, visible
 
 Values = dict[str, tuple[float | None, float | None]]
 
@@ -101,3 +101,11 @@ def test_wide_and_combining_characters_stay_in_line() -> None:
 
 def test_an_empty_summary_is_an_empty_table() -> None:
     assert summary_table(summary({"a": ALL_POLICIES}).clear()) == ""
+
+
+def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
+    chances = [0.0, 1e-9, 0.00009, 0.0001, 0.5, None]
+    frame = pl.DataFrame({"p_tie": chances, "difference": chances})
+    cells = [line.split() for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]]
+    assert [chance for chance, _ in cells] == ["0", "<0.0001", "<0.0001", "0.0001", "0.5000", "–"]
+    assert [plain for _, plain in cells][:2] == ["0.0000", "0.0000"]
