@@ -35,7 +35,7 @@ def summary_table(summary: pl.DataFrame, *, digits: int = 4) -> str:
     str
         Blocks parted by an empty line. ``±`` is the standard deviation of the mean over random tie orders;
         ``lowest – highest`` are the means under the worst and the best tie order. Names are made harmless by
-        `visible` and cut to 40 columns.
+        `visible` and shortened to 40 columns.
 
     Examples
     --------
@@ -95,10 +95,10 @@ def _cell(name: str, value: Any, digits: int) -> str:
         return "0" if value == 0 else f"<{10**-digits:.{digits}f}"
     if isinstance(value, float):
         return f"{value:.{digits}f}"
-    return visible(str(value), None if " " in str(value) else NAME_WIDTH)
+    return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)
 
 
-def visible(text: str, width: int | None = None) -> str:
+def visible(text: str, width: int | None = None, *, middle: bool = False) -> str:
     r"""Show text without letting it act: control, direction-changing and unpaired characters become escapes.
 
     Parameters
@@ -107,26 +107,38 @@ def visible(text: str, width: int | None = None) -> str:
         Any string, such as a model name from a file.
     width
         If given, text wider than this many terminal columns is cut and ends in ``…``.
+    middle
+        Cut the middle out instead, which keeps names different that differ at their end.
 
     Examples
     --------
     >>> print(visible("red\x1b[31m"))
     red\x1b[31m
-    >>> visible("a name of many letters", width=10)
-    'a name of…'
+    >>> visible("a name of many letters", width=10), visible("a name of many letters", width=10, middle=True)
+    ('a name of…', 'a name…ers')
     """
+    if width is None:
+        return _escaped(text)
+    shown = _escaped(text[: 4 * width])  # a text of combining marks alone has no width
+    if display_width(shown) <= width and len(text) <= 4 * width:
+        return shown
+    while display_width(shown) > (2 * width // 3 if middle else width - 1):
+        shown = shown[:-1]
+    tail = _escaped(text[-2 * width :]) if middle else ""
+    # A mark that lost its letter would sit on the dots.
+    while tail and (display_width(shown + tail) >= width or display_width(tail[0]) == 0):
+        tail = tail[1:]
+    return f"{shown}…{tail}"
+
+
+def _escaped(text: str) -> str:
     # Controls, direction marks and zero-width, unpaired surrogates, private use, line and paragraph breaks.
-    shown = "".join(
+    return "".join(
         character
         if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
         else character.encode("unicode_escape").decode()
-        for character in (text if width is None else text[: 4 * width])
+        for character in text
     )
-    if width is None or (display_width(shown) <= width and len(text) <= 4 * width):
-        return shown
-    while display_width(shown) > width - 1:
-        shown = shown[:-1]
-    return shown + "…"
 
 
 def display_width(text: str) -> int:
@@ -178,7 +190,7 @@ def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPol
 
     policies = set(part["policy"])
     columns: list[tuple[str, Callable[[ByPolicy], str]]] = [
-        ("model", lambda by_policy: visible(_first(by_policy)["model"], NAME_WIDTH))
+        ("model", lambda by_policy: visible(_first(by_policy)["model"], NAME_WIDTH, middle=True))
     ]
     if "naive" in policies:
         columns.append(("naive", number("naive")))

@@ -86,11 +86,30 @@ def test_row_105_names_cannot_act_on_the_terminal() -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 1_000_000, "検索" * 1000, "e" + "\u0301" * 1000, "\x1b" * 1000])
-def test_row_106_long_names_are_cut_for_display(name: str) -> None:
-    shown = visible(name, 40)
-    assert shown.endswith("…")
+@pytest.mark.parametrize("middle", [False, True])
+def test_row_106_long_names_are_cut_for_display(name: str, middle: bool) -> None:
+    shown = visible(name, 40, middle=middle)
+    assert shown.count("…") == 1
+    assert middle or shown.endswith("…")
     assert display_width(shown) <= 40
-    assert len(shown) <= 4 * 40 + 1
+    assert len(shown) <= 6 * 40 + 1
+
+
+def test_long_names_that_differ_at_their_end_stay_different() -> None:
+    names = [f"{'sentence-transformers/' * 4}{end}" for end in ("itq-32", "itq-64")]
+    frame = summary(dict.fromkeys(names, ALL_POLICIES))
+    first, second = (line.split()[0] for line in summary_table(frame).splitlines()[2:])
+    assert (first[:20], first[-6:], second[-6:]) == (names[0][:20], "itq-32", "itq-64")
+    assert display_width(first) == display_width(second) == 40
+
+
+@pytest.mark.parametrize("width", range(1, 12))
+def test_a_shortened_name_is_never_wider_than_asked(width: int) -> None:
+    for name in ("x" * 50, "検索" * 20, "e\u0301" * 30, "\x1b" * 20, "abc\u0301" * 9):
+        shown = visible(name, width, middle=True)
+        assert display_width(shown) <= width
+        assert not shown.split("…")[-1].startswith("\u0301")
+    assert visible("x" * width, width, middle=True) == "x" * width
 
 
 def test_wide_and_combining_characters_stay_in_line() -> None:
