@@ -13,7 +13,7 @@ __all__ = ["Spread", "chance_below"]
 
 MOST_VALUES = 1 << 16  # of half of a sum; beyond that the values are put on a grid
 MOST_SUMS = 1 << 20  # formed at a time
-CELLS = 1 << 16  # of the grid
+CELLS = 1 << 14  # of the grid
 
 
 class Spread(NamedTuple):
@@ -27,7 +27,7 @@ def chance_below(parts: Sequence[Spread], bound: float, near: float) -> tuple[fl
     """Probability that the sum of the parts is below the bound, and whether that is exact.
 
     Sums that differ by less than ``near`` are the same. While there are few different ones all are formed, half of
-    the parts against the other half. Else each part is put on a grid of 65 536 cells over the whole span, every value
+    the parts against the other half. Else each part is put on a grid of 16 384 cells over the whole span, every value
     shared between two cells so that means stay, and the parts are convolved by Fourier transform: good to some 1e-4.
 
     >>> coin = Spread(np.array([0.0, 1.0]), np.array([0.5, 0.5]))

@@ -19,7 +19,7 @@ ANYWHERE = {
     "queries": "queries in the mean",
     "lowest": "under the worst order inside ties",
     "highest": "under the best order inside ties",
-    "tie_std": "exact standard deviation of the mean under random tie order",
+    "tie_std": "standard deviation of the mean under random tie order: exact, but of policy shuffled that of the draws",
     "p_tie": "probability that random tie order shows the pair in the other order",
     "p_tie_method": "how that was found: exact (all orders), convolved (all orders, to 0.0001), shuffles (some orders "
     "drawn) or normal (from exact moments)",

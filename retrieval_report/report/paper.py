@@ -129,9 +129,9 @@ def _row(cells: list[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", visible(text, NAME_WIDTH if text != NOTE else None))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", visible(text, NAME_WIDTH if text != NOTE else None, middle=True))
 
 
 def _latex(text: str) -> str:
-    shown = visible(text, NAME_WIDTH if text != NOTE else None)
+    shown = visible(text, NAME_WIDTH if text != NOTE else None, middle=True)
     return "".join(LATEX.get(character, character) for character in shown)

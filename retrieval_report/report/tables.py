@@ -105,7 +105,9 @@ def _summary(report: Report) -> Table:
         _text("Measure", "measure"),
         _number("Expected", "expected", help="exact mean over all orders inside ties"),
         _number("± tie std", "tie_std", help="exact standard deviation of that mean under random tie order"),
-        _number("Naive", "naive", help="with ties in the order received, as other evaluators do"),
+        _number(
+            "Naive", "naive", help="with ties in the order received: what a tool that knows nothing of ties prints"
+        ),
         _number("Naive is off by", "off", sign="+", help="naive − expected"),
         _number("Shuffled", "shuffled", help="mean over random tie orders"),
         _number("Lowest", "worst", help="under the worst order inside ties"),

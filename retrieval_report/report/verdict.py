@@ -251,7 +251,7 @@ def _same(first: float | None, second: float | None) -> bool:
 
 
 def _name(model: str) -> str:
-    return visible(model, NAME_WIDTH)
+    return visible(model, NAME_WIDTH, middle=True)
 
 
 def _number(value: float | None) -> str:
