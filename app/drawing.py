@@ -11,7 +11,7 @@ import streamlit as st
 from loading import remember
 from retrieval_report.charts import styled
 
-__all__ = ["STYLE", "Drawing", "draw", "draw_ahead", "theme"]
+__all__ = ["BOXES", "STYLE", "Drawing", "draw", "draw_ahead", "theme"]
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would.
 # The usual margins are wide; on a laptop they take the last columns off the tables.
@@ -20,6 +20,12 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem;}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""
+BOXES = {  # what a verdict of `flips` stands in
+    "safe": st.success,
+    "safe from tie order": st.info,
+    "depends on tie order": st.error,
+    "undecided by sampling": st.warning,
+}
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 

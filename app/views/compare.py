@@ -9,7 +9,7 @@ import streamlit as st
 
 from address import choose_one
 from controls import Choice
-from drawing import draw
+from drawing import BOXES, draw
 from loading import Data, at_cutoff, comparison, flips, shuffled, summary, verdict
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
@@ -42,12 +42,6 @@ EXPLAINED = {
     "tie_std": "Exact standard deviation of the difference under random tie order; it knows nothing of sampling",
     "p_tie": "Probability that random tie order alone shows the pair the other way round",
     "wins": "Queries on which A scores higher",
-}
-BOXES = {
-    "safe": st.success,
-    "safe from tie order": st.info,
-    "depends on tie order": st.error,
-    "undecided by sampling": st.warning,
 }
 MATRIX = 60  # models up to which all pairs are drawn; a table holds any number
 

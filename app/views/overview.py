@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from controls import Choice
-from drawing import Drawing, draw
+from drawing import BOXES, Drawing, draw
 from loading import Data, Verdict, at_cutoff, flips, summary, verdict
 from retrieval_report import charts
 from tables import flips_table, summary_table
@@ -15,12 +15,6 @@ from text import plain
 
 __all__ = ["drawings", "show"]
 
-BOXES = {
-    "safe": st.success,
-    "safe from tie order": st.info,
-    "depends on tie order": st.error,
-    "undecided by sampling": st.warning,
-}
 MEANINGS = (
     "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties as "
     "they happen to stand in the data, as most tools print. *Shuffled*: the mean over random orders. *Expected*: the "

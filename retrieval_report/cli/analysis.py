@@ -171,7 +171,7 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[
 
 def _check_two(rankings: pl.DataFrame) -> None:
     models = rankings["model"].unique()
-    if len(models) < 2:
+    if len(models) == 1:
         raise DataError(f"compare: needs at least two models, and the rankings hold one, '{models[0]}'")
 
 
