@@ -19,7 +19,8 @@ settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Spark tests begin
-AWAY = ("cluster]", "connect]")  # how the ids of tests end whose session is of such a kind
+# How the ids of tests end whose session is of such a kind, or which start executors of their own.
+AWAY = ("cluster]", "connect]", "::test_on_two_executors_one_of_which_is_killed_half_way")
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
@@ -38,8 +39,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def spark_process(nodeid: str) -> str:
     """Which tests share a process. Half of the time a Spark test waits, so two processes end well before one.
 
-    Sessions on executors or a server are in one, those on this machine and the command line, which has none, in the
-    other: both take about as long.
+    What runs on executors or a server is in one, what runs on this machine alone in the other: both take about as
+    long.
     """
     if not of_spark(nodeid):
         return nodeid

@@ -24,8 +24,9 @@ __all__ = ["KINDS", "MASTERS", "Sessions", "environment", "missing", "settings"]
 KINDS = ("local", "cluster", "connect")
 MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]", "connect": "local[2]"}
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
-# Most of the CPU time of small jobs goes into Java's second compiler: without it the tests need half.
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Most of the CPU time of small jobs goes into Java's second compiler: without it the tests need half. Of what is left a
+# tenth is spent on verifying the bytecode of Spark's own classes, anew in each of six processes.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 LOGGING = """
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr

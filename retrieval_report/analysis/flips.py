@@ -45,7 +45,8 @@ def flips(summary: object, *, comparison: object = None, tie_risk: float = 0.05,
         where the policy was not evaluated; ``disagree`` (policies that order the pair otherwise than the reference,
         the first of expected, shuffled and naive that there is: such as "shuffled, naive"; "" if none); ``overlap``
         (some tie orders show the one ahead, some the other); ``tie_std`` (of the difference of the expected means),
-        ``p_tie``, ``p_tie_method``, ``holm_p`` (of the reference policy) and ``verdict``:
+        ``p_tie``, ``p_tie_method``, ``holm_p`` (of the reference policy; with a comparison these are of the queries
+        that both models have, the means of all that each has) and ``verdict``:
 
         - "depends on tie order": policies disagree, or ``p_tie`` is above ``tie_risk``, or the expected means are
           equal while tie order moves them; without policy expected: policies disagree or the ranges overlap.
