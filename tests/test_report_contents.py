@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_report as rr
 from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
-from retrieval_report.errors import ParameterError
+from retrieval_report.errors import ParameterError, RetrievalReportWarning
 from retrieval_report.report import report_contents
 from retrieval_report.report.columns import meaning
 from retrieval_report.report.contents import FRAMES
@@ -89,6 +89,14 @@ def test_judgements_queries_and_options_reach_every_part() -> None:
         'retrieval_report.write_report("report", rankings, judgements=judgements, queries=queries, '
         "metrics=['ap@2'], average='macro', decimals=1)"
     )
+
+
+def test_a_report_warns_once_of_what_all_its_parts_see() -> None:
+    blanks = made_rankings(("a", "b")).with_columns(pl.col("item").cast(pl.String))
+    twin = pl.col("item").replace({blanks["item"][1]: f"{blanks['item'][0]} "})
+    with pytest.warns(RetrievalReportWarning, match="told apart only by") as told:
+        report_contents(blanks.with_columns(twin), metrics="ap", cutoffs=2)
+    assert len(told) == 1
 
 
 def test_the_command_repeats_the_report() -> None:
