@@ -226,14 +226,9 @@ def _comparison(
     _choice: Choice,
 ) -> pl.DataFrame:
     found = at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice)
-    return rr.compare(found, distributions=_orders(_data, _choice), seed=seed, policies=policies)
-
-
-def _orders(data: Data, choice: Choice) -> pl.DataFrame:
-    """What few tied lists score under every tie order; bounds, chosen or not, tell for which pairs that matters."""
-    found = at_cutoff(_of_models(_exact_of(data, choice)[0].filter(pl.col("metric") == choice.metric), choice), choice)
-    settings = {**choice.rules._asdict(), "seed": choice.draws.seed}
-    return rr.tie_distributions(found, **data.frames, metrics=choice.metric, cutoffs=choice.cutoff, **settings)
+    asked = {"metrics": _choice.metric, "cutoffs": cutoff, "seed": seed, **_choice.rules._asdict()}
+    orders = rr.tie_distributions(found, **_data.frames, **asked)
+    return rr.compare(found, distributions=orders, seed=seed, policies=policies)
 
 
 def comparison(data: Data, choice: Choice, *, policies: str | None = None) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.arrays import Codes, Floats, Integers, Lists
@@ -32,6 +33,13 @@ class OrderScores(NamedTuple):
     chance: Floats  # (orders,)
     exact: bool  # these are all orders that the metrics tell apart; else they are drawn
 
+    def distribution(self, column: int, digits: int | None = None) -> pl.DataFrame:
+        """Each ``value`` of one metric and cutoff, rising, with its ``probability``; ``method``: exact or draws."""
+        value = self.value[:, column] if digits is None else self.value[:, column].round(digits)
+        frame = pl.DataFrame({"value": value, "probability": self.chance}).sort("value")
+        grouped = frame.group_by("value", maintain_order=True).agg(pl.col("probability").sum())
+        return grouped.with_columns(method=pl.lit("exact" if self.exact else "draws"))
+
 
 class _Orders(NamedTuple):
     """The grades at the places of one list in each of its orders."""
@@ -50,9 +58,13 @@ def score_orders(
     drawn orders are those of policy "shuffled". Lists that are left out are not there.
     """
     run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
-    limit = run.limit
-    layout = drawn_lists(run.prepared.ties, limit)
-    found = {number: _orders(run, layout, limit, number, draws) for number in np.flatnonzero(~run.left_out()).tolist()}
+    ties, limit, keys = run.prepared.ties, run.limit, list_keys(run.prepared, options.seed)
+    layout = drawn_lists(ties, limit)
+    found = {}
+    for number in np.flatnonzero(~run.left_out()).tolist():
+        own = slice(layout.start[number], layout.start[number + 1])
+        every = _every_order(ties, layout.grade[own], int(limit[number]), number)
+        found[number] = _drawn_orders(ties, layout, limit, keys, number, draws) if every is None else every
     result = []
     for numbers in _blocks(found):
         values = _score(run, layout, numbers, [found[number] for number in numbers])
@@ -60,19 +72,6 @@ def score_orders(
             model, query = run.prepared.names.row(number)
             result.append(OrderScores(model, query, value, found[number].chance, found[number].exact))
     return result
-
-
-def _orders(run: Run, layout: Lists, limit: Integers, number: int, draws: int) -> _Orders:
-    ties, own = run.prepared.ties, slice(layout.start[number], layout.start[number + 1])
-    known = _every_order(ties, layout.grade[own], int(limit[number]), number)
-    if known is not None:
-        return known
-    keys, grade = list_keys(run.prepared, run.options.seed), layout.grade.copy()
-    drawn = np.empty((draws, grade[own].size), np.int32)
-    for draw in range(draws):
-        shuffling.draw_orders(number, number + 1, ties, limit, keys, draw, layout.start, grade)
-        drawn[draw] = grade[own]
-    return _Orders(drawn, np.full(draws, 1 / draws), exact=False)
 
 
 def _every_order(ties: Lists, base: Codes, limit: int, number: int) -> _Orders | None:
@@ -97,6 +96,18 @@ def _every_order(ties: Lists, base: Codes, limit: int, number: int) -> _Orders |
         cell += slots if kinds.size > 1 else 1
         before += size
     return _Orders(grade, chance, exact=True)
+
+
+def _drawn_orders(
+    ties: Lists, layout: Lists, limit: Integers, keys: NDArray[np.uint64], number: int, draws: int
+) -> _Orders:
+    """Random orders of one list; its own part of the layout is where they are drawn."""
+    own = layout.grade[layout.start[number] : layout.start[number + 1]]
+    drawn = np.empty((draws, own.size), np.int32)
+    for draw in range(draws):
+        shuffling.draw_orders(number, number + 1, ties, limit, keys, draw, layout.start, layout.grade)
+        drawn[draw] = own
+    return _Orders(drawn, np.full(draws, 1 / draws), exact=False)
 
 
 def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:

@@ -263,8 +263,8 @@ def start(rankings: object, judgements: object, queries: object, requests: Reque
     run = Run(prepared, requests, options)
     asked = [metric for metric, _ in requests]
     warn_steep(asked, prepared.grades, stacklevel=5)
-    told = judgements is None and queries is not None and "n_relevant" in to_polars(queries, "queries").columns
-    if told and any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric in asked):
+    ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric in asked)
+    if ideal and judgements is None and queries is not None and "n_relevant" in to_polars(queries, "queries").columns:
         _warn_unseen(prepared)
     return run
 

@@ -10,7 +10,7 @@ from retrieval_report.analysis.inputs import DIGITS
 from retrieval_report.analysis.orders import one_list
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.arguments import check_whole
-from retrieval_report.every_order import OrderScores, score_orders
+from retrieval_report.every_order import score_orders
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import parse_metrics
@@ -78,12 +78,5 @@ def order_scores(
         found = score_orders(
             frame, given["judgements"], given["queries"], requests, Options(seed=seed, **options), draws
         )
-    return pl.concat([pl.DataFrame(schema=DISTRIBUTION), *map(_distribution, found)])
-
-
-def _distribution(scores: OrderScores) -> pl.DataFrame:
-    """Equal scores put together."""
-    frame = pl.DataFrame({"value": scores.value[:, 0].round(DIGITS), "probability": scores.chance})
-    grouped = frame.sort("value").group_by("value", maintain_order=True).agg(pl.col("probability").sum())
-    method = "exact" if scores.exact else "draws"
-    return grouped.with_columns(method=pl.lit(method), orders=pl.lit(scores.chance.size, dtype=pl.Int64))
+    orders = [one.distribution(0, DIGITS).with_columns(orders=pl.lit(one.chance.size, dtype=pl.Int64)) for one in found]
+    return pl.concat([pl.DataFrame(schema=DISTRIBUTION), *orders])

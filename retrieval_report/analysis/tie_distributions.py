@@ -117,12 +117,8 @@ def _by_depth(requests: Requests) -> list[Requests]:
 
 
 def _rows(scores: OrderScores, column: int, place: tuple[str, int | None], schema: dict[str, Any]) -> pl.DataFrame:
-    """Equal scores put together."""
-    frame = pl.DataFrame({"value": scores.value[:, column], "probability": scores.chance})
-    told = {"model": scores.model, "query": scores.query, "metric": place[0], "cutoff": place[1]}
-    told["method"] = "exact" if scores.exact else "draws"
-    grouped = frame.sort("value").group_by("value", maintain_order=True).agg(pl.col("probability").sum())
-    return grouped.select(
-        (pl.col(name) if name in grouped.columns else pl.lit(told[name])).cast(dtype).alias(name)
-        for name, dtype in schema.items()
-    )
+    """The distribution of one list's score, in the columns of all."""
+    metric, cutoff = place
+    told = {"model": scores.model, "query": scores.query, "metric": metric, "cutoff": cutoff}
+    found = scores.distribution(column).with_columns(pl.lit(value).alias(name) for name, value in told.items())
+    return found.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
