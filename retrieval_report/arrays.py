@@ -15,9 +15,11 @@ from retrieval_report.kernels import grouping, shuffling
 from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
 
 __all__ = [
+    "Cells",
     "Codes",
     "Floats",
     "Integers",
+    "Keys",
     "Lists",
     "Rows",
     "grade_codes",
@@ -43,6 +45,14 @@ FEW_GRADES = 100_000
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 
 
+class Cells(NamedTuple):
+    """Items of lists by grade, as flat arrays: those of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
+
+    start: Integers
+    grade: Codes
+    items: Integers
+
+
 class Rows(NamedTuple):
     """Which rows belong to which list: places ``begin`` … ``end`` − 1 of ``row_of``, or of the rows as they are."""
 
@@ -54,6 +64,12 @@ class Rows(NamedTuple):
         """Row numbers of one list."""
         places = np.arange(self.begin[index], self.end[index])
         return self.row_of[places] if self.row_of.size else places
+
+    def any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether any row of each list is marked."""
+        in_order = marked[self.row_of] if self.row_of.size else marked
+        before = np.concatenate([[0], np.cumsum(in_order)])
+        return np.asarray(before[self.end] > before[self.begin])
 
 
 def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int) -> list[Result]:

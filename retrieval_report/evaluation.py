@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -36,6 +36,8 @@ def evaluate(
     unjudged: str | None = None,
     unjudged_query: str = "error",
     null_distance: str = "error",
+    truncated: str | Mapping[str, str] = "auto",
+    relevant_items: str = "pooled",
     threads: int | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
@@ -85,6 +87,13 @@ def evaluate(
         "error" or "skip": what happens to queries without any judgement.
     null_distance
         "error" or "not_retrieved": whether rows without distance are errors, or items known but not retrieved.
+    truncated
+        Whether lists were cut, such as top-k lists are: "no" (they hold all items), "between_ties" (the last tie is
+        whole, as with ``count_codes(depth=)``), "within_tie" (the last tie may be cut), or "auto", which decides for
+        every model from what its lists show, and warns; a mapping of models to these words is accepted too.
+    relevant_items
+        "pooled", "own" or "error": without judgements and ``n_relevant``, the relevant items of a query are those
+        that any of the models shows, or those in the model's own list, or nobody knows them, which is an error.
     threads
         Default: all processors. The result does not depend on it.
     progress
@@ -95,7 +104,9 @@ def evaluate(
     polars.DataFrame
         ``model``, ``query``, ``metric``, ``cutoff`` (null: whole list), ``policy``, ``value``, ``std`` (of the value
         under random tie order; null for naive, best and worst, and where no exact value is feasible), ``items``,
-        ``n_relevant``; sorted by model and query. A value is null where the query was skipped.
+        ``n_relevant``, ``truncated`` (the score reaches into what the cut of its list leaves open) and ``pooled``
+        (``n_relevant`` counts what models retrieved from cut lists; the true number may be larger); sorted by model
+        and query. A value is null where the query was skipped.
 
     Raises
     ------
@@ -104,6 +115,14 @@ def evaluate(
 
     Notes
     -----
+    Of a list that was cut, a score whose cutoff ends before the last tie begins is exact whatever follows. One that
+    reaches further is ``truncated``: ``worst`` and ``best`` are then the extremes over every completion of the list
+    (any number of further items at its last distance, of any relevance that the judgements, ``n_relevant`` or the
+    grades seen still allow, in every order; null where nothing bounds them), ``std`` is null, and ``expected`` is
+    the mean over the orders of the rows that are there. That is an estimate: unbiased for sums over positions
+    (precision, recall, DCG) where the engine broke the cut tie at random, of unknown bias for all else, and at a
+    cutoff of null, which looks beyond the list, too low wherever relevant items are missing.
+
     Of files and of a LazyFrame, no more than some two million rows are in memory at a time (and the rows of the
     largest query), so only the scores have to fit: about 100 bytes each. :func:`evaluate_to` writes them to a file
     instead. A LazyFrame is computed once. From two million rows on, a LazyFrame, and files in which the rows of a
@@ -145,6 +164,8 @@ def evaluate(
         unjudged=unjudged,
         unjudged_query=unjudged_query,
         null_distance=null_distance,
+        truncated=truncated,
+        relevant_items=relevant_items,
         threads=threads,
         progress=progress,
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -12,19 +13,23 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from retrieval_report.arrays import Integers, Lists, keys_of
+from retrieval_report.completion import Completions
 from retrieval_report.errors import DataError, RetrievalReportWarning
-from retrieval_report.joining import Prepared, prepare
+from retrieval_report.following import reaching, unsure
+from retrieval_report.joining import prepare
 from retrieval_report.kernels import shuffling
-from retrieval_report.metrics import NDCG
+from retrieval_report.layout import Prepared
+from retrieval_report.list_scores import ListScores
+from retrieval_report.metrics import NDCG, Metric
 from retrieval_report.needs import warn_steep
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SCORES
 from retrieval_report.scoring import Arrangement, Scorer, Scores, arrange
+from retrieval_report.truncation import warn_truncated
 
 __all__ = [
-    "ListScores",
     "Run",
     "draw_means",
     "drawn_lists",
@@ -38,64 +43,9 @@ __all__ = [
 PIECE = 1_000_000  # rows of the long frame that are written together
 BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
 
+ARRAYS = ("values", "spreads", "truncated")
+
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class ListScores:
-    """Scores of lists, a column for every metric, cutoff and policy: a sixth of the long frame's size."""
-
-    lists: pl.DataFrame  # model, query, items, n_relevant
-    columns: pl.DataFrame  # metric, cutoff, policy
-    values: Floats  # (lists, columns), NaN where there is none
-    spreads: Floats  # standard deviations, likewise
-
-    @classmethod
-    def of(cls, parts: Sequence[ListScores]) -> ListScores:
-        """Scores of different lists as one, sorted by model and query."""
-        values, spreads = (np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "spreads"))
-        whole = cls(pl.concat([part.lists for part in parts]), parts[0].columns, values, spreads)
-        return whole.take(whole.lists.select(pl.arg_sort_by("model", "query")).to_series().to_numpy())
-
-    def take(self, which: NDArray[np.integer]) -> ListScores:
-        """The scores of some of the lists."""
-        return ListScores(self.lists[which], self.columns, self.values[which], self.spreads[which])
-
-    def frames(self) -> Iterator[pl.DataFrame]:
-        """The long frame piece by piece, some million rows each."""
-        step = max(PIECE // max(self.columns.height, 1), 1)
-        for first in range(0, max(self.lists.height, 1), step):
-            own = slice(first, first + step)
-            yield ListScores(self.lists[own], self.columns, self.values[own], self.spreads[own]).frame()
-
-    def frame(self) -> pl.DataFrame:
-        """The long frame: a row for every list, metric, cutoff and policy."""
-        lists, width = self.lists.height, self.columns.height
-        which = pl.Series(np.repeat(np.arange(lists, dtype=np.uint32), width))
-        numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
-        frame = pl.concat(
-            [
-                pl.DataFrame([_stretched(self.lists["model"], width), self.lists["query"].gather(which)]),
-                _tiled(self.columns, lists),
-                numbers.with_columns(pl.all().fill_nan(None)),
-                self.lists.select("items", "n_relevant")[which],
-            ],
-            how="horizontal",
-        )
-        return frame.select(list(SCORES))
-
-
-def _stretched(names: pl.Series, times: int) -> pl.Series:
-    """Every name so many times, run by run: gathering text costs ten times as much."""
-    runs = names.rle().struct.unnest()
-    parts = [pl.Series([name]).new_from_index(0, length * times) for length, name in runs.iter_rows()]
-    return pl.concat([names.clear(), *parts]).rename(names.name)
-
-
-def _tiled(frame: pl.DataFrame, times: int) -> pl.DataFrame:
-    """The frame so many times over, in blocks: gathering its text costs eight times as much."""
-    block = pl.concat([frame] * min(times, BLOCK)).rechunk() if times else frame.clear()
-    return pl.concat([*[block] * (times // BLOCK), block[: times % BLOCK * frame.height]]).rechunk()
 
 
 @dataclass
@@ -156,6 +106,33 @@ class Run:
         undefined: NDArray[np.bool_] = np.concatenate(parts, axis=1) & ~unknown[:, None]
         return undefined
 
+    @cached_property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Scores (lists, columns) that reach into what the cut of their list leaves open."""
+        return self._where(reaching) & ~self.left_out()[:, None]
+
+    def _where(self, rule: Callable[[Scorer, Metric], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        parts = []
+        for metric, cutoffs in self.requests:
+            found = rule(self.deep_scorer if metric.own_depth else self.scorer, metric)
+            parts.append(found[:, [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]])
+        return np.concatenate(parts, axis=1)
+
+    def complete(self, values: Floats, *, best: bool) -> None:
+        """Put the extremes over all completions of cut lists where scores depend on what is open."""
+        if not self.prepared.beyond.any:
+            return
+        wanted = self.truncated | self._where(unsure)
+        which = np.flatnonzero(wanted.any(axis=1))
+        prepared, workers = self.prepared.take(which), self.options.workers
+        found = Completions(prepared, self.scorer.cutoffs, workers).extremes(self.plain, best=best)
+        if self.deep:
+            found |= Completions(prepared, (), workers).extremes(self.deep, best=best)
+        places = [(metric, None if metric.own_depth else k) for metric, cutoffs in self.requests for k in cutoffs]
+        for column, place in enumerate(places):
+            marked = wanted[which, column]
+            values[which[marked], column] = found[place][marked]
+
     def left_out(self) -> NDArray[np.bool_]:
         """Lists without a value: their query has no judgements, nothing relevant, or no rows, and is to be skipped."""
         nobody = self.prepared.relevant < 0
@@ -188,8 +165,11 @@ def _scores(run: Run, means: _Means | None = None) -> ListScores:
             into.value[:], into.std[:] = _shuffled_scores(run, means)
         else:
             run.score(arrange(run.prepared, policy), into)
+            if policy in ("best", "worst"):
+                run.complete(into.value, best=policy == "best")
             if policy != "expected":
                 into.std[:] = np.nan
+        into.std[run.truncated] = np.nan
     return _list_scores(run, values, spreads)
 
 
@@ -261,6 +241,7 @@ def start(rankings: object, judgements: object, queries: object, requests: Reque
     if without and not (prepared.relevant > 0).any():
         warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
     run = Run(prepared, requests, options)
+    warn_truncated(prepared.decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=5)
     asked = [metric for metric, _ in requests]
     warn_steep(asked, prepared.grades, stacklevel=5)
     ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric in asked)
@@ -347,7 +328,11 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
     undefined = run.undefined() if run.options.no_relevant == "one" else None
     if undefined is not None:
+        known = values.copy()
         values[undefined] = 1.0
+        if "worst" in policies:  # of R unknown it is not even known that nothing is relevant
+            unknown = undefined & run.truncated & prepared.beyond.pooled[:, None]
+            values[unknown, policies.index("worst")] = known[unknown, policies.index("worst")]
         spreads[undefined] = np.where(np.isnan(spreads[undefined]), np.nan, 0.0)
     left_out = run.left_out()
     values[left_out], spreads[left_out] = np.nan, np.nan
@@ -362,6 +347,8 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     lists = prepared.names.with_columns(
         items=pl.Series(prepared.length, dtype=pl.Int64),
         n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
+        pooled=pl.Series(prepared.beyond.pooled),
     ).with_columns(pl.when(pl.col("n_relevant") >= 0).then(pl.col("n_relevant")))
     shape = prepared.names.height, columns.height
-    return ListScores(lists, columns, values.reshape(shape), spreads.reshape(shape))
+    truncated = np.repeat(run.truncated, len(policies), axis=1)
+    return ListScores(lists, columns, values.reshape(shape), spreads.reshape(shape), truncated)

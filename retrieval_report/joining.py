@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report import arrays
-from retrieval_report.arrays import Codes, Integers, Lists, Rows
+from retrieval_report.arrays import Cells, Codes, Integers, Keys, Rows
+from retrieval_report.beyond import decide_lists
 from retrieval_report.checking import check_agreement, check_unique, refuse, warn_merging, warn_unmatched
-from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.errors import KeyMismatchError, ParameterError, RetrievalReportWarning
 from retrieval_report.kernels import grouping
+from retrieval_report.layout import Known, Prepared, lay_out, with_decisions
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import (
-    MOST_ITEMS,
     check_counts,
     check_judgements,
     check_queries,
@@ -34,45 +35,6 @@ NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """Everything the kernels need, one entry a list (model, query), sorted by model and query."""
-
-    names: pl.DataFrame  # model, query
-    ties: Lists  # the true ties
-    naive: Lists | None  # every row a tie of its own, in the naive order
-    judged: Lists  # all judged items, by falling grade
-    listed: Lists  # the list's items, by falling grade
-    grades: NDArray[np.float64]  # the distinct relevances, ascending; codes index into them
-    relevant_grade: NDArray[np.bool_]
-    relevant: Integers  # R of each list; −1 where the query has no judgements
-    length: Integers  # items of each list
-    missing: NDArray[np.bool_]  # the model has no rows for the query
-    without: NDArray[np.bool_]  # no relevant item is known, and the rows or something beside them would tell of one
-
-    def take(self, which: Integers) -> Prepared:
-        """Some of the lists, any as often as it is named, without their naive order."""
-        lists = {name: getattr(self, name).take(which) for name in ("ties", "judged", "listed")}
-        arrays = {name: getattr(self, name)[which] for name in ("names", "relevant", "length", "missing", "without")}
-        return replace(self, naive=None, **lists, **arrays)
-
-
-class Cells(NamedTuple):
-    """Items of lists by grade, as flat arrays: those of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
-
-    start: Integers
-    grade: Codes
-    items: Integers
-
-
-class Known(NamedTuple):
-    """What is known of each list beside its rows."""
-
-    cells: Cells  # all its judged items; without judgements, items that were not retrieved
-    judged: NDArray[np.bool_] | None = None  # with judgements: whether its query has any
-    n_relevant: Integers | None = None  # R as the queries frame says, −1 where it does not
-
-
-@dataclass(frozen=True)
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
     present: pl.DataFrame | None  # model, query of all rows received, where some of them then leave their list
@@ -83,59 +45,36 @@ class _Parts:
 
 def prepare(rankings: object, judgements: object, queries: object, options: Options) -> Prepared:
     """Check the frames, join them and lay them out as lists."""
+    if options.relevant_items == "error":
+        _refuse_unknown_relevant(judgements, queries)
     parts = _judge(_read(rankings, judgements, queries, options), options)
     found, rows = arrays.locate(parts.rows, [key for key in KEYS if key in parts.rows.columns])
     found = with_model(found)
     for column in KEYS:
         warn_merging(found, column, "rankings")
     grades, grade = arrays.grade_codes(parts.rows["relevance"], _relevances(parts))
+    keys = None
     if "item" in parts.rows.columns:
         judged = parts.judgements is not None
-        check_items(parts.rows, parts.unretrieved, found, rows, grade, judged=judged, workers=options.workers)
+        keys = check_items(parts.rows, parts.unretrieved, found, rows, grade, judged=judged, workers=options.workers)
     names, missing = _all_lists(parts, found, options)
     rows = _spread(rows, found, names)
-    cells = Cells(*_extra_cells(parts, names, grades))
+    pool = _pool(parts, options) if found["model"].n_unique() > 1 else None
+    cells = Cells(*_extra_cells(parts, names, grades, pool))
     if parts.judgements is None:
-        known = Known(cells, n_relevant=_told_numbers(parts, names))
+        known = Known(cells, n_relevant=_told_numbers(parts, names), pooled=pool is not None)
     else:
         told = parts.judgements.select("query").unique().with_columns(told=pl.lit(True))
         is_told = names.join(told, on="query", how="left", maintain_order="left")["told"].fill_null(False)
         known = Known(cells, judged=is_told.to_numpy())
-    return lay_out(names, missing, rows, parts.rows, grades, grade, known, options)
-
-
-def lay_out(
-    names: pl.DataFrame,
-    missing: NDArray[np.bool_],
-    rows: Rows,
-    frame: pl.DataFrame,
-    grades: NDArray[np.float64],
-    grade: Codes,
-    known: Known,
-    options: Options,
-) -> Prepared:
-    """Lists from checked rows: ``rows`` says which of ``frame`` are whose, ``grade`` which of ``grades`` each has."""
-    relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
-    order = order_column(frame)
-    if options.distance_threshold is not None:
-        grade[(frame[order] > options.distance_threshold).to_numpy()] = 0  # grade 0 is always the first
-    key = arrays.order_keys(frame[order], falling=order == "score")
-    count = frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64)
-    naive = "naive" in options.policies
-    ties, each = arrays.lists_from_rows(rows, key, grade, count, grades.size, naive=naive, workers=options.workers)
-    none = np.zeros(names.height + 1, np.int64)
-    listed = arrays.ideal_lists(ties, none, *NO_CELLS, grades.size)
-    own = ties if known.judged is None else Lists(none, np.zeros(1, np.int64), *NO_CELLS)
-    judged = arrays.ideal_lists(own, *known.cells, grades.size)
-    relevant = judged.total(relevant_grade.astype(np.float64)).astype(np.int64)
-    if known.judged is not None:
-        relevant[~known.judged] = -1
-    elif known.n_relevant is not None:
-        judged, relevant = _told_relevant(names, judged, relevant, known.n_relevant, relevant_grade)
-    # Of a query that a model has no rows for, its rows cannot say that nothing is relevant.
-    told = known.judged is not None if known.n_relevant is None else known.n_relevant >= 0
-    without = (relevant == 0) & (~missing | told)
-    return Prepared(names, ties, each, judged, listed, grades, relevant_grade, relevant, ties.length, missing, without)
+    prepared = lay_out(names, missing, rows, parts.rows, grades, grade, known, options)
+    if keys is None and parts.judgements is None:
+        _warn_unequal(prepared)
+    shown = prepared.listed.total(prepared.relevant_grade.astype(np.float64)).astype(np.int64)
+    # A list that shows fewer because some are too far lacks nothing.
+    sure = ~prepared.beyond.pooled | (np.diff(cells.start) > 0 if pool is None else False)
+    said = np.where(sure & ~prepared.beyond.far, prepared.relevant, -1)
+    return with_decisions(prepared, decide_lists(names, prepared.ties, rows, keys, shown, said, options), options)
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options) -> _Parts:
@@ -275,10 +214,11 @@ def check_items(
     *,
     judged: bool,
     workers: int,
-) -> None:
+) -> Keys:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query.
 
     ``rows`` says which of ``frame`` are whose of the lists ``found``; ``judged``: relevance is not the models' own.
+    Returns the keys of the items.
     """
     keys = arrays.id_keys(frame["item"])
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
@@ -290,7 +230,7 @@ def check_items(
         if not judged:
             check_agreement(pl.concat(one))
     if judged or found["model"].n_unique() < 2:
-        return
+        return keys
     by_query = found.with_row_index("list").sort("query", maintain_order=True)
     first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
     group_start = np.append(np.flatnonzero(first), found.height)
@@ -299,6 +239,7 @@ def check_items(
     )
     if row >= 0:
         check_agreement(with_model(frame))
+    return keys
 
 
 def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
@@ -356,17 +297,57 @@ def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:
     return Rows(begin, end, rows.row_of)
 
 
-def _extra_cells(parts: _Parts, names: pl.DataFrame, grades: NDArray[np.float64]) -> tuple[Integers, Codes, Integers]:
-    """Judged items of every list that its rows do not show: all judgements, or the rows without distance."""
+def _pool(parts: _Parts, options: Options) -> pl.DataFrame | None:
+    """The relevant items that any model shows or knows of, each once; None where R is not to be pooled."""
+    if parts.judgements is not None or options.relevant_items == "own" or "item" not in parts.rows.columns:
+        return None
+    columns, rows = ["query", "item", "relevance"], parts.rows
+    if options.distance_threshold is not None:
+        rows = rows.filter(pl.col(order_column(rows)) <= options.distance_threshold)
+    shown = [part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, parts.unretrieved)]
+    pooled = pl.concat([part.cast({"relevance": pl.Float64}) for part in shown])
+    return pooled.unique(["query", "item"])
+
+
+def _extra_cells(
+    parts: _Parts, names: pl.DataFrame, grades: NDArray[np.float64], pool: pl.DataFrame | None
+) -> tuple[Integers, Codes, Integers]:
+    """Items known of every list beside its rows: all judgements, what any model shows, or the rows without distance."""
     lists = names.with_row_index("list")
-    if parts.judgements is None:
-        keys, items = KEYS, parts.unretrieved
-    else:
+    if parts.judgements is not None:
         keys, items = ["query"], parts.judgements
+    elif pool is not None:
+        keys, items = ["query"], pool
+    else:
+        keys, items = KEYS, parts.unretrieved
     cells = items.group_by(*keys, "relevance").agg(pl.len().alias("count"))
     cells = lists.join(cells, on=keys).select("list", "relevance", "count").sort("list", "relevance")
     grade = np.searchsorted(grades, cells["relevance"].cast(pl.Float64).to_numpy()).astype(np.int32)
     return arrays.starts(cells["list"].to_numpy(), names.height), grade, cells["count"].cast(pl.Int64).to_numpy()
+
+
+def _refuse_unknown_relevant(judgements: object, queries: object) -> None:
+    if judgements is None and (queries is None or "n_relevant" not in to_polars(queries, "queries").columns):
+        raise ParameterError(
+            "relevant_items='error': neither judgements nor a column 'n_relevant' of the queries say how many relevant "
+            "items a query has; give one of them, or 'pooled' (those that some model retrieved) or 'own'"
+        )
+
+
+def _warn_unequal(prepared: Prepared) -> None:
+    """Tell of models whose counts hold different numbers of relevant items for a query: items are not there to pool."""
+    found = prepared.names.with_columns(relevant=pl.Series(prepared.relevant)).filter(~pl.Series(prepared.missing))
+    differ = found.group_by("query").agg(pl.col("relevant").min(), most=pl.col("relevant").max())
+    differ = differ.filter(pl.col("relevant") < pl.col("most")).sort("query")
+    if differ.height:
+        query, least, most = differ.row(0)
+        warnings.warn(
+            f"counts: of {differ.height} queries some models show more relevant items than others, first query "
+            f"{query!r}: {least} to {most}. Counts have no items to pool, so recall, ap and ndcg of a model are "
+            "divided by its own number; n_relevant in the queries frame would tell the true one",
+            RetrievalReportWarning,
+            stacklevel=6,
+        )
 
 
 def _told_numbers(parts: _Parts, names: pl.DataFrame) -> Integers | None:
@@ -375,25 +356,3 @@ def _told_numbers(parts: _Parts, names: pl.DataFrame) -> Integers | None:
         return None
     told = parts.queries.select(pl.col("query").cast(names.schema["query"]), pl.col("n_relevant").cast(pl.Int64))
     return names.join(told, on="query", how="left", maintain_order="left")["n_relevant"].to_numpy()
-
-
-def _told_relevant(
-    names: pl.DataFrame, judged: Lists, relevant: Integers, told: Integers, relevant_grade: NDArray[np.bool_]
-) -> tuple[Lists, Integers]:
-    """R as told; relevant items that a list has not seen are in its ideal, with the lowest grade of those it has."""
-    told = np.where(told < 0, relevant, told)
-    less = np.flatnonzero(told < relevant)
-    if less.size:
-        model, query = names.row(int(less[0]))
-        raise DataError(
-            f"column 'n_relevant': {less.size} lists hold more relevant items than the queries frame says, first "
-            f"query {query!r} of model {model!r}: {relevant[less[0]]} found, {told[less[0]]} told"
-        )
-    if relevant_grade.any():
-        lowest = np.full(names.height, np.argmax(relevant_grade), np.int32)  # where none is seen, any will do
-        owner = np.repeat(np.arange(names.height), np.diff(judged.tie[judged.start]))
-        known = np.flatnonzero(relevant_grade[judged.grade])  # grades fall: the last written is the lowest
-        lowest[owner[known]] = judged.grade[known]
-        extra = (np.arange(names.height + 1), lowest, np.minimum(told - relevant, MOST_ITEMS))
-        judged = arrays.ideal_lists(judged, *extra, relevant_grade.size)
-    return judged, told

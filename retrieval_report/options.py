@@ -9,6 +9,7 @@ from typing import Any
 from retrieval_report.arguments import check_whole, is_number, is_whole, listed
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
+from retrieval_report.truncation import AUTO, check_truncated
 
 __all__ = [
     "MISSING_QUERY",
@@ -16,6 +17,7 @@ __all__ = [
     "NO_RELEVANT",
     "NULL_DISTANCE",
     "POLICIES",
+    "RELEVANT_ITEMS",
     "UNJUDGED",
     "UNJUDGED_QUERY",
     "Options",
@@ -29,6 +31,7 @@ MISSING_QUERY = ("zero", "skip", "error")
 UNJUDGED = ("non_relevant", "drop", "error")
 UNJUDGED_QUERY = ("error", "skip")
 NULL_DISTANCE = ("error", "not_retrieved")
+RELEVANT_ITEMS = ("pooled", "own", "error")
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
 
@@ -59,6 +62,8 @@ class Options:
     unjudged: str | None = None
     unjudged_query: str = "error"
     null_distance: str = "error"
+    truncated: Any = AUTO  # one of truncation.TRUNCATED, or a mapping of models to them
+    relevant_items: str = "pooled"
     threads: int | None = None
     progress: bool = False
 
@@ -76,6 +81,8 @@ class Options:
             check_choice("unjudged", self.unjudged, UNJUDGED)
         check_choice("unjudged_query", self.unjudged_query, UNJUDGED_QUERY)
         check_choice("null_distance", self.null_distance, NULL_DISTANCE)
+        self._keep("truncated", check_truncated(self.truncated))
+        check_choice("relevant_items", self.relevant_items, RELEVANT_ITEMS)
         self._keep_numbers()
 
     def _keep_numbers(self) -> None:

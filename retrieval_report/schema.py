@@ -86,6 +86,8 @@ SCORES = {
     "std": pl.Float64,
     "items": pl.Int64,
     "n_relevant": pl.Int64,
+    "truncated": pl.Boolean,
+    "pooled": pl.Boolean,
 }
 SUMMARY = {
     "model": pl.String,
@@ -103,6 +105,8 @@ SUMMARY = {
     "no_relevant": pl.Int64,
     "missing": pl.Int64,
     "unjudged": pl.Int64,
+    "truncated_share": pl.Float64,
+    "pooled": pl.Boolean,
 }
 
 

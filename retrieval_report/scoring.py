@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from retrieval_report import needs
 from retrieval_report.arrays import Integers, Lists, ordered, over_ranges
 from retrieval_report.errors import DataError
-from retrieval_report.joining import Prepared
 from retrieval_report.kernels import additive, cascade, pairwise, ratios, tables
+from retrieval_report.layout import Prepared
 from retrieval_report.metrics import DCG, NDCG, Metric
 
 __all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "arrange"]
@@ -103,7 +103,7 @@ class Scorer:
         for metric in metrics:
             need = metric.need
             if need not in sums:
-                sums[need] = self._moments(need, arrangement)
+                sums[need] = self.moments(need, arrangement)
             divisor = metric.divisor(self)
             unit = 1.0 if isinstance(metric, NDCG) else self.unit(need)  # its ideal is in the same unit
             with np.errstate(over="ignore"):
@@ -132,7 +132,8 @@ class Scorer:
             if isinstance(metric.need, needs.OwnIdeal):
                 metric.need.check(self.prepared.grades)
 
-    def _moments(self, need: needs.Need, arrangement: Arrangement) -> Moments:
+    def moments(self, need: needs.Need, arrangement: Arrangement) -> Moments:
+        """Mean and variance of a sum, columns in ascending order of cutoff."""
         lists = arrangement.lists
         if isinstance(need, needs.Sum):
             return self._run(_sum_task(self, need, self.depths), lists, self.depths)

@@ -39,6 +39,8 @@ def scores_of(
                     "std": spread,
                     "items": [100] * len(values),
                     "n_relevant": [5] * len(values),
+                    "truncated": [False] * len(values),
+                    "pooled": [False] * len(values),
                 },
                 schema={name: dtype or pl.String for name, dtype in SCORES.items()},
             )

@@ -16,10 +16,20 @@ PACKAGE = "retrieval_report"
 
 # From the ground up; a module imports from its own layer or from those before it.
 LAYERS = (
-    {"arguments", "checking", "errors", "schema"},
-    {"arrays", "codes", "joining", "kernels", "needs", "options", "radius", "reading", "ties"},
+    {"arguments", "checking", "errors", "schema", "truncation"},
+    {"arrays", "beyond", "codes", "joining", "kernels", "layout", "needs", "options", "radius", "reading", "ties"},
     {"metrics", "parsing", "weights"},
-    {"counting", "evaluation", "every_order", "in_memory", "scoring", "stream"},
+    {
+        "completion",
+        "counting",
+        "evaluation",
+        "every_order",
+        "following",
+        "in_memory",
+        "list_scores",
+        "scoring",
+        "stream",
+    },
     {"analysis", "spark"},
     {"charts"},
     {"codes_files", "output", "report", "samples", "terminal"},

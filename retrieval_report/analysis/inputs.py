@@ -35,6 +35,7 @@ __all__ = [
 
 PLACE = ["metric", "cutoff", "policy"]
 DIGITS = 12  # scores are exact to 1e-12, so what differs by less is equal
+FLAGS = ("truncated", "pooled")  # of scores; those from elsewhere may lack them, and are then not in doubt
 BLOCK = 1 << 22  # differences held at a time
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -49,7 +50,9 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
     retrieval_report.errors.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value', 'std', \
 'items', 'n_relevant'; expected what evaluate returns
     """
-    frame = hold(to_polars(scores, what), SCORES, what, "evaluate")
+    frame = to_polars(scores, what)
+    frame = frame.with_columns(pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns)
+    frame = hold(frame, SCORES, what, "evaluate")
     keys = ["model", "query", *PLACE]
     for name in ("model", "query", "metric", "policy"):
         refuse(frame, pl.col(name).is_null(), name, f"null in the {what}")

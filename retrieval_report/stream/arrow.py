@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from retrieval_report.errors import RetrievalReportError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS
-from retrieval_report.in_memory import ListScores, score_prepared
+from retrieval_report.in_memory import score_prepared
 from retrieval_report.joining import KEYS
+from retrieval_report.list_scores import ListScores
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
@@ -23,7 +24,7 @@ __all__ = ["score_stream", "scores_schema"]
 
 CHUNK_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
 BATCH_ROWS = 1 << 16  # scores in a batch that goes out
-ARROW = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64()}
+ARROW = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64(), pl.Boolean: pa.bool_()}
 
 
 def score_stream(
@@ -143,7 +144,7 @@ def _batches(scores: ListScores) -> Iterator[pa.RecordBatch]:
     step = max(1, BATCH_ROWS // scores.columns.height)
     for first in range(0, scores.lists.height, step):
         part = slice(first, first + step)
-        frame = ListScores(scores.lists[part], scores.columns, scores.values[part], scores.spreads[part]).frame()
+        frame = scores.take(part).frame()
         table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
         query = table.schema.field("query").type
         schema = scores_schema(pa.string() if pa.types.is_large_string(query) else query)

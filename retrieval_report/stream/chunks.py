@@ -15,12 +15,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report import arrays
-from retrieval_report.arrays import Integers, Rows
+from retrieval_report.arrays import Cells, Integers, Rows
 from retrieval_report.checking import refuse
 from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, ParameterError
-from retrieval_report.joining import KEYS, UNJUDGED_HINT, Cells, Known, Prepared, lay_out
+from retrieval_report.joining import KEYS, UNJUDGED_HINT
+from retrieval_report.layout import Known, Prepared, lay_out, with_decisions
 from retrieval_report.options import Options
 from retrieval_report.schema import check_counts, check_relevance, order_column, with_model
+from retrieval_report.truncation import AUTO, NO, Decision, given
 
 __all__ = ["LISTED", "RECEIVED", "TOLD", "Whole", "prepare_chunk", "ready"]
 
@@ -76,7 +78,15 @@ def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: Whole, options:
     beside = _known(frame, cells, grades, names, whole)
     _check_lists(frame, names, missing, beside, whole, options)
     place = Rows(start[:-1], start[1:], np.empty(0, np.uint32))
-    return lay_out(names, missing, place, items, grades, grade, beside, options)
+    prepared = lay_out(names, missing, place, items, grades, grade, beside, options)
+    # A stream shows no list beside another, so nothing can be found out here: what is not said is taken as whole.
+    words = {model: NO if word == AUTO else word for model, word in given(options.truncated, _models(names)).items()}
+    decisions = {model: Decision(word, "as given", 0) for model, word in words.items()}
+    return with_decisions(prepared, decisions, options)
+
+
+def _models(names: pl.DataFrame) -> list[str]:
+    return names["model"].unique().to_list()
 
 
 def _numbered(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

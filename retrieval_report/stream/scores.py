@@ -12,7 +12,7 @@ import polars as pl
 
 from retrieval_report.arguments import check_whole
 from retrieval_report.errors import OutputError
-from retrieval_report.in_memory import ListScores
+from retrieval_report.list_scores import ListScores
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics

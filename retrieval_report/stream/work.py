@@ -11,7 +11,8 @@ import polars as pl
 from tqdm import tqdm
 
 from retrieval_report.errors import KeyMismatchError, RetrievalReportError
-from retrieval_report.in_memory import ListScores, score_lists
+from retrieval_report.in_memory import score_lists
+from retrieval_report.list_scores import ListScores
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests
 from retrieval_report.reading.frames import to_polars

@@ -1,0 +1,153 @@
+"""Lists as a deeper retrieval could complete them, and the best NDCG where their ideal depends on it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.compile import ZERO, kernel
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
+from retrieval_report.kernels.shuffling import mix
+from retrieval_report.kernels.tables import Weights
+
+__all__ = ["best_ratio", "complete", "fingerprints"]
+
+Keys = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+
+@kernel
+def fingerprints(
+    first: int, last: int, begin: Integers, end: Integers, row_of: NDArray[np.uint32], keys: Keys, out: Keys
+) -> None:
+    """A number for every list that is equal where two lists hold the same items, in any order."""
+    for q in range(first, last):
+        total = np.uint64(0)
+        for row in range(begin[q], end[q]):
+            total += mix(keys[row_of[row]] if row_of.size else keys[row])
+        out[q] = total
+
+
+@kernel
+def complete(
+    lists: Lists,
+    open_last: Bools,
+    extra_start: Integers,
+    extra_grade: Codes,
+    extra_items: Integers,
+    kinds: int,
+    new_start: Integers,
+    new_tie: Integers,
+    grade: Codes,
+    items: Integers,
+) -> tuple[int, int]:
+    """Fill in every list's ties with extra items in its last tie (``open_last``), or in a tie of their own behind it.
+
+    Returns how many ties and cells there are.
+    """
+    ties = cells = ZERO
+    tally = np.zeros(kinds, np.int64)
+    for q in range(lists.start.size - 1):
+        closed = lists.start[q + 1] - (1 if open_last[q] and lists.start[q + 1] > lists.start[q] else 0)
+        for tie in range(lists.start[q], closed):
+            for cell in range(lists.tie[tie], lists.tie[tie + 1]):
+                grade[cells], items[cells] = lists.grade[cell], lists.items[cell]
+                cells += 1
+            ties += 1
+            new_tie[ties] = cells
+        for tie in range(closed, lists.start[q + 1]):
+            for cell in range(lists.tie[tie], lists.tie[tie + 1]):
+                tally[lists.grade[cell]] += lists.items[cell]
+        for cell in range(extra_start[q], extra_start[q + 1]):
+            tally[extra_grade[cell]] += extra_items[cell]
+        before = cells
+        for code in range(kinds):
+            if tally[code] > 0:
+                grade[cells], items[cells] = code, tally[code]
+                cells += 1
+                tally[code] = 0
+        if cells > before:
+            ties += 1
+            new_tie[ties] = cells
+        new_start[q + 1] = ties
+    return ties, cells
+
+
+@kernel
+def best_ratio(
+    start: int,
+    depth: int,
+    won: float,
+    ideal: Integers,
+    front: Integers,
+    optional: Integers,
+    least: int,
+    most: int,
+    gains: Floats,
+    weights: Weights,
+) -> float:
+    """The largest DCG / ideal DCG of the first ``depth`` positions over the items that may follow a list.
+
+    The list has ``start`` items before, which contribute ``won``. By grade code, rising: ``ideal`` items are in the
+    ideal anyway, ``front`` of them can stand right behind the start, and up to ``optional`` more can be added to
+    both, ``least`` to ``most`` in all. Dinkelbach's method: the root λ of max(DCG − λ · ideal); each
+    maximum by dynamic programming over the number of items added, grades falling, which fixes all positions.
+    """
+    ratio = 0.0
+    for _ in range(60):
+        better = _best_difference(start, depth, won, ideal, front, optional, least, most, gains, weights, ratio)
+        if better <= ratio:
+            break
+        ratio = better
+    return ratio
+
+
+@kernel
+def _weight(weights: Weights, begin: int, end: int, depth: int) -> float:
+    """Σ of the weights of the positions begin + 1 … end, none behind ``depth``."""
+    begin, end = min(begin, depth), min(end, depth)
+    result: float = (weights.total[end] - weights.total[begin]) + (weights.total_low[end] - weights.total_low[begin])
+    return result
+
+
+@kernel
+def _best_difference(
+    start: int,
+    depth: int,
+    won: float,
+    ideal: Integers,
+    front: Integers,
+    optional: Integers,
+    least: int,
+    most: int,
+    gains: Floats,
+    weights: Weights,
+    ratio: float,
+) -> float:
+    """DCG / ideal DCG of the completion that has the largest DCG − ratio · ideal DCG."""
+    room = depth + 1  # numbers of items added; more than ``depth`` change nothing
+    low = -np.inf
+    score, dcg, norm = np.full(room, low), np.zeros(room), np.zeros(room)
+    score[0], dcg[0] = won, won
+    at, ideal_at = start, 0
+    for code in range(gains.size - 1, -1, -1):
+        new_score, new_dcg, new_norm = np.full(room, low), np.zeros(room), np.zeros(room)
+        for added in range(room):
+            if score[added] == low:
+                continue
+            for more in range(min(optional[code], min(most, depth) - added) + 1):
+                top = _weight(weights, at + added, at + added + front[code] + more, depth)
+                bottom = _weight(weights, ideal_at + added, ideal_at + added + ideal[code] + more, depth)
+                value = score[added] + gains[code] * (top - ratio * bottom)
+                if value > new_score[added + more]:
+                    new_score[added + more] = value
+                    new_dcg[added + more] = dcg[added] + gains[code] * top
+                    new_norm[added + more] = norm[added] + gains[code] * bottom
+        score, dcg, norm = new_score, new_dcg, new_norm
+        at, ideal_at = at + front[code], ideal_at + ideal[code]
+    best, result = low, 0.0
+    for added in range(room):
+        if added >= min(least, depth) and score[added] > best:
+            best = score[added]
+            result = dcg[added] / norm[added] if norm[added] > 0 else 0.0
+    return result
