@@ -15,6 +15,7 @@ from retrieval_report.kernels import completions
 from retrieval_report.options import Options
 from retrieval_report.schema import MOST_ITEMS
 from retrieval_report.truncation import (
+    AUTO,
     LIST_FACTS,
     NO,
     SAMPLE_QUERIES,
@@ -22,6 +23,8 @@ from retrieval_report.truncation import (
     Decision,
     check_models,
     decide,
+    given,
+    judge,
 )
 
 __all__ = ["Beyond", "decide_lists", "difference", "last_ties", "open_lists"]
@@ -49,9 +52,9 @@ class Beyond:
         return Beyond(self.before[which], self.within[which], self.pooled[which], self.far[which])
 
     @property
-    def any(self) -> bool:
-        """Whether any list is open."""
-        return bool((self.before < MOST_ITEMS).any())
+    def open(self) -> Bools:
+        """Lists that were cut."""
+        return self.before < MOST_ITEMS
 
 
 def last_ties(ties: Lists, counted: Bools | None = None) -> Integers:
@@ -118,8 +121,11 @@ def decide_lists(
     ``keys`` are those of the items of the rows, None for counts; ``found`` the relevant items of each list, and
     ``known`` those that judgements or ``n_relevant`` tell of, −1 where they do not.
     """
-    if options.truncated == NO:
-        return {model: Decision(NO, "as given", 0) for model in names["model"].unique().sort()}
+    models = names["model"].unique().sort().to_list()
+    check_models(options.truncated, models)
+    asked = given(options.truncated, models)
+    if AUTO not in asked.values():
+        return judge({}, asked, lambda model: False)
     print_of = np.empty(names.height, np.uint64)
     if keys is not None:
         work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
@@ -133,7 +139,6 @@ def decide_lists(
         known=pl.Series(known),
         fingerprint=pl.Series(print_of, dtype=pl.UInt64) if keys is not None else pl.lit(None, pl.UInt64),
     ).with_columns(known=pl.when(pl.col("known") >= 0).then("known"))
-    check_models(options.truncated, names["model"].unique().to_list())
     return decide(facts.select(list(LIST_FACTS)), options.truncated, _recurring(names, rows, keys))
 
 

@@ -12,7 +12,6 @@ from retrieval_report.arrays import Cells, Integers, Lists
 from retrieval_report.beyond import difference, last_ties
 from retrieval_report.layout import Prepared
 from retrieval_report.metrics import ACG, AP, F1, NDCG, APAtR, Metric, Precision, Recall
-from retrieval_report.schema import MOST_ITEMS
 from retrieval_report.scoring import WHOLE, Scorer
 
 __all__ = ["BY_RELEVANT", "Following", "reaching", "total_of", "ungraded", "unsure", "values_of"]
@@ -56,9 +55,9 @@ class Following:
 def reaching(scorer: Scorer, metric: Metric) -> Bools:
     """Scores (lists, cutoffs) that reach into what a cut leaves open, where it can matter."""
     prepared, beyond = scorer.prepared, scorer.prepared.beyond
-    if not beyond.any:
+    if not beyond.open.any():
         return np.zeros(scorer.asked.shape, np.bool_)
-    deeper = scorer.asked > beyond.before[:, None]
+    deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
     relevant = prepared.relevant_grade
     if isinstance(metric.need, needs.FirstRelevant):  # what comes after the first relevant item is all the same
         last = np.where(beyond.within, last_ties(prepared.ties, relevant), 0)
@@ -68,7 +67,7 @@ def reaching(scorer: Scorer, metric: Metric) -> Bools:
     matters = (follow.some | graded)[:, None]
     if isinstance(metric, NDCG) and metric.ideal != "cutoff":  # what follows is in the ideal of every cutoff
         unknown = follow.some if metric.ideal == "list" else ungraded(prepared, follow)
-        deeper = deeper | (unknown & (beyond.before < MOST_ITEMS))[:, None]
+        deeper = deeper | (unknown & beyond.open)[:, None]
     longer = scorer.asked > prepared.length[:, None]
     return deeper & (matters | (longer & _counts_retrieved(metric, scorer)))
 
@@ -82,7 +81,7 @@ def unsure(scorer: Scorer, metric: Metric) -> Bools:
         unknown = follow.unlimited
     elif isinstance(metric, NDCG) and metric.ideal == "judged":
         unknown = follow.unlimited | follow.loose | ungraded(prepared, follow)
-    return np.broadcast_to((unknown & (prepared.beyond.before < MOST_ITEMS))[:, None], scorer.asked.shape)
+    return np.broadcast_to((unknown & prepared.beyond.open)[:, None], scorer.asked.shape)
 
 
 def ungraded(prepared: Prepared, follow: Following) -> Bools:

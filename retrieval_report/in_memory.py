@@ -120,7 +120,7 @@ class Run:
 
     def complete(self, values: Floats, *, best: bool) -> None:
         """Put the extremes over all completions of cut lists where scores depend on what is open."""
-        if not self.prepared.beyond.any:
+        if not self.prepared.beyond.open.any():
             return
         wanted = self.truncated | self._where(unsure)
         which = np.flatnonzero(wanted.any(axis=1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,10 +19,13 @@ __all__ = [
     "TRUNCATED",
     "WITHIN_TIE",
     "Decision",
+    "Evidence",
     "check_models",
     "check_truncated",
     "decide",
+    "evidence",
     "given",
+    "judge",
     "warn_truncated",
 ]
 
@@ -33,6 +36,9 @@ SAMPLE_QUERIES = 1_000
 """Queries, the first by id, whose items are looked at to tell whether queries share items."""
 
 FEW_LISTS = 10  # below this, that every last tie holds one position may be chance
+NOTHING = "nothing shows that items are missing"
+ENDS = "its lists end where a tie ends, at about one depth"
+NUMBERS = ("lists", "shortest", "longest", "half", "least_before", "most_before", "shared")
 MANY_LISTS = 20  # from here on half of the lists may be shorter than the others, and were still cut at one length
 
 LIST_FACTS = {
@@ -59,13 +65,28 @@ class Decision(NamedTuple):
         return self.truncated != NO
 
 
+class Evidence(NamedTuple):
+    """What the lists of one model show, empty ones left out."""
+
+    lists: int
+    shortest: int  # items
+    longest: int
+    half: int  # at least half of the lists are as long, and not more than half are longer
+    least_before: int  # items before the last tie
+    most_before: int
+    items: bool  # there are items to compare, not counts alone
+    same: bool  # all lists hold the same items
+    lacking: tuple[object, int, int] | None  # first query of which relevant items are missing: found, known
+    shared: int  # queries that other models have lists for
+    differ: object  # the first of them for which the models' items differ, None if there is none
+
+
 def check_truncated(truncated: object) -> str | dict[str, str]:
     """Hold the argument ``truncated`` to its rule: one of the words, or a mapping of models to them.
 
-    >>> check_truncated("within")
+    >>> check_truncated("yes")
     Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: truncated: 'within' is not one of 'auto', 'no', 'between_ties', \
-'within_tie'
+    retrieval_report.errors.ParameterError: truncated: 'yes' is not one of 'auto', 'no', 'between_ties', 'within_tie'
     """
     if not isinstance(truncated, Mapping):
         check_choice("truncated", truncated, TRUNCATED)
@@ -94,83 +115,101 @@ def decide(
 ) -> dict[str, Decision]:
     """Decide for every model whether its lists were cut.
 
-    ``facts`` has the columns LIST_FACTS, a row for every list that has items; ``recurring(model)`` tells whether two
-    of the model's queries (of the first SAMPLE_QUERIES) share an item, and is asked only where that decides.
+    ``facts`` has the columns LIST_FACTS, a row for every list; ``recurring(model)`` tells whether two of the model's
+    queries (of the first SAMPLE_QUERIES) share an item, and is asked only where that decides.
 
     >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": ["p", "q"], "items": [10, 10], "before": [7, 8],
     ...     "found": [3, 4], "known": [9, None], "fingerprint": [1, 2]})
     >>> decide(facts, "auto", lambda model: True)["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
-    facts = facts.filter(pl.col("items") > 0)
     models = facts["model"].unique().sort().to_list()
-    asked = given(truncated, models)
-    shared = _shared(facts) if AUTO in asked.values() else None
+    return judge(gather(facts), given(truncated, models), recurring)
+
+
+def judge(
+    found: Mapping[str, Evidence], asked: Mapping[str, str], recurring: Callable[[str], bool]
+) -> dict[str, Decision]:
+    """Decide from what the lists of every model show; a model without items has no evidence."""
+    everything = max((own.longest for own in found.values()), default=0)
     result = {}
     for model, word in asked.items():
-        own = facts.filter(model=model)
-        before = int(own["before"].min())  # type: ignore[arg-type]
+        own = found.get(model)
+        before = own.least_before if own else 0
         if word != AUTO:
             result[model] = Decision(word, "as given", before)
-            continue
-        assert shared is not None
-        evidence, reason = _evidence(model, own, facts, shared, recurring)
-        kind = (BETWEEN_TIES if _ends_between_ties(own) else WITHIN_TIE) if evidence else NO
-        result[model] = Decision(kind, reason, before)
+        elif own is None:
+            result[model] = Decision(NO, "its lists are empty", before)
+        else:
+            cut, reason = _reason(model, own, everything, recurring)
+            kind = BETWEEN_TIES if _ends_between_ties(own) else WITHIN_TIE
+            result[model] = Decision(kind if cut else NO, reason, before)
     return result
 
 
-def _shared(facts: pl.DataFrame) -> pl.DataFrame:
-    """Queries that several models have lists for: whether these hold the same items."""
-    return (
+def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
+    """What the lists of every model show, from a row for every list (columns LIST_FACTS)."""
+    facts = facts.filter(pl.col("items") > 0)
+    among = (
         facts.filter(pl.col("fingerprint").is_not_null())
         .group_by("query")
-        .agg(
-            models=pl.len(),
-            differ=(pl.col("fingerprint").n_unique() > 1) | (pl.col("items").n_unique() > 1),
-        )
-        .filter(pl.col("models") > 1)
-        .sort("query")
+        .agg(models=pl.len(), differ=(pl.col("fingerprint").n_unique() > 1) | (pl.col("items").n_unique() > 1))
     )
+    facts = facts.join(among.filter(pl.col("models") > 1), on="query", how="left", maintain_order="left")
+    items, before = pl.col("items"), pl.col("before")
+    lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
+    found = facts.group_by("model").agg(
+        lists=pl.len(),
+        shortest=items.min(),
+        longest=items.max(),
+        half=items.quantile(0.5, "higher"),
+        least_before=before.min(),
+        most_before=before.max(),
+        items=pl.col("fingerprint").is_not_null().all(),
+        same=pl.col("fingerprint").n_unique() == 1,
+        lacking=lacking.sort_by(pl.col("query").filter(pl.col("found") < pl.col("known"))).first(),
+        shared=pl.col("models").is_not_null().sum(),
+        differ=pl.col("query").filter("differ").min(),
+    )
+    rows = found.sort("model").iter_rows(named=True)
+    return {str(row.pop("model")): evidence(row) for row in rows}
 
 
-def _evidence(
-    model: str, own: pl.DataFrame, facts: pl.DataFrame, shared: pl.DataFrame, recurring: Callable[[str], bool]
-) -> tuple[bool, str]:
+def evidence(row: dict[str, Any]) -> Evidence:
+    """Evidence from a row with its names."""
+    lacking = row["lacking"]
+    row["lacking"] = None if lacking is None else (lacking["query"], int(lacking["found"]), int(lacking["known"]))
+    numbers: dict[str, Any] = {name: int(row[name]) for name in NUMBERS}
+    return Evidence(**{name: numbers.get(name, row[name]) for name in Evidence._fields})
+
+
+def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str], bool]) -> tuple[bool, str]:
     """Whether lists of a model were cut, and what says so."""
-    lists, items = own.height, own["items"]
-    comparable = own["fingerprint"].null_count() == 0
-    everything = facts["items"].max()
-    if comparable and lists > 1 and own["fingerprint"].n_unique() == 1 and (items == everything).all():
+    if own.items and own.same and own.lists > 1 and own.shortest == everything:
         return False, "every list holds the same items"
-    among = shared.join(own.select("query"), on="query", how="semi")
-    if among.height and not among["differ"].any():
-        return False, "every model ranks the same items of a query"
-    if among.height:
-        return True, f"models retrieved different items for one query ({among.filter('differ')['query'][0]!r})"
-    lacking = own.filter(pl.col("found") < pl.col("known")).sort("query")
-    if lacking.height:
-        query, found, known = lacking.select("query", "found", "known").row(0)
+    if own.shared:
+        if own.differ is None:
+            return False, "every model ranks the same items of a query"
+        return True, f"models retrieved different items for one query ({own.differ!r})"
+    if own.lacking is not None:
+        query, found, known = own.lacking
         return True, f"not every known relevant item is in its lists (query {query!r}: {found} of {known})"
-    if not comparable:
-        if items.n_unique() > 1 and own["before"].max() > 0 and _ends_between_ties(own):  # type: ignore[operator]
-            return True, "its lists end where a tie ends, at about one depth"
-        return False, "nothing shows that items are missing"
-    longest = max(items.to_list())
-    as_long = int((items == longest).sum())
-    common = as_long == lists > 1 or (lists >= MANY_LISTS and 2 * as_long >= lists)
-    if common and recurring(model):
-        return True, f"{'its' if as_long == lists else 'most of its'} lists hold {longest} items, and not the same ones"
-    if common:
-        return False, "no two queries share an item"
-    return False, "nothing shows that items are missing"
+    if not own.items:
+        ends = own.most_before > 0 and _ends_between_ties(own)
+        return ends, ENDS if ends else NOTHING
+    if own.most_before > 0 and _ends_between_ties(own) and recurring(model):
+        return True, ENDS
+    every = own.shortest == own.longest
+    if not (every and own.lists > 1) and not (own.lists >= MANY_LISTS and own.half == own.longest):
+        return False, NOTHING
+    if recurring(model):
+        return True, f"{'its' if every else 'most of its'} lists hold {own.longest} items, and not the same ones"
+    return False, "no two queries share an item"
 
 
-def _ends_between_ties(own: pl.DataFrame) -> bool:
+def _ends_between_ties(own: Evidence) -> bool:
     """Whether one position is in the last tie of every list, though they differ in length: cut behind its tie."""
-    if own.height < FEW_LISTS or own["items"].n_unique() == 1:
-        return False
-    return bool(own["before"].max() < own["items"].min())  # type: ignore[operator]
+    return own.lists >= FEW_LISTS and own.shortest < own.longest and own.most_before < own.shortest
 
 
 def warn_truncated(
@@ -192,7 +231,7 @@ def warn_truncated(
     if not cut:
         return
     model, decision = cut[0]
-    others = f" and of {len(cut) - 1} other models" if len(cut) > 1 else ""
+    others = {1: "", 2: " and of another one"}.get(len(cut), f" and of {len(cut) - 1} others")
     warnings.warn(
         f"the lists of model {model!r}{others} seem cut: {decision.reason}. Scores that reach into their last tie have "
         "no standard deviation, and their lowest and highest values allow for what a deeper retrieval could show; "

@@ -1,4 +1,4 @@
-"""What a deeper retrieval could show of a cut list, by enumeration; like `oracles.py` without the package under test."""
+"""What a deeper retrieval could show of a cut list, by enumeration, without the package under test."""
 
 from __future__ import annotations
 

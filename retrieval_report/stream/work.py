@@ -18,10 +18,12 @@ from retrieval_report.parsing import Requests
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import check_counts, check_judgements, check_queries, check_rankings
 from retrieval_report.stream.facts import Facts, find_facts, marker_judgements, marker_queries, marker_rows
+from retrieval_report.stream.lists import decide_table
 from retrieval_report.stream.parts import Parts, find_parts
 from retrieval_report.stream.scratch import Scratch
 from retrieval_report.stream.sources import Table
 from retrieval_report.ties import count_rows
+from retrieval_report.truncation import warn_truncated
 
 __all__ = ["counted_parts", "scored_parts"]
 
@@ -47,6 +49,10 @@ def scored_parts(
     own = replace(options, progress=False)
     told = _told(table, judgements, queries)
     facts = find_facts(table, told["judgements"], told["queries"], options)
+    decisions = decide_table(table, told, options)
+    warn_truncated(decisions, options.truncated, [k for _, ks in requests for k in ks], stacklevel=5)
+    if decisions:
+        own = replace(own, truncated={model: decision.truncated for model, decision in decisions.items()})
     _try(table, facts, told, requests, own)
     numbered = "naive" in options.policies and "count" not in table.empty.columns
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies) * max(len(facts.models), 1)
