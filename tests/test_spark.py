@@ -27,6 +27,7 @@ ASKED: dict[str, Any] = {
     "cutoffs": (3, None),
     "partitions": 2,
     "plan": "rows",
+    "truncated": "no",
 }
 EXPECTED = {**ASKED, "policies": "expected"}
 
@@ -125,7 +126,7 @@ def test_no_exchange_of_lists_that_are_together(spark: Any, tmp_path: Path, caps
     frame = made()
     for number, part in enumerate(frame.partition_by("model")):
         part.write_parquet(tmp_path / f"part-{number}.parquet")
-    options: dict[str, Any] = {**EXPECTED, "partitions": None}
+    options: dict[str, Any] = {**EXPECTED, "partitions": None, "relevant_items": "own"}
     together = on.evaluate(spark.read.parquet(str(tmp_path)).filter("model = 'm0'"), clustered=True, **options)
     together.explain()
     assert "hashpartitioning" not in capsys.readouterr().out
@@ -137,7 +138,7 @@ def test_no_exchange_of_lists_that_are_together(spark: Any, tmp_path: Path, caps
 
 def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
     apart = sent(spark, made()).repartition(3, "item")
-    scores = on.evaluate(apart, clustered=True, **{**EXPECTED, "partitions": None})
+    scores = on.evaluate(apart, clustered=True, **{**EXPECTED, "partitions": None, "relevant_items": "own"})
     with pytest.raises(rr.DataError, match="scores of the same model, query, metric, cutoff and policy, in query 'q"):
         on.summarise(scores)
     with pytest.raises(rr.ParameterError, match="clustered=True: judgements and queries frames"):

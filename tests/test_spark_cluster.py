@@ -24,7 +24,11 @@ pytestmark = [
     pytest.mark.parametrize("spark_kind", KINDS),
 ]
 
-ASKED: dict[str, Any] = {"metrics": ("precision", "ap", "ndcg", "err", "r_precision"), "cutoffs": (3, None)}
+ASKED: dict[str, Any] = {
+    "metrics": ("precision", "ap", "ndcg", "err", "r_precision"),
+    "cutoffs": (3, None),
+    "truncated": "no",
+}
 EXACT = ("expected", "shuffled", "worst", "best")
 
 # How the distances of a model lie, as a function of the random numbers and of how many there are.

@@ -23,7 +23,12 @@ pytestmark = [
     pytest.mark.parametrize("spark_kind", ["cluster"]),
 ]
 
-ASKED: dict[str, Any] = {"metrics": ("ap", "ndcg"), "cutoffs": (3, None), "policies": ("expected", "shuffled")}
+ASKED: dict[str, Any] = {
+    "metrics": ("ap", "ndcg"),
+    "cutoffs": (3, None),
+    "policies": ("expected", "shuffled"),
+    "truncated": "no",
+}
 
 
 def made() -> pl.DataFrame:

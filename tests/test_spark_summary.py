@@ -40,6 +40,7 @@ def scores() -> pl.DataFrame:
         policies=("expected", "naive", "best", "worst"),
         unjudged_query="skip",
         no_relevant="skip",
+        truncated="no",
     )
 
 

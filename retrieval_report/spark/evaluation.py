@@ -24,7 +24,9 @@ from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
 from retrieval_report.spark.sources import Source, open_rows
 from retrieval_report.spark.told import Beside, join_beside, missing_lists, told_lists
+from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
 from retrieval_report.stream.arrow import score_stream, scores_schema
+from retrieval_report.truncation import warn_truncated
 
 __all__ = ["evaluate"]
 
@@ -102,16 +104,21 @@ def evaluate(
     source, beside = join_beside(source, judgements, queries)
     with our_errors():
         models, grades = _facts(source.rows, beside)
+        decisions = decide_on_cluster(source, beside, models, checked)
         if plan == "auto":
             plan = "rows" if source.naive else choose_plan(source)
     if models:
         _try(grades, requests, checked, beside)
     rows = with_counts(source, plan)
+    warn_truncated(decisions, checked.truncated, [k for _, own in requests for k in own], stacklevel=2)
+    words = {model: decision.truncated for model, decision in decisions.items()} or checked.truncated
+    pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)
     score = partial(
         score_stream,
         **asked,
-        **asdict(checked) | {"threads": 1},
+        **asdict(checked) | {"threads": 1, "truncated": words},
         grades=grades,
+        pooled=pool is not None,
         judged=beside.judgements is not None,
         asked=beside.queries is not None,
     )
@@ -120,7 +127,7 @@ def evaluate(
         if missing is None:
             return scores
         return scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
-    told = told_lists(source.rows, beside, models)
+    told = told_lists(source.rows, beside, models, pool)
     if told is not None:
         rows = rows.unionByName(_like(told, rows), allowMissingColumns=True)
     return _scored(_spread(rows, partitions), source, score, checked)
@@ -162,11 +169,22 @@ def _facts(rows: DataFrame, beside: Beside) -> tuple[list[str], tuple[float, ...
     return models, tuple(sorted({min(grades), max(grades)})) if grades else ()
 
 
+def _pool(source: Source, models: list[str], clustered: bool, options: Options) -> DataFrame | None:
+    """The relevant items of all models, where there are several."""
+    pool = pooled_items(source, options) if len(models) > 1 else None
+    if clustered and pool is not None:
+        raise ParameterError(
+            "clustered=True: to pool the relevant items of a query over models, lists have to be brought together, "
+            "which is the exchange that it is to spare; say relevant_items='own', or leave clustered out"
+        )
+    return pool
+
+
 def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside: Beside) -> None:
     """Score one list of all grades known: what is wrong or odd with the arguments comes out before hours of work."""
     relevance = list(grades) or [0.0]
     ties = {"query": "q", "distance": 0, "relevance": relevance, "count": 1}
-    small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None)
+    small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None, truncated="no")
     told = None
     if beside.judgements is None and beside.queries is not None and "n_relevant" in beside.queries.columns:
         told = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})  # then it is no news that none is found

@@ -95,9 +95,15 @@ def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
     return joined.select(*others, judged.alias("relevance"))
 
 
-def told_lists(rows: DataFrame, beside: Beside, models: list[str]) -> DataFrame | None:
-    """Rows told for every model: the lists that are asked for, their judged items, their number of relevant items."""
+def told_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFrame | None) -> DataFrame | None:
+    """Rows told for every model: the lists that are asked for, their judged items, their number of relevant items.
+
+    ``pool`` are the relevant items that any model shows, if those count as judged.
+    """
     parts = []
+    if pool is not None:
+        cells = pool.groupBy("query", "relevance").agg(F.count("*").alias("count"))
+        parts.append(cells.withColumn("n_relevant", F.lit(None).cast("long")))
     if beside.judgements is not None:
         cells = beside.judgements.groupBy("query", "relevance").agg(F.count("*").alias("count"))
         if beside.queries is not None:

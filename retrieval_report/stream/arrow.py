@@ -35,6 +35,7 @@ def score_stream(
     grades: Sequence[float] = (),
     judged: bool = False,
     asked: bool = False,
+    pooled: bool = False,
     **options: Any,
 ) -> Iterator[pa.RecordBatch]:
     """Score lists that come as a stream, sorted; with ``functools.partial`` it is a function for ``mapInArrow``.
@@ -61,8 +62,11 @@ def score_stream(
         There are judgements: rows of standing 0 hold all judged items.
     asked
         There is a queries frame: every list has a row of standing 0.
+    pooled
+        There are no judgements: rows of standing 0 hold the relevant items of the query that any model shows.
     **options
-        All other options of :func:`evaluate`; ``threads`` is 1 unless given.
+        All other options of :func:`evaluate`; ``threads`` is 1 unless given. A stream shows no list beside another,
+        so ``truncated="auto"`` is "no" here: who knows the whole says what it is, for each model.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def score_stream(
     [0.6389]
     """
     checked = Options(**{"threads": 1, **options})
-    whole = Whole(tuple(grades), judged, asked)
+    whole = Whole(tuple(grades), judged, asked, pooled)
     return _score(batches, parse_metrics(metrics, cutoffs), whole, checked)
 
 

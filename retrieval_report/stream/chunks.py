@@ -44,6 +44,7 @@ class Whole:
     grades: tuple[float, ...] = ()  # the lowest and the highest relevance above 0
     judged: bool = False  # judgements were given: rows told hold the judged items
     asked: bool = False  # a queries frame was given: every list has a row told
+    pooled: bool = False  # rows told hold the relevant items that any model shows
 
 
 def ready(frame: pl.DataFrame) -> pl.DataFrame:
@@ -191,7 +192,8 @@ def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str
 
 def _cells(frame: pl.DataFrame, whole: Whole) -> pl.DataFrame:
     """Rows of items that count in R and in the ideal though they are not in the list."""
-    told = frame.filter(pl.col("standing") == (TOLD if whole.judged else RECEIVED), pl.col("count") > 0)
+    standing = TOLD if whole.judged or whole.pooled else RECEIVED
+    told = frame.filter(pl.col("standing") == standing, pl.col("count") > 0)
     told = told.drop("item", strict=False)
     if not whole.judged:
         return check_relevance(told.filter(pl.col("relevance").is_not_null()), allow_null=False)
@@ -214,11 +216,11 @@ def _known(
     if whole.judged:
         return Known(extra, judged=np.bincount(which, minlength=names.height) > 0)
     if "n_relevant" not in frame.columns:
-        return Known(extra)
+        return Known(extra, pooled=whole.pooled)
     told = frame.filter(pl.col("n_relevant").is_not_null()).group_by("list").agg(pl.col("n_relevant").max())
     numbers = np.full(names.height, -1, np.int64)
     numbers[told["list"].to_numpy()] = told["n_relevant"].to_numpy()
-    return Known(extra, n_relevant=numbers)
+    return Known(extra, pooled=whole.pooled, n_relevant=numbers)
 
 
 def _check_lists(
