@@ -68,7 +68,7 @@ def prepare(rankings: object, judgements: object, queries: object, options: Opti
         is_told = names.join(told, on="query", how="left", maintain_order="left")["told"].fill_null(False)
         known = Known(cells, judged=is_told.to_numpy())
     prepared = lay_out(names, missing, rows, parts.rows, grades, grade, known, options)
-    if keys is None and parts.judgements is None:
+    if keys is None and parts.judgements is None and options.relevant_items != "own":
         _warn_unequal(prepared)
     shown = prepared.listed.total(prepared.relevant_grade.astype(np.float64)).astype(np.int64)
     # A list that shows fewer because some are too far lacks nothing.

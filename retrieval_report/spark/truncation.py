@@ -44,9 +44,16 @@ def pooled_items(source: Source, options: Options) -> DataFrame | None:
     if options.distance_threshold is not None:
         distance = F.col(source.order)
         near = distance if options.decimals is None else F.round(distance, options.decimals)
-        rows = rows.filter(distance.isNull() | (near <= F.lit(options.distance_threshold)))
+        rows = rows.filter(distance.isNull() | ~_beyond(source, near, options))
     rows = rows.filter(F.col("relevance").cast("double") > 0)
     return rows.select("query", "item", "relevance").dropDuplicates(["query", "item"])
+
+
+def _beyond(source: Source, distance: Column, options: Options) -> Column:
+    """Whether a distance is above the threshold, which is a number of its type, as in Polars."""
+    kind = source.rows.schema[source.order].dataType
+    threshold = F.lit(options.distance_threshold)
+    return distance > (threshold.cast(kind) if kind.typeName() == "float" else threshold)
 
 
 def _in_list(source: Source) -> Column:
@@ -63,7 +70,7 @@ def _lists(source: Source, options: Options) -> DataFrame:
     relevant = F.coalesce(relevant & ~F.isnan(grade), F.lit(False))
     here = _in_list(source)
     mixed = F.xxhash64("item") if "item" in rows.columns else F.lit(None).cast("long")
-    far = F.lit(False) if options.distance_threshold is None else near > F.lit(options.distance_threshold)
+    far = F.lit(False) if options.distance_threshold is None else _beyond(source, near, options)
     ties = rows.groupBy(*KEYS, source.order).agg(
         F.sum(F.when(here, count).otherwise(0)).alias("tied"),
         F.sum(F.when(here & relevant, count).otherwise(0)).alias("found"),
