@@ -29,7 +29,7 @@ def sent(spark: Any, frame: pl.DataFrame) -> Any:
 
 @pytest.fixture(scope="module")
 def scores() -> pl.DataFrame:
-    """Scores with all that a mean has to tell apart: skipped, missing and unjudged queries, and no deviation."""
+    """Scores with all that a mean has to tell apart: skipped, missing, unjudged and cut queries, and no deviation."""
     frame = made()
     judgements = frame.filter(pl.col("query") != "q4").select("query", "item", "relevance").unique()
     return rr.evaluate(
@@ -40,7 +40,7 @@ def scores() -> pl.DataFrame:
         policies=("expected", "naive", "best", "worst"),
         unjudged_query="skip",
         no_relevant="skip",
-        truncated="no",
+        truncated={"m0": "within_tie", "m1": "no"},
     )
 
 
@@ -52,6 +52,22 @@ def queries_of(scores: pl.DataFrame) -> pl.DataFrame:
 
 def agrees(summary: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(summary.sort(KEYS), expected.sort(KEYS), rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+def test_scores_without_a_bound_leave_means_without_one(spark: Any, average: str) -> None:
+    frame = made()
+    options: dict[str, Any] = {"truncated": "within_tie", "relevant_items": "own"}
+    unknown = rr.evaluate(frame, metrics=("dcg", "precision"), cutoffs=None, policies=("best", "worst"), **options)
+    queries = None if average == "micro" else queries_of(unknown)
+    expected = rr.summarise(unknown, queries=queries, average=average)
+    assert expected.filter(metric="dcg", model="m0", policy="best")["value"].to_list() == [None]
+    assert expected["pooled"].all()
+    assert (expected["truncated_share"] > 0).all()
+    agrees(on.summarise(sent(spark, unknown), queries=queries, average=average), expected)
+    without = unknown.drop("truncated", "pooled").drop_nulls("value")
+    summary = on.summarise(sent(spark, without), queries=queries, average=average)
+    agrees(summary, rr.summarise(without, queries=queries, average=average))
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])

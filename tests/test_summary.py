@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -184,3 +186,39 @@ def test_scores_that_break_their_contract_are_refused() -> None:
         summarise(scores.with_columns(value=pl.Series([0.5, np.inf])))
     with pytest.raises(DataError, match="column 'query': 1 null in the scores"):
         summarise(scores.with_columns(query=pl.Series(["q", None])))
+
+
+def cut(scores: pl.DataFrame, *queries: str, pooled: bool = False) -> pl.DataFrame:
+    """The scores, truncated for some queries; whoever marked them has left a standard deviation in."""
+    return scores.with_columns(truncated=pl.col("query").is_in(queries), pooled=pl.lit(pooled))
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+def test_one_truncated_score_leaves_the_mean_without_a_deviation(average: str) -> None:
+    scores = scores_of({"m": [0.5, 0.25, None, 1.0]}, stds={"m": [0.1, 0.1, None, 0.1]})
+    queries = pl.DataFrame({"query": [f"q{n:05}" for n in range(4)], "label": list("xxxy"), "weight": [1, 2, 3, 4]})
+    asked: dict[str, Any] = {"queries": None if average == "micro" else queries, "average": average}
+    whole = summarise(scores, **asked).row(0, named=True)
+    marked = summarise(cut(scores, "q00001", pooled=True), **asked).row(0, named=True)
+    assert whole["tie_std"] > 0
+    assert (whole["truncated_share"], whole["pooled"]) == (0.0, False)
+    assert marked == whole | {"tie_std": None, "truncated_share": 1 / 3, "pooled": True}
+
+
+def test_a_score_without_a_bound_leaves_the_mean_without_one() -> None:
+    scores = bounded_scores({"m": ([0.5, 0.5, None], [0.5, 0.5, None], [0.0, 0.5, None], [None, 0.5, None])})
+    summary = summarise(cut(scores, "q00000"))
+    row = summary.filter(policy="best").row(0, named=True)
+    assert (row["value"], row["highest"], row["lowest"], row["query_se"]) == (None, None, 0.25, None)
+    assert (row["queries"], row["truncated_share"]) == (2, 0.5)
+    assert summary.filter(policy="expected")["highest"].to_list() == [None]
+    assert summarise(scores).filter(policy="best")["value"].to_list() == [0.5]  # the query was left out there
+
+
+def test_scores_from_elsewhere_need_not_say_that_they_are_whole() -> None:
+    scores = scores_of({"m": [0.5, 0.25]})
+    assert summarise(scores.drop("truncated", "pooled")).equals(summarise(scores))
+
+
+def test_no_query_left_has_no_share() -> None:
+    assert summarise(scores_of({"m": [None]}))["truncated_share"].to_list() == [None]

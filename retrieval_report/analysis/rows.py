@@ -101,8 +101,9 @@ def _join(rows: pl.DataFrame, judgements: pl.DataFrame) -> pl.DataFrame:
 def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
     """Plain mean over the queries of every model, metric, cutoff and policy, added up in the order of the queries.
 
-    Returns the columns ``MEANS``: ``tie_std`` is that of the mean under random tie order, ``shortest`` the items of
-    the model's shortest list; values are null where no query has one. ``summarise`` adds intervals, which cost more.
+    Returns the columns ``MEANS``: ``tie_std`` is that of the mean under random tie order (null where a score has none),
+    ``shortest`` the items of the model's shortest list; values are null where no query has one, or a score in the mean
+    has no bound. ``summarise`` adds intervals, which cost more.
 
     >>> from retrieval_report.evaluation import evaluate
     >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
@@ -117,6 +118,8 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
     spreads = scores["std"].to_numpy().reshape(lists.height, labels.height)
     starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
     kept = ~np.isnan(values)
+    if "truncated" in scores.columns:  # one that nothing bounds leaves the mean without a bound
+        kept = kept | scores["truncated"].to_numpy().reshape(lists.height, labels.height)
     size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
     size[size == 0] = np.nan
     value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size

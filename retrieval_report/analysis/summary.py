@@ -41,7 +41,9 @@ def summarise(
     """Average the scores of each model, metric, cutoff and policy over the queries.
 
     Two uncertainties are kept apart: ``tie_std`` is the exact standard deviation of the mean under random tie order
-    (an accident of measurement), ``query_se`` its standard error under sampling of queries.
+    (an accident of measurement), ``query_se`` its standard error under sampling of queries. What a cut list leaves open
+    is neither: ``lowest`` and ``highest`` allow for it, ``tie_std`` is null, and ``truncated_share`` says how many
+    queries it concerns.
 
     Parameters
     ----------
@@ -65,11 +67,14 @@ def summarise(
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``policy``, ``value``, ``tie_std``, ``lowest`` and ``highest`` (the means
-        under the worst and the best tie order; null unless those policies are in the scores), ``query_se``,
-        ``ci_low``, ``ci_high`` (null below two queries, or two of a label), ``queries`` (in the mean), and how many
-        of the model's queries have ``no_relevant`` item, are ``missing`` (no rows) or ``unjudged``. Groups keep the
-        order of the scores.
+        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null where a score in the mean has no bound),
+        ``tie_std`` (null where a score in the mean has no standard deviation, as no truncated one has), ``lowest`` and
+        ``highest`` (the means under the worst and the best tie order, and of truncated scores over all completions;
+        null unless those policies are in the scores), ``query_se``, ``ci_low``, ``ci_high`` (null below two queries,
+        or two of a label), ``queries`` (in the mean), and how many of the model's queries have ``no_relevant`` item,
+        are ``missing`` (no rows) or ``unjudged``; ``truncated_share`` (share of the queries in the mean whose score
+        reaches into what the cut of its list leaves open) and ``pooled`` (whether R of any of them counts only what
+        the models retrieved). Groups keep the order of the scores.
 
     Examples
     --------
@@ -90,12 +95,17 @@ def summarise(
     frame = _with_weights(check_scores(scores), queries, average)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
     frame = frame.join(order, on=GROUP, how="left", nulls_equal=True).sort("group", "query")
+    unbounded = pl.col("truncated") & pl.col("value").is_null()
+    inside = unbounded | pl.col("value").is_not_null()
     counts = frame.group_by("group", maintain_order=True).agg(
-        queries=pl.col("value").is_not_null().sum(),
+        queries=inside.sum(),
         no_relevant=(pl.col("n_relevant") == 0).sum(),
         missing=(pl.col("items") == 0).sum(),
         unjudged=pl.col("n_relevant").is_null().sum(),
+        truncated_share=pl.col("truncated").filter(inside).mean(),
+        pooled=pl.col("pooled").filter(inside).any(),
     )
+    frame = frame.filter(~unbounded.any().over("group"))
     columns: dict[str, list[float | None]] = {
         name: [None] * order.height for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")
     }
@@ -146,7 +156,8 @@ def _mean(
     rows: pl.DataFrame, average: str, interval: str, confidence: float, resamples: int, seed: int
 ) -> tuple[float, ...]:
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are sorted by query."""
-    values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
+    values = rows["value"].to_numpy()
+    spread = rows.select(pl.when(~pl.col("truncated")).then("std")).to_series().to_numpy()
     unit = power_above(np.abs(values), spread)  # gains reach 1e308, whose sum and square no float holds
     values, spread = np.ldexp(values, -unit), np.ldexp(spread, -unit)
     strata, weight = [(values, spread)], None

@@ -26,6 +26,8 @@ __all__ = ["summarise"]
 GROUP = ["model", *PLACE]
 LIST = ["model", "query", *PLACE]
 COUNTED = ["queries", "no_relevant", "missing", "unjudged"]
+FLAG = {"truncated": "cut", "pooled": "of_pool"}  # of scores, and what counts those that have it
+SUMMED = [*COUNTED, *FLAG.values(), "unbounded"]
 
 
 def summarise(
@@ -84,6 +86,7 @@ def _held(scores: DataFrame, unique: bool) -> DataFrame:
     """Scores by their contract: NaN is null, nothing is infinite or there twice."""
     check_frame(scores, "scores")
     frame = chosen(scores, [Contract(name, "", False, "") for name in SCORES], "scores")
+    frame = frame.withColumns({flag: F.lit(False) for flag in FLAG if flag not in frame.columns})
     hold(empty_of(frame, "scores"), SCORES, "scores", "evaluate")
     place = where("query", "model")
     value, std = (F.when(~F.isnan(name), F.col(name)) for name in ("value", "std"))
@@ -92,7 +95,9 @@ def _held(scores: DataFrame, unique: bool) -> DataFrame:
         "value": refusing(value, F.abs(value) == float("inf"), "value", "infinite", place=place),
         "std": refusing(std, bad, "std", "negative or infinite", place=place),
     }
-    frame = frame.select(*LIST, *(number.alias(name) for name, number in numbers.items()), "items", "n_relevant")
+    numbers["std"] = F.when(~F.col("truncated"), numbers["std"])
+    kept = [name for name in SCORES if name not in (*LIST, *numbers)]
+    frame = frame.select(*LIST, *(number.alias(name) for name, number in numbers.items()), *kept)
     if not unique:
         return frame
     rest = [name for name in SCORES if name not in LIST]
@@ -132,9 +137,13 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
 
 
 def _counts() -> list[Column]:
-    """How many queries are in the mean, and how many of them all are of some kind."""
+    """How many queries are in the mean, and how many of them (or of all) are of some kind."""
+    unbounded = F.col("truncated") & F.col("value").isNull()
+    inside = unbounded | F.col("value").isNotNull()
     return [
-        F.count("value").alias("queries"),
+        F.sum(inside.cast("long")).alias("queries"),
+        F.sum(unbounded.cast("long")).alias("unbounded"),
+        *(F.sum((inside & F.col(flag)).cast("long")).alias(name) for flag, name in FLAG.items()),
         F.sum((F.col("n_relevant") == 0).cast("long")).alias("no_relevant"),
         F.sum((F.col("items") == 0).cast("long")).alias("missing"),
         F.sum(F.col("n_relevant").isNull().cast("long")).alias("unjudged"),
@@ -165,12 +174,12 @@ def _micro(frame: DataFrame) -> pl.DataFrame:
 def _macro(frame: DataFrame) -> pl.DataFrame:
     """Means of the labels, then the plain mean of those."""
     labels = frame.groupBy(*GROUP, "label").agg(*_counts(), *_moments())
-    filled = F.col("queries") > 0
+    filled = F.col("value").isNotNull()
     size = F.count(F.when(filled, 1))
     known = F.count(F.when(filled, F.col("error"))) == size
     told = F.count(F.when(filled, F.col("tie"))) == size
     means = labels.groupBy(*GROUP).agg(
-        *(F.sum(name).alias(name) for name in COUNTED),
+        *(F.sum(name).alias(name) for name in SUMMED),
         F.avg(F.when(filled, F.col("value"))).alias("value"),
         F.when(told, F.sum("tie") / size**2).alias("tie"),
         F.when(known, F.sum("error") / size**2).alias("error"),
@@ -190,7 +199,7 @@ def _weighted(frame: DataFrame) -> pl.DataFrame:
         _tie_variance(F.col("weight")).alias("tie"),
         (F.count(F.when(F.col("weight") > 0, 1)) - 1).alias("freedom"),
     )
-    some, total = pl.col("queries") > 0, pl.col("total")
+    some, total = pl.col("total").is_not_null(), pl.col("total")
     sums = _local(first).with_columns(
         value=pl.when(total > 0).then(pl.col("product") / total).when(some).then(0.0),
         tie=pl.when(total > 0).then(pl.col("tie") / total**2).when(some).then(0.0),
@@ -218,17 +227,20 @@ def _summary(sums: pl.DataFrame, confidence: float) -> pl.DataFrame:
     sums = sums.sort("model", "metric", "cutoff", order, nulls_last=True)
     rows = [_row(row, confidence) for row in sums.iter_rows(named=True)]
     kinds = {name: dtype for name, dtype in SUMMARY.items() if name not in ("lowest", "highest")}
-    result = with_bounds(pl.DataFrame(rows, schema=kinds, orient="row"))
+    result = with_bounds(pl.DataFrame(rows, schema=kinds))
     return result.select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())
 
 
-def _row(sums: Mapping[str, Any], confidence: float) -> tuple[Any, ...]:
-    """Roots of the variances, and the interval."""
-    value, error = sums["value"], sums["error"]
-    tie = None if sums["tie"] is None else math.sqrt(sums["tie"])
-    spread: tuple[float | None, ...] = (None, None, None)
-    if value is not None and error is not None:
-        mean = Mean(value, 0.0, math.sqrt(error), sums["freedom"])
-        spread = (mean.query_se, *t_interval(mean, confidence))
-    place = (sums[name] for name in GROUP)
-    return (*place, value, tie, *spread, *(sums[name] for name in COUNTED))
+def _row(sums: Mapping[str, Any], confidence: float) -> dict[str, Any]:
+    """Roots of the variances, and the interval; nothing but counts where a score in the mean has no bound."""
+    row = {name: sums[name] for name in (*GROUP, *COUNTED)}
+    row["truncated_share"] = sums["cut"] / sums["queries"] if sums["queries"] else None
+    row["pooled"] = sums["of_pool"] > 0
+    if sums["unbounded"] or sums["value"] is None:
+        return row
+    row["value"] = sums["value"]
+    row["tie_std"] = None if sums["tie"] is None else math.sqrt(sums["tie"])
+    if sums["error"] is not None:
+        mean = Mean(sums["value"], 0.0, math.sqrt(sums["error"]), sums["freedom"])
+        row |= dict(zip(("query_se", "ci_low", "ci_high"), (mean.query_se, *t_interval(mean, confidence)), strict=True))
+    return row
