@@ -41,6 +41,18 @@ def codes(generator: np.random.Generator, rows: int, bits: int) -> Any:
     return generator.integers(0, 2, (rows, bits), dtype=np.int8) * 2 - 1
 
 
+def clustered(generator: np.random.Generator, labels: dict[str, Any], kinds: int) -> tuple[Any, Any]:
+    """Codes of 64 bits near one of their class: each bit is turned with a chance of one in eight."""
+    centres = codes(generator, kinds, 64)
+
+    def near(classes: Any) -> Any:
+        return centres[classes] * np.where(generator.random((len(classes), 64), np.float32) < 0.125, -1, 1).astype(
+            np.int8
+        )
+
+    return near(labels["query_labels"]), near(labels["item_labels"])
+
+
 def counting(name: str, queries: Any, items: Any, labels: dict[str, Any], **options: Any) -> Work:
     return Work(
         name, "count_codes", len(queries) * len(items), lambda: count_codes(queries, items, **labels, **options)
@@ -89,6 +101,9 @@ def all_work(items_count: int) -> list[Work]:
     items = codes(generator, items_count, 64)
     queries, labels = codes(generator, 3000, 64), labelled(3000, 10)
     work.append(counting("64 bits, 10 classes", queries, items, labels))
+    work.append(counting("64 bits, 10 classes, clustered", *clustered(generator, labels, 10), labels))
+    same = np.broadcast_to(items[:1], items.shape)
+    work.append(counting("64 bits, 10 classes, all codes equal", queries, same, labels))
     few = {"query_labels": labels["query_labels"][:20], "item_labels": labels["item_labels"]}
     work.append(with_numpy("64 bits, 10 classes", queries[:20], items, few))
     work.append(with_sort("64 bits, 10 classes", queries[:10], items))

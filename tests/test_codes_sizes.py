@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
 from retrieval_report.codes import count_codes, counting, shards
@@ -72,6 +73,42 @@ def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int)
     counts = count_codes(queries, items, query_labels=own, item_labels=other)
     distance = (queries[:, None, :] != items[None]).sum(axis=2)
     assert rows(counts) == by_hand(distance, (own[:, None] == other).astype(int))
+
+
+def counted_at_once(queries: Array, items: Array, relevant: Array) -> list[tuple[int, int, int, int]]:
+    """What ``count_codes`` gives, by NumPy, query by query."""
+    found = []
+    for number, query in enumerate(queries):
+        values = 2 * (query != items).sum(axis=1) + relevant[number]
+        counts = np.bincount(values)
+        found += [(number, int(value) // 2, int(value) % 2, int(counts[value])) for value in np.flatnonzero(counts)]
+    return found
+
+
+@pytest.mark.parametrize("kind", ["random", "equal", "half equal"])
+@pytest.mark.parametrize("bits", [20, 64, 100, 255, 256])
+@pytest.mark.parametrize(("size", "kinds"), [(1 << 14, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)])
+def test_items_sorted_by_class_give_the_same_counts(size: int, kinds: int, bits: int, kind: str) -> None:
+    generator = np.random.default_rng(bits)
+    queries, items = random_bits(1, counting.SORTED_QUERIES, bits), random_bits(2, size, bits)
+    items[: {"random": 0, "equal": size, "half equal": size // 2}[kind]] = queries[0]
+    own, other = generator.integers(0, kinds + 1, len(queries)), generator.integers(0, kinds, size)
+    counts = count_codes(queries, items, query_labels=own, item_labels=other)
+    few = 8  # by hand takes its time
+    expected = counted_at_once(queries[:few], items, (own[:few, None] == other).astype(int))
+    assert rows(counts.filter(pl.col("query") < few)) == expected
+    assert counts["count"].sum() == size * len(queries)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_sorting_by_class_changes_nothing(labelled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, items = random_bits(3, 70, 64), random_bits(4, 20_000, 64)
+    labels: dict[str, Any] = {"query_labels": classes(5, 70), "item_labels": classes(6, 20_000)}
+    if not labelled:
+        labels = {"judgements": pl.DataFrame({"query": range(70), "item": range(70), "relevance": 1})}
+    quick = count_codes(queries, items, **labels)
+    monkeypatch.setattr(counting, "SORTED_ITEMS", 1 << 30)
+    assert_frame_equal(quick, count_codes(queries, items, **labels))
 
 
 def test_wide_codes() -> None:

@@ -27,6 +27,8 @@ BLOCKS = 4  # ranges of queries for each thread, so that none waits long for the
 BLOCK_CELLS = 1 << 20  # of all tables of a range
 WIDE = 1 << 14  # cells from which a table of its own for every lane would leave the cache
 MOST_CELLS = 1 << 27  # of one query: half a gibibyte
+SORTED_ITEMS = 1 << 14  # from so many items on, sorting them by class costs less than it saves,
+SORTED_QUERIES = 64  # and from so many queries
 FEW_BITS = 16  # widest code whose every value gets a row of counts
 
 Integers = NDArray[np.int64]
@@ -78,6 +80,8 @@ Counted = tuple[Integers, NDArray[Any]]  # smallest distance (queries,), counts 
 
 def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
     """The function that counts a range of queries, and how many queries to give it at a time."""
+    if _is_worth_sorting(task, items):
+        return _sorted_counter(task, items)
     most = _largest_dot(task, items) if task.space.distance == "dot" else np.zeros(len(task.queries), np.int64)
     grades = task.labels.grades
 
@@ -90,7 +94,7 @@ def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], i
             f"distance: {task.space.distance!r} of these codes takes {cells} values; {MOST_CELLS} are the most"
         )
     lanes = 1 if cells > WIDE else hamming.LANES
-    block = max(1, min(BLOCK_CELLS // (cells * lanes), -(-len(task.queries) // (task.threads * BLOCKS))))
+    block = _block(task, cells * lanes)
 
     def count(first: int, last: int) -> Counted:
         tables = np.zeros((last - first, lanes, (reach(first, last) + 1) * grades), np.uint32)
@@ -99,6 +103,40 @@ def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], i
         return task.space.nearest - most[first:last], counts.reshape(last - first, -1, grades)
 
     return count, block
+
+
+def _block(task: Task, cells: int) -> int:
+    """How many queries to count at a time, each with a table of so many cells."""
+    return max(1, min(BLOCK_CELLS // cells, -(-len(task.queries) // (task.threads * BLOCKS))))
+
+
+def _is_worth_sorting(task: Task, items: Items) -> bool:
+    """Whether items sorted by class, with distances in bytes, are counted faster."""
+    if task.space.distance != "hamming" or task.space.reach > 255 or items.size < SORTED_ITEMS:
+        return False
+    if task.labels.relation == hamming.NONE:
+        return True
+    return task.labels.relation == hamming.SAME and len(task.queries) >= SORTED_QUERIES
+
+
+def _sorted_counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
+    """As ``_counter``, for items that are sorted by class first."""
+    grades, distances = task.labels.grades, task.space.reach + 1
+    codes, begin, end = items.codes, np.zeros(len(task.queries), np.int64), np.zeros(len(task.queries), np.int64)
+    if task.labels.relation == hamming.SAME:
+        order = _class_order(items.labels[0])
+        own, labels = task.labels.queries[:, 0], items.labels[0][order]
+        codes = np.take(codes, order, axis=1)  # codes[:, order] would put words of an item side by side
+        begin, end = np.searchsorted(labels, own), np.searchsorted(labels, own, side="right")
+
+    def count(first: int, last: int) -> Counted:
+        counts = np.zeros((last - first, 2, distances), np.uint32)
+        pairs, table = np.zeros(TILE // 2, np.uint16), np.zeros(hamming.PAIRS, np.uint16)
+        room = (pairs, pairs.view(np.uint8), table, np.zeros((hamming.LANES, 256), np.uint16))
+        hamming.count_sorted(first, last, task.queries, codes, begin, end, *room, counts)
+        return np.zeros(last - first, np.int64), np.ascontiguousarray(counts[:, :grades].transpose(0, 2, 1))
+
+    return count, _block(task, 2 * distances)
 
 
 def _count_direct(task: Task, items: Items, first: int, last: int, most: Integers, tables: NDArray[np.uint32]) -> None:
@@ -209,7 +247,12 @@ def _count_pairs(space: CodeSpace, queries: Words, codes: Words) -> Integers:
 
 def _by_class(labels: Words) -> dict[int, Integers]:
     """Places of each class."""
-    small = labels.astype(np.uint16) if labels.max() < 1 << 16 else labels  # NumPy sorts 16 bits by counting
-    order = np.argsort(small, kind="stable")
+    order = _class_order(labels)
     classes, starts = np.unique(labels[order], return_index=True)
     return dict(zip(classes.tolist(), np.split(order, starts[1:]), strict=True))
+
+
+def _class_order(labels: Words) -> Integers:
+    """Places of all labels, sorted by class, those of a class in their order."""
+    small = labels.astype(np.uint16) if labels.max() < 1 << 16 else labels  # NumPy sorts 16 bits by counting
+    return np.argsort(small, kind="stable")

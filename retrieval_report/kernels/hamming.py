@@ -3,6 +3,9 @@
 A tile of items that stays in the cache is shared by a range of queries. For each query one vector loop writes the
 tile's distances, a second one weaves in the relevance (value = distance · grades + relevance), and a third one
 counts the values. Codes lie column by column, so that neighbouring items are neighbours in memory.
+
+Where the items are sorted by class, relevance needs no loop: a query's relevant items are one stretch. Distances below
+256 are bytes then, and two of them are counted by one increment.
 """
 
 from __future__ import annotations
@@ -18,9 +21,23 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel
 
-__all__ = ["ANY", "LANES", "NONE", "SAME", "SHARED", "count_dot", "count_hamming", "count_l1"]
+__all__ = [
+    "ANY",
+    "LANES",
+    "NONE",
+    "PAIRS",
+    "SAME",
+    "SHARED",
+    "STRETCH",
+    "count_dot",
+    "count_hamming",
+    "count_l1",
+    "count_sorted",
+]
 
 Words = NDArray[np.uint64]
+Bytes = NDArray[np.uint8]
+Tallies = NDArray[np.uint16]
 Values = NDArray[Any]  # uint16, or int32 where the values need it
 
 # How relevant an item is to a query, by their label words: not at all, the same class, any class in common, as many
@@ -30,6 +47,10 @@ NONE, SAME, ANY, SHARED = range(4)
 # Neighbouring items often lie at the same distance, and an increment has to wait for the one before it on the same
 # cell. Eight tables in turn keep them apart: 1.4 times as fast as one table on random codes, 2.8 times on equal ones.
 LANES = 8
+
+PAIRS = 1 << 16  # values of two bytes, counted as one number
+STRETCH = 1 << 16  # items counted before the tables are added up: no cell of 16 bits overflows, their codes stay cached
+SAMPLE = 64  # pairs looked at to see whether neighbours are at equal distances
 
 
 def _count_ones(word: Any) -> int:
@@ -86,7 +107,7 @@ def grade_values(query: Words, items: Words, start: int, stop: int, relation: in
 
 
 @kernel
-def tally(values: Values, tables: NDArray[np.uint32]) -> None:
+def tally(values: Values, tables: NDArray[Any]) -> None:
     """Count every value; ``tables`` (LANES or 1, values) adds up to the histogram."""
     done = 0
     if tables.shape[0] == LANES:
@@ -123,6 +144,92 @@ def count_hamming(
             hamming_distances(queries[q], items, start, stop, tile)
             grade_values(query_labels[q], item_labels, start, stop, relation, grades, tile)
             tally(tile, tables[q - first])
+
+
+@kernel
+def _repeats(pairs: Tallies) -> bool:
+    """Whether most neighbouring pairs are equal, so that each increment would wait for the one before."""
+    equal = 0
+    for i in range(SAMPLE):
+        equal += pairs[i] == pairs[i + 1]
+    return 2 * equal > SAMPLE
+
+
+@kernel
+def _fold_pairs(table: Tallies, counts: NDArray[np.uint32]) -> None:
+    """Add a table of pairs to the counts of single distances, and clear it."""
+    for a in range(counts.size):
+        row, total = table[256 * a : 256 * a + counts.size], 0
+        for b in range(row.size):
+            total += row[b]
+            counts[b] += row[b]
+            row[b] = 0
+        counts[a] += total
+
+
+@kernel
+def _fold_lanes(lanes: Tallies, counts: NDArray[np.uint32]) -> None:
+    """Add up the tables of single distances, and clear them."""
+    for lane in range(LANES):
+        for a in range(counts.size):
+            counts[a] += lanes[lane, a]
+            lanes[lane, a] = 0
+
+
+@kernel
+def _count_stretch(
+    query: Words, items: Words, start: int, stop: int, pairs: Tallies, distances: Bytes, table: Tallies,
+    lanes: Tallies, counts: NDArray[np.uint32],
+) -> None:  # fmt: skip
+    """Add the distances of the items ``start`` … ``stop`` − 1, no more than ``STRETCH``, to ``counts``."""
+    paired = single = False
+    for low in range(start, stop, distances.size):
+        high = min(low + distances.size, stop)
+        size = high - low
+        hamming_distances(query, items, low, high, distances[:size])
+        if size < 2 * SAMPLE + 2 or _repeats(pairs):
+            tally(distances[:size], lanes)
+            single = True
+        else:
+            for i in range(size // 2):
+                table[pairs[i]] += 1
+            if size % 2:
+                counts[distances[size - 1]] += 1
+            paired = True
+    if paired:
+        _fold_pairs(table, counts)
+    if single:
+        _fold_lanes(lanes, counts)
+
+
+@kernel
+def count_sorted(
+    first: int,
+    last: int,
+    queries: Words,
+    items: Words,
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    pairs: Tallies,
+    distances: Bytes,
+    table: Tallies,
+    lanes: Tallies,
+    counts: NDArray[np.uint32],
+) -> None:
+    """As ``count_hamming`` for distances below 256 and items sorted by class.
+
+    The items ``begin[q]`` … ``end[q]`` − 1 are relevant to the query q. ``distances`` (bytes, an even number) and
+    ``pairs`` (numbers of 16 bits) are the same memory; ``table`` (PAIRS) and ``lanes`` (LANES, 256) are 0; ``counts``
+    (last − first, 2, distances) is added to, relevant items last.
+    """
+    for start in range(0, items.shape[1], STRETCH):
+        stop = min(start + STRETCH, items.shape[1])
+        for q in range(first, last):
+            low, high = min(max(begin[q], start), stop), min(max(end[q], start), stop)
+            other, own = counts[q - first, 0], counts[q - first, 1]
+            _count_stretch(queries[q], items, start, low, pairs, distances, table, lanes, other)
+            _count_stretch(queries[q], items, low, high, pairs, distances, table, lanes, own)
+            _count_stretch(queries[q], items, high, stop, pairs, distances, table, lanes, other)
 
 
 @kernel
