@@ -8,13 +8,19 @@ independent, so both add up (McSherry & Najork 2008; the variance is derived in 
 from __future__ import annotations
 
 from retrieval_report.kernels.compile import ZERO, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
 __all__ = ["additive_moments", "slot_spread"]
 
 LONG = 8  # slots from which a difference of prefix sums costs less than a walk
 KEPT = 2.0**-48  # of the prefix sums: a difference above it has its digits, for they hold some hundred bits
+
+
+@inlined
+def slot_weight(weights: Weights, t: int) -> float:
+    """The weight of slot t + 1, with the bits that sums over several slots have."""
+    return pair_between(weights.total, weights.total_low, t, t + 1)[0]
 
 
 @inlined
@@ -109,20 +115,31 @@ def additive_moments(
     for q in range(first, last):
         high, low, spread = 0.0, 0.0, 0.0
         t = j = ZERO
-        for tie in range(lists.start[q], lists.start[q + 1]):
-            if j == cutoffs:
-                break
-            size, total, value_spread = tie_values(tie, lists, values)
-            while j < cutoffs and depths[q, j] < t + size:
-                part, part_spread = tie_moments(t, depths[q, j], size, total, value_spread, unit, weights)
-                mean[q, j] = high + (part + low)
-                variance[q, j] = spread + part_spread
+        tie, end = lists.start[q], lists.start[q + 1]
+        while tie < end and j < cutoffs:
+            stretch = single_items(tie, end, depths[q, j] - t, lists)
+            for cell in range(lists.tie[tie], lists.tie[tie] + stretch):
+                value = values[lists.grade[cell]]
+                if value != 0.0:
+                    high, low = add(high, low, value if unit else value * slot_weight(weights, t))
+                t += 1
+            tie += stretch
+            if t == depths[q, j]:
+                mean[q, j], variance[q, j] = high + low, spread
                 j += 1
-            if j < cutoffs:
-                part, part_spread = tie_moments(t, t + size, size, total, value_spread, unit, weights)
-                high, low = add(high, low, part)
-                spread += part_spread
-            t += size
+            elif tie < end:
+                size, total, value_spread = tie_values(tie, lists, values)
+                while j < cutoffs and depths[q, j] < t + size:
+                    part, part_spread = tie_moments(t, depths[q, j], size, total, value_spread, unit, weights)
+                    mean[q, j] = high + (part + low)
+                    variance[q, j] = spread + part_spread
+                    j += 1
+                if j < cutoffs:
+                    part, part_spread = tie_moments(t, t + size, size, total, value_spread, unit, weights)
+                    high, low = add(high, low, part)
+                    spread += part_spread
+                t += size
+                tie += 1
         for rest in range(j, cutoffs):
             mean[q, rest] = high + low
             variance[q, rest] = spread

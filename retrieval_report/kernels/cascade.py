@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import ZERO, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
@@ -24,11 +24,16 @@ AFRESH = 1024
 
 
 @kernel
-def _first_relevant_tie(q: int, lists: Lists, relevant_grade: NDArray[np.bool_]) -> tuple[int, int, int]:
-    """Items before the first tie that holds relevant items, its items, and its relevant items (0: there is none)."""
+def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """Items before the first tie that holds relevant items, its items, and its relevant items (0: there is none).
+
+    A tie that starts behind ``deepest`` is not looked at.
+    """
     t, size, relevant = 0, 0, 0
     for tie in range(lists.start[q], lists.start[q + 1]):
         t += size
+        if t >= deepest:
+            return t, 0, 0
         size, relevant = 0, 0
         for c in range(lists.tie[tie], lists.tie[tie + 1]):
             size += lists.items[c]
@@ -92,7 +97,7 @@ def first_relevant_moments(
     """Chance of a relevant item in the top k, and mean and variance of 1 / (place of the first one)."""
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        t, size, relevant = _first_relevant_tie(q, lists, relevant_grade)
+        t, size, relevant = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, relevant_grade)
         j = 0
         while j < cutoffs and (depths[q, j] <= t or relevant == 0):
             hit[q, j], hit_variance[q, j], reciprocal[q, j], reciprocal_variance[q, j] = 0.0, 0.0, 0.0, 0.0
@@ -102,7 +107,7 @@ def first_relevant_moments(
         )
 
 
-@kernel
+@allocating
 def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     """Mean over ordered draws of x stopping items of the tie that the x-th is the one that stops; index x.
 
@@ -129,7 +134,7 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     return stopped
 
 
-@kernel
+@allocating
 def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: Floats) -> tuple[Floats, Floats]:
     """The means of ``survival_means`` once ``items`` of the ``added`` items so far are of a new kind."""
     longest = survive.size - 1
@@ -150,7 +155,7 @@ def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: F
     return new_survive, new_stopped
 
 
-@kernel
+@allocating
 def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots: Integers, means: Floats) -> None:
     """Expected Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, for every j (ascending).
 
@@ -189,7 +194,7 @@ def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots:
         means[j] = total + total_low
 
 
-@kernel
+@allocating
 def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> tuple[int, Integers, Integers, Floats]:
     """Number of states (0: too many), and items, states and stopping chance of every kind that stops at all."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
@@ -206,7 +211,7 @@ def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> tuple[i
     return states, sizes[:kinds], levels[:kinds], stops[:kinds]
 
 
-@kernel
+@allocating
 def _step_back(
     slot: int, t: int, size: int, sizes: Integers, levels: Integers, stops: Floats, mean: Floats, variance: Floats
 ) -> None:
@@ -244,7 +249,7 @@ def _step_back(
             used[kind] = 0
 
 
-@kernel
+@allocating
 def stopping_tie_variance(t: int, slots: int, size: int, tie: int, lists: Lists, stop: Floats) -> float:
     """Exact variance of Σ 1/i · P(stop at i) over the first ``slots`` slots, or NaN where that is too much work.
 
@@ -274,7 +279,7 @@ def _see_stopping_tie(tie: int, lists: Lists, stop: Floats) -> tuple[int, int, b
     return size, stoppers, mixed, passing
 
 
-@kernel
+@allocating
 def stopping_moments(
     first: int,
     last: int,
@@ -293,27 +298,38 @@ def stopping_moments(
     for q in range(first, last):
         survival, value, spread = 1.0, 0.0, 0.0
         t = j = ZERO
-        for tie in range(lists.start[q], lists.start[q + 1]):
-            if j == cutoffs or survival < NEGLIGIBLE * value:
-                break
-            size, stoppers, mixed, passing = _see_stopping_tie(tie, lists, stop)
-            inside = j
-            while inside < cutoffs and depths[q, inside] < t + size:
-                inside += 1
-            slots = np.append(depths[q, j:inside] - t, size)  # the last one is the whole tie
-            means = np.zeros(slots.size)
-            if stoppers > 0:
-                stopping_tie_means(t, size, stoppers, survival_means(tie, lists, stop), slots, means)
-            for index in range(slots.size if inside < cutoffs else slots.size - 1):
-                part = 0.0
-                if mixed and want_variance and slots[index] > 0:
-                    part = survival * survival * stopping_tie_variance(t, slots[index], size, tie, lists, stop)
-                if j < inside:
-                    mean[q, j], variance[q, j] = value + survival * means[index], spread + part
-                    j += 1
-                else:
-                    value, spread = value + survival * means[index], spread + part
-            survival *= passing
-            t += size
+        tie, end = lists.start[q], lists.start[q + 1]
+        while tie < end and j < cutoffs and survival >= NEGLIGIBLE * value:
+            stretch = single_items(tie, end, depths[q, j] - t, lists)
+            for cell in range(lists.tie[tie], lists.tie[tie] + stretch):
+                chance = stop[lists.grade[cell]]
+                t += 1
+                value += survival * (chance / t)
+                survival *= 1.0 - chance
+            tie += stretch
+            if t == depths[q, j]:
+                mean[q, j], variance[q, j] = value, spread
+                j += 1
+            elif tie < end:
+                inside = j
+                size, stoppers, mixed, passing = _see_stopping_tie(tie, lists, stop)
+                while inside < cutoffs and depths[q, inside] < t + size:
+                    inside += 1
+                slots = np.append(depths[q, j:inside] - t, size)  # the last one is the whole tie
+                means = np.zeros(slots.size)
+                if stoppers > 0:
+                    stopping_tie_means(t, size, stoppers, survival_means(tie, lists, stop), slots, means)
+                for index in range(slots.size if inside < cutoffs else slots.size - 1):
+                    part = 0.0
+                    if mixed and want_variance and slots[index] > 0:
+                        part = survival * survival * stopping_tie_variance(t, slots[index], size, tie, lists, stop)
+                    if j < inside:
+                        mean[q, j], variance[q, j] = value + survival * means[index], spread + part
+                        j += 1
+                    else:
+                        value, spread = value + survival * means[index], spread + part
+                survival *= passing
+                t += size
+                tie += 1
         for rest in range(j, cutoffs):
             mean[q, rest], variance[q, rest] = value, spread

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 
-__all__ = ["ZERO", "inlined", "kernel"]
+__all__ = ["ZERO", "allocating", "inlined", "kernel"]
 
 # Where a count starts that is passed on. To Numba a plain 0 is a type of its own, for which every kernel that is
 # called with it compiles once more: five seconds of the first use.
@@ -36,33 +36,46 @@ def kernel(function: Function) -> Function:
     as a dashboard does. Callers run ranges of lists on a thread pool instead. ``fastmath`` stays off, so the same
     input gives the same bytes on every processor. Where no folder can be written, kernels compile in memory.
 
+    A kernel makes no array and returns none: then nobody has to count references to those it is given, which costs
+    several times what a walk over ties computes. It may call a function that is ``allocating``.
+
     Examples
     --------
     >>> kernel(lambda x: x + 1)(1)
     2
     """
-    return _compile(function)
+    return _compile(function, _nrt=False)
+
+
+def allocating(function: Function) -> Function:
+    """Compile a function that makes arrays, otherwise as ``kernel`` does.
+
+    Examples
+    --------
+    >>> allocating(lambda size: np.zeros(size))(2)
+    array([0., 0.])
+    """
+    return _compile(function, _nrt=True)
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function that kernels call for every tie into each of them.
-
-    A call of its own counts references to every array that is passed on, which costs more than what it computes:
-    inlined, AP, NDCG and the other sums take half the time.
+    """Compile a function that kernels call for every tie into each of them, whatever its size.
 
     Examples
     --------
     >>> inlined(lambda x: x + 1)(1)
     2
     """
-    return _compile(function, inline=True)
+    return _compile(function, _nrt=False, forceinline=True)
 
 
-def _compile(function: Function, *, inline: bool = False) -> Function:
+def _compile(function: Function, **options: Any) -> Function:
+    compiler: Any = numba.njit
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)  # type: ignore[return-value]
+        compiled = compiler(cache=True, nogil=True, error_model="numpy", **options)(function)
     except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
-        return numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)  # type: ignore[return-value]
+        compiled = compiler(nogil=True, error_model="numpy", **options)(function)
+    return cast(Function, compiled)
 
 
 _drop_stale_caches()

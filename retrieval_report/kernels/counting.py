@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import allocating, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists
 
 __all__ = ["cell_rows"]
@@ -26,7 +26,7 @@ def _number(key: Integers, low: int, tie: Integers, table: Integers) -> None:
         tie[place] = table[key[place] - low]
 
 
-@kernel
+@allocating
 def _number_sorted(key: Integers, tie: Integers) -> None:
     """Number the distances of one list, near first."""
     order = np.argsort(key)
@@ -37,7 +37,7 @@ def _number_sorted(key: Integers, tie: Integers) -> None:
         tie[order[index]] = ties
 
 
-@kernel
+@allocating
 def cell_rows(
     first: int,
     last: int,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import ZERO, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists
 
 __all__ = ["count_cells", "disagreeing_row", "factorise", "ideal_cells", "repeating_list", "stable_by_code"]
@@ -36,7 +36,7 @@ def table_mask(most: int) -> np.uint64:
     return np.uint64(size - 1)
 
 
-@kernel
+@allocating
 def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
     """A hash table of the keys numbered so far: code + 1, 0 is free."""
     table = np.zeros(int(mask) + 1, np.uint32)
@@ -48,7 +48,7 @@ def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
     return table
 
 
-@kernel
+@allocating
 def factorise(keys: Keys, codes: Places) -> Places:
     """Number the distinct keys in order of first appearance; return the row where each appears first."""
     first, found = np.empty(keys.size, np.uint32), ZERO
@@ -71,7 +71,7 @@ def factorise(keys: Keys, codes: Places) -> Places:
     return first[:found].copy()
 
 
-@kernel
+@allocating
 def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
     """Rows in order of their code, rows of one code in the order received (counting sort)."""
     for row in range(codes.size):
@@ -84,7 +84,7 @@ def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
         place[codes[row]] += 1
 
 
-@kernel
+@allocating
 def repeating_list(first: int, last: int, begin: Integers, end: Integers, row_of: Places, item: Keys) -> int:
     """The first of the lists ``first`` … ``last`` − 1 in which two rows have the same item key, or −1."""
     longest = 1
@@ -105,7 +105,7 @@ def repeating_list(first: int, last: int, begin: Integers, end: Integers, row_of
     return -1
 
 
-@kernel
+@allocating
 def disagreeing_row(
     group_start: Integers,
     list_of: Integers,
@@ -139,7 +139,7 @@ def disagreeing_row(
     return -1
 
 
-@kernel
+@allocating
 def _flush(seen: Codes, found: int, tally: Integers, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
     """Write the grades seen in order, with their tallies, behind ``cells``; clear the tallies."""
     gap = 1
@@ -206,7 +206,7 @@ def _count_runs(
     return ties + 1, cells
 
 
-@kernel
+@allocating
 def _sort_places(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
     """Fill in the places of the keys in rising order, equal ones as received (radix sort, a byte at a time)."""
     other = np.empty(key.size, np.int64)
@@ -246,7 +246,7 @@ def _gather(
     return low, high, ascending
 
 
-@kernel
+@allocating
 def count_cells(
     first: int,
     last: int,
@@ -302,7 +302,7 @@ def count_cells(
     return ties, cells
 
 
-@kernel
+@allocating
 def ideal_cells(
     lists: Lists,
     extra_start: Integers,

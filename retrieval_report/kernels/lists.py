@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Codes", "Floats", "Integers", "Lists"]
+from retrieval_report.kernels.compile import inlined
+
+__all__ = ["Codes", "Floats", "Integers", "Lists", "single_items"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -46,3 +48,18 @@ def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
     new_start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     members = np.arange(new_start[-1]) - np.repeat(new_start[:-1] - start[which], size)
     return members, new_start
+
+
+@inlined
+def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
+    """How many ties from ``tie`` on are one item each, up to the tie ``end`` and to ``most`` of them.
+
+    Nothing of them is random and no cutoff lies inside them, so kernels walk over them without the mathematics of
+    ties. That gives the same bits, which tests/test_single_items.py holds them to.
+    """
+    found = 0
+    cell = lists.tie[tie]
+    most = min(most, end - tie)
+    while found < most and lists.tie[tie + found + 1] == cell + found + 1 and lists.items[cell + found] == 1:
+        found += 1
+    return found

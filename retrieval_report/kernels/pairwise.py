@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import ZERO, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.additive import slot_weight
+from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
 from retrieval_report.kernels.places import NEAR, order_variance, place_sums
 from retrieval_report.kernels.ratios import hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
@@ -122,7 +123,7 @@ def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
 @inlined
 def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tuple[float, float]:
     """Mean and variance of the sum over the first ``slots`` slots; ``before`` is the value sum before the tie."""
-    if slots == 0 or tie.relevant == 0:
+    if tie.relevant == 0:
         return 0.0, 0.0
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
     scaled = before / tie.mean
@@ -140,16 +141,21 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
 
 
 @inlined
+def so_far(before: Before, retrieved: bool) -> tuple[float, float]:
+    """Mean and variance where a cutoff lies between two ties."""
+    found = max(before.relevant, 1) if retrieved else 1
+    return (before.high + before.low) / found, before.variance / found**2
+
+
+@allocating
 def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> tuple[float, float]:
     """Mean and variance of the sum divided by the relevant items found, a hypergeometric number x inside the tie.
 
     Given x, the counted slots are themselves a uniform tie of ``slots`` items, x of them relevant.
     """
     sum_before = before.high + before.low
-    if slots == 0 or tie.relevant == 0:
-        if before.relevant == 0:
-            return 0.0, 0.0
-        return sum_before / before.relevant, before.variance / before.relevant**2
+    if tie.relevant == 0:
+        return so_far(before, True)
     least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
     scaled = before.values / tie.mean
@@ -169,6 +175,30 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
             within += chances[index] * variance / found**2
     value, between = mean_and_spread(chances, means)
     return value, within + between
+
+
+@inlined
+def pass_tie(tie: Tie, harmonics: Weights, before: Before) -> Before:
+    """What the ties have brought once the whole of one more is added."""
+    part, variance = sum_moments(tie, tie.size, before.values, harmonics)
+    high, low = add(before.high, before.low, part)
+    values = before.values + tie.relevant * tie.mean
+    return Before(before.relevant + tie.relevant, values, high, low, before.variance + variance)
+
+
+@inlined
+def pass_singles(
+    t: int, cell: int, items: int, lists: Lists, values: Floats, harmonics: Weights, before: Before
+) -> Before:
+    """The same once so many items that tie with nothing are added, the first of them at slot t + 1."""
+    relevant, total, high, low, variance = before
+    for index in range(items):
+        value = values[lists.grade[cell + index]]
+        if value > 0.0:
+            relevant += 1
+            high, low = add(high, low, value * ((total / value + 1.0) * slot_weight(harmonics, t + index)))
+            total += value
+    return Before(relevant, total, high, low, variance)
 
 
 @kernel
@@ -191,27 +221,28 @@ def pairwise_moments(
     for q in range(first, last):
         before = Before(0, 0.0, 0.0, 0.0, 0.0)
         t = j = ZERO
-        for number in range(lists.start[q], lists.start[q + 1]):
-            if j == cutoffs:
-                break
-            tie = see_tie(t, number, lists, values)
-            while j < cutoffs and depths[q, j] < t + tie.size:
-                if retrieved:
-                    mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, harmonics)
-                else:
-                    part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, harmonics)
-                    mean[q, j] = before.high + (part + before.low)
-                    variance[q, j] = before.variance + part_variance
+        number, end = lists.start[q], lists.start[q + 1]
+        while number < end and j < cutoffs:
+            stretch = single_items(number, end, depths[q, j] - t, lists)
+            before = pass_singles(t, lists.tie[number], stretch, lists, values, harmonics, before)
+            t += stretch
+            number += stretch
+            if t == depths[q, j]:
+                mean[q, j], variance[q, j] = so_far(before, retrieved)
                 j += 1
-            if tie.relevant > 0 and j < cutoffs:
-                part, part_variance = sum_moments(tie, tie.size, before.values, harmonics)
-                high, low = add(before.high, before.low, part)
-                values_so_far = before.values + tie.relevant * tie.mean
-                before = Before(
-                    before.relevant + tie.relevant, values_so_far, high, low, before.variance + part_variance
-                )
-            t += tie.size
-        found = max(before.relevant, 1) if retrieved else 1
+            elif number < end:
+                tie = see_tie(t, number, lists, values)
+                while j < cutoffs and depths[q, j] < t + tie.size:
+                    if retrieved:
+                        mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, harmonics)
+                    else:
+                        part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, harmonics)
+                        mean[q, j] = before.high + (part + before.low)
+                        variance[q, j] = before.variance + part_variance
+                    j += 1
+                if tie.relevant > 0 and j < cutoffs:
+                    before = pass_tie(tie, harmonics, before)
+                t += tie.size
+                number += 1
         for rest in range(j, cutoffs):
-            mean[q, rest] = (before.high + before.low) / found
-            variance[q, rest] = before.variance / found**2
+            mean[q, rest], variance[q, rest] = so_far(before, retrieved)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.additive import slot_spread
-from retrieval_report.kernels.compile import ZERO, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
 from retrieval_report.kernels.tables import Weights
 
@@ -21,7 +21,7 @@ Relevant = NDArray[np.bool_]
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is left out cannot change a float64
 
 
-@kernel
+@allocating
 def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floats]:
     """Chances of x relevant items among ``slots`` of ``size``, from the least likely-enough x upwards.
 
@@ -108,7 +108,7 @@ def own_ideal_moments(
             t = end
 
 
-@kernel
+@allocating
 def _own_ideal_at(
     t: int, slots: int, size: int, relevant: int, found: int, value_sum: float, spread: float, weights: Weights
 ) -> tuple[float, float]:
@@ -189,7 +189,7 @@ def _runs_sum(
     return result, before
 
 
-@kernel
+@allocating
 def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tuple[int, int, Integers, Floats]:
     """Items and relevant items of a tie, and its relevant items as runs of one value, in rising or falling order."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
@@ -205,7 +205,7 @@ def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tup
     return size, relevant, runs[:kinds], levels[:kinds]
 
 
-@kernel
+@allocating
 def retrieved_extremes(
     first: int,
     last: int,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import allocating, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists
 
 __all__ = ["draw_layout", "draw_orders", "draw_rows", "integer_keys", "list_keys", "text_keys"]
@@ -85,7 +85,7 @@ def draw_layout(
     return cells
 
 
-@kernel
+@allocating
 def draw_orders(
     first: int,
     last: int,
