@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from retrieval_report import needs
 from retrieval_report.arrays import Integers, Lists, ordered, over_ranges
 from retrieval_report.errors import DataError
-from retrieval_report.kernels import additive, cascade, pairwise, ratios, tables
+from retrieval_report.kernels import additive, cascade, pairwise, ratios, stopping, tables
 from retrieval_report.layout import Prepared
 from retrieval_report.metrics import DCG, NDCG, Metric
 
@@ -224,7 +224,7 @@ def _stops_task(scorer: Scorer, need: needs.Stops, want_variance: bool) -> Task:
     stop = need.of(scorer.prepared.grades)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        cascade.stopping_moments(first, last, lists, depths, stop, want_variance, *out)
+        stopping.stopping_moments(first, last, lists, depths, stop, want_variance, *out)
 
     return task
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval_report.arrays import Lists
-from retrieval_report.kernels import additive, cascade, pairwise, tables
+from retrieval_report.kernels import additive, cascade, pairwise, stopping, tables
 
 GRADES = np.array([0.0, 1.0, 2.0, 3.5])
 CUTOFFS = (0, 1, 3, 4, 10, 25, 60)
@@ -56,7 +56,7 @@ def moments(lists: Lists) -> Outputs:
     pairwise.pairwise_moments(0, size, lists, depths, GRADES, reciprocal, False, *outputs[6:8])
     pairwise.pairwise_moments(0, size, lists, depths, GRADES, reciprocal, True, *outputs[8:10])
     cascade.first_relevant_moments(0, size, lists, depths, GRADES >= 1, *outputs[10:14])
-    cascade.stopping_moments(0, size, lists, depths, (np.exp2(GRADES) - 1) / 16, True, *outputs[14:16])
+    stopping.stopping_moments(0, size, lists, depths, (np.exp2(GRADES) - 1) / 16, True, *outputs[14:16])
     return outputs
 
 

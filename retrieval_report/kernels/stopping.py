@@ -1,0 +1,209 @@
+"""Expected reciprocal rank (ERR): the reader stops at an item with a chance that its grade says.
+
+Chapelle et al. 2009. Over a whole tie the chance to go on is a product, which no order changes; inside a tie the
+means are those of products over items drawn without replacement. ``stopping_spread`` has the variance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
+from retrieval_report.kernels.ratios import hypergeometric_band
+from retrieval_report.kernels.stopping_spread import tie_variances
+from retrieval_report.kernels.tables import add
+
+__all__ = ["stopping_moments"]
+
+NEGLIGIBLE = 1e-30
+AFRESH = 1024
+
+
+@allocating
+def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
+    """Mean over ordered draws of x stopping items of the tie that the x-th is the one that stops; index x.
+
+    The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which says where to end.
+    Items come in kind by kind: of x items drawn, a hypergeometric number y are of the new kind, and the last one is
+    with chance y/x.
+    """
+    stoppers, going = 0, 0.0
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        if stop[lists.grade[c]] > 0.0:
+            stoppers += lists.items[c]
+            going += lists.items[c] * (1.0 - stop[lists.grade[c]])
+    going /= max(stoppers, 1)
+    longest = stoppers
+    if going < 1.0:
+        enough = (np.log(1.0 - going) - 42.0) / np.log(max(going, 1e-300))
+        longest = int(min(float(stoppers), enough + 2.0))
+    survive, stopped = np.zeros(longest + 1), np.zeros(longest + 1)
+    survive[0] = 1.0
+    added, chance = _slight_stoppers(tie, lists, stop)
+    if added > 0:
+        survive, stopped = _add_kind(added, added, chance, survive, stopped)
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        if 1.0 - stop[lists.grade[c]] < 1.0:
+            added += lists.items[c]
+            survive, stopped = _add_kind(added, lists.items[c], stop[lists.grade[c]], survive, stopped)
+    return stopped
+
+
+@kernel
+def _slight_stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
+    """Items that stop with a chance no float64 sees beside 1, and their mean chance.
+
+    They are one kind, for whoever passes them goes on: with a thousand grades up to 999 all but some fifty.
+    """
+    kinds, items, total, chance = 0, 0, 0.0, 0.0
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        own = stop[lists.grade[c]]
+        if own > 0.0 and 1.0 - own == 1.0:
+            kinds += 1
+            items += lists.items[c]
+            total += lists.items[c] * own
+            chance = own
+    return items, total / items if kinds > 1 else chance
+
+
+@allocating
+def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: Floats) -> tuple[Floats, Floats]:
+    """The means of ``survival_means`` once ``items`` of the ``added`` items so far are of a new kind."""
+    longest = survive.size - 1
+    powers = np.ones(longest + 1)
+    for y in range(longest):
+        powers[y + 1] = powers[y] * (1.0 - chance)
+    new_survive, new_stopped = np.zeros(longest + 1), np.zeros(longest + 1)
+    new_survive[0] = 1.0
+    for x in range(1, min(added, longest) + 1):
+        least, chances = hypergeometric_band(added, items, x)
+        for index in range(chances.size):
+            y = least + index
+            new_survive[x] += chances[index] * powers[y] * survive[x - y]
+            last = (x - y) * powers[y] * stopped[x - y]
+            if y > 0:
+                last += y * chance * powers[y - 1] * survive[x - y]
+            new_stopped[x] += chances[index] * last / x
+    return new_survive, new_stopped
+
+
+@allocating
+def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots: Integers, means: Floats) -> None:
+    """Expected Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, for every j (ascending).
+
+    Walks along the slots with the distribution of how many stopping items were passed, on the window of counts that
+    still have a chance worth a float64; starts afresh now and then, so that roundings do not add up.
+    """
+    longest = stopped.size - 1
+    passed = np.zeros(longest + 1)
+    passed[0] = 1.0
+    low, high, slot = 0, 0, 0
+    total, total_low = 0.0, 0.0
+    for j in range(slots.size):
+        while slot < slots[j] and low < longest:
+            if slot % AFRESH == AFRESH - 1:
+                low, chances = hypergeometric_band(size, stoppers, slot)
+                passed[:] = 0.0
+                high = min(low + chances.size - 1, longest)
+                for x in range(low, high + 1):
+                    passed[x] = chances[x - low]
+                if low >= longest:
+                    break
+            rest, here = float(size - slot), 0.0
+            for x in range(low, min(high, longest - 1) + 1):
+                here += passed[x] * (stoppers - x) * stopped[x + 1]
+            total, total_low = add(total, total_low, here / rest / (t + slot + 1.0))
+            top = min(high + 1, longest)
+            for x in range(top, low, -1):
+                passed[x] = passed[x] * ((rest - stoppers + x) / rest) + passed[x - 1] * ((stoppers - x + 1) / rest)
+            passed[low] *= (rest - stoppers + low) / rest
+            high = top
+            while low < high and passed[low] < NEGLIGIBLE:
+                low += 1
+            while high > low and passed[high] < NEGLIGIBLE:
+                high -= 1
+            slot += 1
+        means[j] = total + total_low
+
+
+@kernel
+def _see_stopping_tie(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
+    """Items of a tie, and the chance to pass them all."""
+    size, passing = 0, 1.0
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        size += lists.items[c]
+        passing *= (1.0 - stop[lists.grade[c]]) ** lists.items[c]
+    return size, passing
+
+
+@allocating
+def _tie_moments(
+    t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers, want_variance: bool
+) -> tuple[Floats, Floats]:
+    """Means and variances of what the first ``slots[j]`` slots of a tie add, for a reader who comes that far."""
+    means, spreads = np.zeros(slots.size), np.zeros(slots.size)
+    stoppers, mixed, first = 0, False, stop[lists.grade[lists.tie[tie]]]
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        chance = stop[lists.grade[c]]
+        stoppers += lists.items[c] if chance > 0.0 else 0
+        mixed = mixed or chance != first
+    if stoppers > 0 and slots.size > 0:
+        stopping_tie_means(t, size, stoppers, survival_means(tie, lists, stop), slots, means)
+        if mixed and want_variance:
+            spreads = tie_variances(t, size, tie, lists, stop, slots)
+    return means, spreads
+
+
+@allocating
+def stopping_moments(
+    first: int,
+    last: int,
+    lists: Lists,
+    depths: Integers,
+    stop: Floats,
+    want_variance: bool,
+    mean: Floats,
+    variance: Floats,
+) -> None:
+    """Mean and variance of ERR at every depth; ``stop`` is the chance that an item of each grade ends the search.
+
+    The variance is NaN where it is too much work (see ``stopping_spread``).
+    """
+    cutoffs = depths.shape[1]
+    for q in range(first, last):
+        survival, value, spread = 1.0, 0.0, 0.0
+        t = j = ZERO
+        tie, end = lists.start[q], lists.start[q + 1]
+        while tie < end and j < cutoffs and survival >= NEGLIGIBLE * value:
+            stretch = single_items(tie, end, depths[q, j] - t, lists)
+            for cell in range(lists.tie[tie], lists.tie[tie] + stretch):
+                chance = stop[lists.grade[cell]]
+                t += 1
+                value += survival * (chance / t)
+                survival *= 1.0 - chance
+            tie += stretch
+            if t == depths[q, j]:
+                mean[q, j], variance[q, j] = value, spread
+                j += 1
+            elif tie < end:
+                size, passing = _see_stopping_tie(tie, lists, stop)
+                inside = j
+                while inside < cutoffs and depths[q, inside] < t + size:
+                    inside += 1
+                slots = depths[q, j:inside] - t
+                if inside < cutoffs:
+                    slots = np.append(slots, size)
+                means, spreads = _tie_moments(t, size, tie, lists, stop, slots, want_variance)
+                for index in range(slots.size):
+                    part = survival * survival * spreads[index]
+                    if j < inside:
+                        mean[q, j], variance[q, j] = value + survival * means[index], spread + part
+                        j += 1
+                    else:
+                        value, spread = value + survival * means[index], spread + part
+                survival *= passing
+                t += size
+                tie += 1
+        for rest in range(j, cutoffs):
+            mean[q, rest], variance[q, rest] = value, spread

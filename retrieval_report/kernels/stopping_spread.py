@@ -1,0 +1,210 @@
+"""The variance of ERR inside a tie, in two exact ways, of which the one with less work is taken; null beyond both.
+
+With G_x the chance to go on behind x items of a tie, drawn without replacement, and w the weights 1/i of its slots,
+ERR adds Σ (w_x − w_{x+1})·(1 − G_x), the last weight whole. So its variance is a sum over pairs of slots of products
+of weights with Cov(G_x, G_y), which belong to the tie alone and serve every cutoff. They grow item by item: with a
+new item of chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
+
+    Cov'(x, y) = x/(n+1)·q²·Cov(x−1, y−1) + (y−x)/(n+1)·q·Cov(x, y−1) + (n+1−y)/(n+1)·Cov(x, y)
+                 + x·(n+1−y)/(n+1)²·(m_x − q·m_{x−1})·(m_y − q·m_{y−1}).
+
+Kinds are added outwards from the one with the most items, in which nothing is random, so a new q is the least or the
+greatest so far: both differences have one sign, and nothing cancels. The other way counts in a state how many items of
+each stopping kind were passed, which is less work for few kinds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retrieval_report.kernels.compile import allocating, kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists
+
+__all__ = ["tie_variances"]
+
+STATE_BUDGET = 4_000_000.0  # slots × states × kinds; about 20 ms for one tie at one cutoff
+COVARIANCE_BUDGET = 4_000_000.0  # items added × pairs of slots; about 1 ms for one tie
+STATE_COST = 12.0  # steps over states take so many times as long as steps over pairs of slots
+NOTHING = 1e-30  # no G_x of a smaller mean changes a float64
+
+
+@kernel
+def _state_steps(tie: int, lists: Lists, stop: Floats, slots: int) -> float:
+    """Slots × states × kinds: the work of going backwards over the slots with a state."""
+    kinds, states = 1.0, 1.0
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        if stop[lists.grade[c]] > 0.0:
+            states *= min(lists.items[c], slots) + 1.0
+            kinds += 1.0
+    return states * slots * kinds
+
+
+@allocating
+def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> tuple[Integers, Integers, Floats]:
+    """Items, states and stopping chance of every kind that stops at all."""
+    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+    sizes, levels, stops, kinds = np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0), 0
+    for c in range(c0, c1):
+        if stop[lists.grade[c]] > 0.0:
+            sizes[kinds], stops[kinds] = lists.items[c], stop[lists.grade[c]]
+            levels[kinds] = min(lists.items[c], slots) + 1  # so many of the kind, from 0 on, may have been passed
+            kinds += 1
+    return sizes[:kinds], levels[:kinds], stops[:kinds]
+
+
+@allocating
+def _step_back(
+    slot: int, t: int, size: int, sizes: Integers, levels: Integers, stops: Floats, mean: Floats, variance: Floats
+) -> None:
+    """Moments of what follows, for every state at ``slot``, from those at the next slot, in place.
+
+    The states are walked upwards, so the entry of a state one item richer still belongs to the next slot.
+    """
+    states, kinds = mean.size - 1, sizes.size
+    others = size - sizes.sum()
+    used = np.zeros(kinds, np.int64)
+    passed, place, rest = 0, 1.0 / (t + slot + 1.0), 1.0 / (size - slot)
+    for state in range(states):
+        plain = slot - passed
+        if 0 <= plain <= others:
+            chance = (others - plain) * rest
+            value, stride = chance * mean[state], 1
+            for kind in range(kinds):
+                gain = stops[kind] * place + (1.0 - stops[kind]) * mean[min(state + stride, states)]
+                value += (sizes[kind] - used[kind]) * rest * gain
+                stride *= levels[kind]
+            spread, stride = chance * (variance[state] + (mean[state] - value) ** 2), 1
+            for kind in range(kinds):
+                following, go_on = min(state + stride, states), 1.0 - stops[kind]
+                gain = stops[kind] * place + go_on * mean[following]
+                chance = (sizes[kind] - used[kind]) * rest
+                spread += chance * (go_on * go_on * variance[following] + (gain - value) ** 2)
+                stride *= levels[kind]
+            mean[state], variance[state] = value, spread
+        for kind in range(kinds):  # count on, one kind after the other, as an odometer does
+            used[kind] += 1
+            passed += 1
+            if used[kind] < levels[kind]:
+                break
+            passed -= used[kind]
+            used[kind] = 0
+
+
+@allocating
+def _variance_by_states(t: int, slots: int, size: int, tie: int, lists: Lists, stop: Floats) -> float:
+    """Variance over the first ``slots`` slots of a tie.
+
+    Going backwards over the slots, the variance is the mean of the later variances plus the variance of the next
+    step's means, so nothing cancels.
+    """
+    sizes, levels, stops = _stopping_kinds(tie, lists, stop, slots)
+    states = levels.prod()
+    mean, variance = np.zeros(states + 1), np.zeros(states + 1)
+    for slot in range(slots - 1, -1, -1):
+        _step_back(slot, t, size, sizes, levels, stops, mean, variance)
+    return float(variance[0])
+
+
+@kernel
+def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
+    """The cell with the most items, and the slots behind which the chance to go on is nothing."""
+    most, size, going = lists.tie[tie], 0, 0.0
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        most = c if lists.items[c] > lists.items[most] else most
+        size += lists.items[c]
+        going += lists.items[c] * (1.0 - stop[lists.grade[c]])
+    going /= size  # E[G_x] falls at least as fast as its x-th power (Maclaurin's inequality)
+    if going >= 1.0:
+        return most, size
+    return most, int(min(float(size), np.log(NOTHING) / np.log(max(going, 1e-300)) + 2.0))
+
+
+@kernel
+def _add_item(
+    chance: float, items: int, going: Floats, stopping: Floats, gap: Floats, old: Floats, covariance: Floats
+) -> None:
+    """Add an item that stops with ``chance`` to the ``items`` so far.
+
+    ``going[x]`` is E[G_x], ``stopping[x]`` the chance that the x-th item stops; ``gap`` and ``old`` are room.
+    """
+    longest, share, rest = min(items + 1, going.size - 1), 1.0 / (items + 1.0), 1.0 - chance
+    for x in range(1, longest + 1):
+        gap[x] = chance * going[x - 1] - stopping[x]  # E[G_x] − rest·E[G_{x−1}], with the digits of small chances
+    for x in range(longest, 0, -1):
+        both, behind, between = x * share * rest * rest, share * rest, gap[x] * x * share * share
+        # slices first: their loops need no test for negative indices, and do several slots at a time
+        row, above, here = covariance[x, x : longest + 1], covariance[x - 1, x - 1 : longest], gap[x : longest + 1]
+        width = row.size
+        before, own, beyond = old[:width], old[1 : width + 1], items + 1.0 - x
+        for step in range(width):
+            own[step] = row[step]
+        for step in range(width):
+            later = (beyond - step) * (share * own[step] + between * here[step])
+            row[step] = both * above[step] + behind * step * before[step] + later
+    for x in range(longest, 0, -1):
+        earlier, later = share * rest * (x - 1.0) * stopping[x - 1], share * (items + 1.0 - x)
+        stopping[x] = share * chance * going[x - 1] + earlier + later * stopping[x]
+        going[x] = share * x * rest * going[x - 1] + later * going[x]
+
+
+@allocating
+def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) -> Floats:
+    """Cov(G_x, G_y) at [x, y] for 1 ≤ x ≤ y ≤ ``longest``."""
+    room = np.zeros((4, longest + 1))
+    going, stopping, gap, old = room[0], room[1], room[2], room[3]
+    covariance = np.zeros((longest + 1, longest + 1))
+    items, chance = lists.items[most], stop[lists.grade[most]]
+    going[0] = 1.0
+    for x in range(1, min(items, longest) + 1):
+        stopping[x], going[x] = chance * going[x - 1], (1.0 - chance) * going[x - 1]
+    for up in range(2):
+        c, end, step = (most + 1, lists.tie[tie + 1], 1) if up == 0 else (most - 1, lists.tie[tie] - 1, -1)
+        while c != end:
+            for _ in range(lists.items[c]):
+                _add_item(stop[lists.grade[c]], items, going, stopping, gap, old, covariance)
+                items += 1
+            c += step
+    return covariance
+
+
+@allocating
+def _spread_weights(t: int, slots: Integers, wanted: Floats, covariance: Floats) -> None:
+    """Weigh the covariances for every number of slots (ascending) whose variance is wanted: those below 0."""
+    longest, whole, j = covariance.shape[0] - 1, 0.0, 0
+    across = np.zeros(longest + 1)  # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
+    for x in range(1, longest + 1):
+        weight = 1.0 / (t + x)
+        while j < slots.size and slots[j] <= x:
+            if wanted[j] < 0.0:
+                wanted[j] = whole + weight * (2.0 * across[x] + weight * covariance[x, x])
+            j += 1
+        fall = weight / (t + x + 1.0)
+        whole += fall * (2.0 * across[x] + fall * covariance[x, x])
+        for y in range(x + 1, longest + 1):
+            across[y] += fall * covariance[x, y]
+    for rest in range(j, slots.size):
+        if wanted[rest] < 0.0:
+            wanted[rest] = whole
+
+
+@allocating
+def tie_variances(t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers) -> Floats:
+    """Exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, NaN where it takes too long.
+
+    Which way is taken, and what is too much, depends on the tie and on ``slots[j]``, not on the other numbers of slots.
+    """
+    variances, longest = np.zeros(slots.size), 0
+    most, reach = _see_kinds(tie, lists, stop)
+    for j in range(slots.size):
+        here = min(slots[j], reach)
+        pairs = 0.5 * (size - lists.items[most]) * here * here
+        states = _state_steps(tie, lists, stop, slots[j])
+        if pairs <= COVARIANCE_BUDGET and (pairs < states * STATE_COST or states > STATE_BUDGET):
+            variances[j], longest = -1.0, max(longest, here)
+        elif states <= STATE_BUDGET:
+            variances[j] = _variance_by_states(t, slots[j], size, tie, lists, stop)
+        else:
+            variances[j] = np.nan
+    if longest > 0:
+        _spread_weights(t, slots, variances, _covariances(tie, most, lists, stop, longest))
+    return variances
