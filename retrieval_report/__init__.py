@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.cuts import cut_ties
     from retrieval_report.analysis.flips import flips, rank_agreement
     from retrieval_report.analysis.hints import chance_level, tie_hints
+    from retrieval_report.analysis.letters import compact_letters
     from retrieval_report.analysis.order_scores import order_scores
     from retrieval_report.analysis.orders import drawn_order, list_ties
     from retrieval_report.analysis.profile import tie_profile
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.rounding import rounding_effect
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.analysis.tie_distributions import tie_distributions
+    from retrieval_report.analysis.tukey import compare_many
     from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.counting import count_ties
     from retrieval_report.errors import (
@@ -108,7 +110,9 @@ __all__ = [
     "__version__",
     "audit",
     "chance_level",
+    "compact_letters",
     "compare",
+    "compare_many",
     "compare_reports",
     "conventions",
     "count_codes",
@@ -177,6 +181,8 @@ _HOMES = {
     "resolve_ties": "analysis.resolution",
     "summarise": "analysis.summary",
     "tie_distributions": "analysis.tie_distributions",
+    "compare_many": "analysis.tukey",
+    "compact_letters": "analysis.letters",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",
