@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.cuts import cut_ties
     from retrieval_report.analysis.flips import flips, rank_agreement
     from retrieval_report.analysis.hints import chance_level, tie_hints
+    from retrieval_report.analysis.leaderboard import leaderboard
     from retrieval_report.analysis.letters import compact_letters
     from retrieval_report.analysis.order_scores import order_scores
     from retrieval_report.analysis.orders import drawn_order, list_ties
     from retrieval_report.analysis.profile import tie_profile
     from retrieval_report.analysis.queries import query_table
+    from retrieval_report.analysis.rank_intervals import rank_intervals
     from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.rounding import rounding_effect
     from retrieval_report.analysis.summary import summarise
@@ -126,12 +128,14 @@ __all__ = [
     "evaluate_to",
     "evaluate_with_draws",
     "flips",
+    "leaderboard",
     "list_ties",
     "list_weights",
     "order_scores",
     "query_table",
     "radius_scores",
     "rank_agreement",
+    "rank_intervals",
     "read_judgements",
     "read_queries",
     "read_rankings",
@@ -183,6 +187,8 @@ _HOMES = {
     "tie_distributions": "analysis.tie_distributions",
     "compare_many": "analysis.tukey",
     "compact_letters": "analysis.letters",
+    "leaderboard": "analysis.leaderboard",
+    "rank_intervals": "analysis.rank_intervals",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",

@@ -13,6 +13,8 @@ from scipy import stats
 import retrieval_report as rr
 from made_scores import scores_of, within
 from real_data import adhoc
+from retrieval_report.analysis import tukey
+from retrieval_report.analysis.inputs import Pairs
 from retrieval_report.analysis.sign_flips import sampled_sign_flips
 from retrieval_report.analysis.significance import paired_t
 from retrieval_report.analysis.tukey import max_t_draws, range_draws, share_beyond
@@ -63,7 +65,9 @@ def test_normal_scores_give_tukeys_studentised_range() -> None:
 def test_max_t_is_the_largest_t_of_each_sign_pattern() -> None:
     difference = np.random.default_rng(5).normal(0.1, 1, (4, 12))
     difference[2, 7:] = np.nan
-    seen, draws = max_t_draws(difference, 2_000, 0)
+    values = np.concatenate([difference, np.zeros((1, 12))])
+    pairs = Pairs(np.arange(4), np.full(4, 4))
+    seen, draws = max_t_draws(values, pairs, 2_000, 0)
     signs = 1.0 - 2.0 * np.random.default_rng(0).integers(0, 2, (512, 12))
     for pattern in signs[:20]:
         largest = np.nanmax(np.abs(stats.ttest_1samp(difference * pattern, 0, axis=1, nan_policy="omit").statistic))
@@ -131,6 +135,33 @@ def test_nothing_in_common() -> None:
     assert column.select("difference", "family_p", "queries").row(0) == (None, None, 0)
 
 
+def test_a_baseline_has_no_range() -> None:
+    with pytest.raises(rr.ParameterError, match="test: 'tukey' is not one of 'max-t'"):
+        rr.compare_many(scores_of(some(3, 5)), baseline="m000", test="tukey")
+
+
+def test_max_t_of_all_pairs_judges_each_by_its_own_spread() -> None:
+    """Two good models that differ little but steadily, and three that are far away and noisy."""
+    generator = np.random.default_rng(0)
+    base, noise = 0.5 + 0.1 * generator.random(40), generator.random((3, 40)) * 0.4
+    values = {"a": base + 0.03, "b": base + 0.005 * generator.random(40), "c": noise[0], "d": noise[1], "e": noise[2]}
+    scores = scores_of(values)
+    by_range, by_t = (
+        rr.compare_many(scores, test=test).filter(model_a="a", model_b="b")["family_p"][0]
+        for test in ("tukey", "max-t")
+    )
+    assert by_range > 0.5
+    assert by_t < 0.001
+
+
+def test_pairs_of_max_t_come_in_blocks_that_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.stack(list(some(9, 15).values()))
+    whole = max_t_draws(values, Pairs.every(9), 1_000, 3)
+    monkeypatch.setattr(tukey, "BLOCK", 5 * tukey.CHUNK)
+    for one, other in zip(whole, max_t_draws(values, Pairs.every(9), 1_000, 3), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
 def test_equal_models_are_not_told_apart() -> None:
     values = list(some(1, 30)["m000"])
     pairs = rr.compare_many(scores_of({"a": values, "b": values, "c": values}))
@@ -144,7 +175,8 @@ def test_one_model_has_no_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"baseline": "x"}, {"policies": "naive"}, {"policies": []}, {"most_apart": 0}, {"resamples": 0}]
+    "wrong",
+    [{"baseline": "x"}, {"policies": "naive"}, {"policies": []}, {"most_apart": 0}, {"resamples": 0}, {"test": "t"}],
 )
 def test_wrong_arguments(wrong: dict[str, object]) -> None:
     with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
@@ -181,4 +213,5 @@ def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_values() -> None:
     one, other = np.array([0]), np.array([1])
     p = sampled_sign_flips(values[None], np.array([[True]]), one, other, 1_000_000, 0)
     assert within(float(p[0, 0]), 0.001188, 500_000)
-    assert within(float(share_beyond(*reversed(max_t_draws(difference, 1_000_000, 1)))[0]), 0.001188, 500_000)
+    seen, draws = max_t_draws(values, Pairs.every(2), 1_000_000, 1)
+    assert within(float(share_beyond(draws, seen)[0]), 0.001188, 500_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 
 import numpy as np
@@ -12,7 +13,7 @@ from retrieval_report.analysis.tukey import best_first
 from retrieval_report.errors import ColumnError, DataError
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["LETTERS", "compact_letters", "letter", "letter_columns", "letter_texts"]
+__all__ = ["LETTERS", "compact_letters", "letter", "letter_columns", "letter_texts", "short_letters"]
 
 LETTERS = {
     "metric": pl.String,
@@ -177,3 +178,13 @@ def letter_texts(columns: list[list[int]], models: int) -> list[str]:
         for row in rows:
             texts[row] += letter(number)
     return texts
+
+
+def short_letters(text: str, most: int = 4) -> str:
+    """Many letters in a row as first and last.
+
+    >>> short_letters("abc"), short_letters("cdefgh"), short_letters("YZa2b2c2")
+    ('abc', 'c–h', 'Y–c2')
+    """
+    found = re.findall(r"[a-zA-Z]\d*", text)
+    return text if len(found) <= most else f"{found[0]}–{found[-1]}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from retrieval_report.analysis.inputs import (
     DIGITS,
@@ -24,6 +26,7 @@ from retrieval_report.errors import ParameterError
 
 __all__ = [
     "FAMILY",
+    "TESTS",
     "asked_places",
     "best_first",
     "compare_many",
@@ -53,12 +56,15 @@ FAMILY = {
 BLOCK = 1 << 21  # permuted scores held at a time
 CHUNK = 512  # sign patterns drawn at a time; never adapted, or else the draws would depend on the number of models
 BOUNDS = ("best", "worst")
+TESTS = ("tukey", "max-t")
+Columns = dict[str, NDArray[Any]]
 
 
 def compare_many(
     scores: object,
     *,
     baseline: str | None = None,
+    test: str | None = None,
     policies: str | Sequence[str] | None = None,
     most_apart: int | None = None,
     resamples: int = 9_999,
@@ -66,12 +72,17 @@ def compare_many(
 ) -> pl.DataFrame:
     r"""Compare many models at once, so that a single false finding among all pairs is as rare as a p-value says.
 
-    Without a baseline this is the randomised Tukey HSD test: under the null hypothesis the models of a query could
-    have exchanged their scores, so the scores of each query are permuted among the models, and every pair is held to
-    the distance between the best and the worst mean that a permutation shows. One set of permutations serves all pairs,
-    so that the cost is models × queries × permutations, where Holm's correction of single tests needs more permutations
-    the more pairs there are. With a baseline it is the max-T test of one column, after Dunnett's idea: the signs of the
-    differences of a query are flipped together, and every model is held to the largest \|t\| that a pattern shows.
+    Randomised Tukey HSD (``test="tukey"``): under the null hypothesis the models of a query could have exchanged their
+    scores, so the scores of each query are permuted among the models, and every pair is held to the distance between
+    the best and the worst mean that a permutation shows. One set of permutations serves all pairs, so that the cost is
+    models × queries × permutations. Every pair is held to the same distance, so models that differ little but steadily
+    are not told apart where others are far away.
+
+    max-T (``test="max-t"``): the signs of all differences of a query are flipped together, and every pair is held to
+    the largest \|t\| that a pattern shows, so that each pair is judged by its own spread. The cost grows with the
+    pairs. With a baseline there are as few pairs as models (Dunnett's case), and this is the test.
+
+    Holm's correction of single tests, in :func:`compare`, needs the more sign patterns the more pairs there are.
 
     Parameters
     ----------
@@ -79,6 +90,8 @@ def compare_many(
         What :func:`evaluate` returns.
     baseline
         Compare all models with this one alone; it is ``model_b``. Default: all pairs.
+    test
+        One of {"tukey", "max-t"}. Default: "tukey", with a baseline "max-t", which is the only one there.
     policies
         Default: all policies in the scores but best and worst.
     most_apart
@@ -98,8 +111,8 @@ def compare_many(
         ``value_a``, ``value_b``, ``difference`` (a − b), ``tie_std`` (of the difference, under random tie order drawn
         for each model on its own; null for policies without one);
         ``apart`` (how many ranks lie between the two; 1: neighbours);
-        ``queries`` (in the means) and ``unpaired`` (left out). Without a baseline the queries are those that all
-        models have a score for; with one, those that both models have;
+        ``queries`` (in the means) and ``unpaired`` (left out): for Tukey's test the queries that all models have a
+        score for, for max-T those that both have;
         ``family_p`` (the probability, if no two models differed, that any pair of the family would be as far apart;
         null without queries), ``family`` (pairs that the p-value holds for) and ``family_method`` ("tukey" or "max-t").
 
@@ -130,17 +143,23 @@ def compare_many(
     """
     check_whole("seed", seed, 0)
     check_whole("resamples", resamples, 1)
+    test = ("tukey" if baseline is None else "max-t") if test is None else test
+    check_choice("test", test, TESTS if baseline is None else TESTS[1:])
     if most_apart is not None:
         check_whole("most_apart", most_apart, 1)
     grid = Grid.of(check_scores(scores))
     if baseline is not None:
         check_choice("baseline", baseline, grid.models)
+    column = None if baseline is None else grid.models.index(baseline)
     frames = [pl.DataFrame(schema=FAMILY)]
-    for place in asked_places(grid, policies):
-        if baseline is None:
-            frames.append(_every_pair(grid, place, most_apart, resamples, seed))
+    for place in asked_places(grid, policies) if len(grid.models) > 1 else ():
+        value, std = grid.value[place], grid.std[place]
+        if test == "tukey":
+            pairs, columns = _tukey(value, std, resamples, seed)
         else:
-            frames.append(_one_column(grid, place, grid.models.index(baseline), most_apart, resamples, seed))
+            pairs, columns = _max_t(value, std, column, resamples, seed)
+        frame = _frame(grid, place, pairs, columns, test)
+        frames.append(frame if most_apart is None else frame.filter(pl.col("apart") <= most_apart))
     return pl.concat(frames)
 
 
@@ -204,7 +223,7 @@ def range_draws(values: Floats, resamples: int, seed: int) -> Floats:
     return np.sort(draws)
 
 
-def max_t_draws(difference: Floats, resamples: int, seed: int) -> tuple[Floats, Floats]:
+def max_t_draws(values: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Floats]:
     r"""Size of each pair's t, and the largest of all pairs in every sign pattern, rising.
 
     Flipping signs leaves Σ d² alone, so that \|t\| rises with \|Σ d\| / √Σ d², which is what is returned; a pair
@@ -212,21 +231,32 @@ def max_t_draws(difference: Floats, resamples: int, seed: int) -> tuple[Floats, 
 
     Parameters
     ----------
-    difference
-        Of paired scores (pairs, queries); NaN where unpaired.
+    values
+        Scores (models, queries), NaN where there is none.
+    pairs
+        The family. Every query has one sign in a pattern, shared by all pairs.
     resamples, seed
         How many sign patterns, and which.
+
+    Examples
+    --------
+    >>> seen, draws = max_t_draws(np.array([[0.5, 0.5], [0.1, 0.1]]), Pairs.every(2), 4, 0)
+    >>> seen.round(4).tolist(), draws.round(4).tolist()
+    ([1.4142], [0.0, 1.4142, 1.4142, 1.4142])
     """
-    generator = np.random.default_rng(seed)
-    filled = np.nan_to_num(difference)
-    length = np.sqrt((filled**2).sum(axis=1, keepdims=True))
-    scaled = np.divide(filled, length, out=np.zeros_like(filled), where=length > 0)
-    draws = np.empty(resamples)
-    for start in range(0, resamples, CHUNK):
-        size = min(CHUNK, resamples - start)
-        signs = 1.0 - 2.0 * generator.integers(0, 2, (size, filled.shape[1]))
-        draws[start : start + size] = np.abs(scaled @ signs.T).max(axis=0, initial=0.0)
-    return np.abs(scaled.sum(axis=1)), np.sort(draws)
+    seen, draws = [np.empty(0)], np.zeros(resamples)
+    step = max(1, BLOCK // CHUNK)
+    for block in (slice(start, start + step) for start in range(0, pairs.first.size, step)):
+        filled = np.nan_to_num(differences(values, pairs.first[block], pairs.second[block]))
+        length = np.sqrt((filled**2).sum(axis=1, keepdims=True))
+        scaled = np.divide(filled, length, out=np.zeros_like(filled), where=length > 0)
+        seen.append(np.abs(scaled.sum(axis=1)))
+        generator = np.random.default_rng(seed)  # the same patterns for every block
+        for start in range(0, resamples, CHUNK):
+            part = draws[start : start + CHUNK]
+            signs = 1.0 - 2.0 * generator.integers(0, 2, (part.size, filled.shape[1]))
+            np.maximum(part, np.abs(scaled @ signs.T).max(axis=0), out=part)
+    return np.concatenate(seen), np.sort(draws)
 
 
 def share_beyond(draws: Floats, seen: Floats) -> Floats:
@@ -241,64 +271,83 @@ def share_beyond(draws: Floats, seen: Floats) -> Floats:
     return share
 
 
-def _every_pair(grid: Grid, place: int, most_apart: int | None, resamples: int, seed: int) -> pl.DataFrame:
-    """All pairs of one metric, cutoff and policy by Tukey's test."""
-    shared = complete_queries(grid.value[place])
-    value, std = grid.value[place][:, shared], grid.std[place][:, shared]
-    size = value.shape[1]
-    means = value.mean(axis=1) if size else np.full(len(value), np.nan)
+def _means(value: Floats) -> Floats:
+    """Mean of each model over the queries it has a score for; NaN where there is none."""
+    return paired_mean(value, ~np.isnan(value))
+
+
+def _ranked_pairs(means: Floats) -> tuple[Pairs, Indices]:
+    """All pairs, the better model first, neighbours before others; and how many ranks apart they are."""
     order = best_first(means)
-    near = len(order) if most_apart is None else most_apart
-    steps = [np.arange(len(order) - step) for step in range(1, min(near, len(order) - 1) + 1)]
+    steps = [np.arange(order.size - step) for step in range(1, order.size)]
     above = np.concatenate([np.empty(0, np.intp), *steps]).astype(np.intp)
     apart = np.repeat(np.arange(1, len(steps) + 1), [len(step) for step in steps])
-    pairs = Pairs(order[above], order[above + apart])
+    return Pairs(order[above], order[above + apart]), apart
+
+
+def _against(means: Floats, baseline: int) -> tuple[Pairs, Indices]:
+    """All models against the baseline, the nearest in rank first."""
+    order = best_first(means)
+    ranks = np.argsort(order)
+    others = order[order != baseline]
+    apart = np.abs(ranks[others] - ranks[baseline])
+    nearest = np.argsort(apart, kind="stable")
+    return Pairs(others[nearest], np.full(others.size, baseline)), apart[nearest]
+
+
+def _tukey(value: Floats, std: Floats, resamples: int, seed: int) -> tuple[Pairs, Columns]:
+    """All pairs, on the queries that all models have a score for, held to the range of the means."""
+    shared = complete_queries(value)
+    complete = value[:, shared]
+    means = _means(complete)
+    pairs, apart = _ranked_pairs(means)
     difference = means[pairs.first] - means[pairs.second]
     p = np.full(difference.size, np.nan)
-    if size:
-        p = share_beyond(range_draws(value, resamples, seed), np.abs(difference))
+    if shared.any():
+        p = share_beyond(range_draws(complete, resamples, seed), np.abs(difference))
+    spread = (std[:, shared] ** 2).sum(axis=1)
     columns = {
         "value_a": means[pairs.first],
         "value_b": means[pairs.second],
         "difference": difference + 0.0,
-        "tie_std": np.sqrt((std**2).sum(axis=1)[pairs.first] + (std**2).sum(axis=1)[pairs.second]) / max(size, 1),
+        "tie_std": np.sqrt(spread[pairs.first] + spread[pairs.second]) / max(complete.shape[1], 1),
         "apart": apart,
-        "queries": np.full(p.size, size),
-        "unpaired": np.full(p.size, shared.size - size),
+        "queries": np.full(p.size, complete.shape[1]),
+        "unpaired": np.full(p.size, value.shape[1] - complete.shape[1]),
         "family_p": p,
     }
-    return _frame(grid, place, pairs, columns, len(order) * (len(order) - 1) // 2 if size else 0, "tukey")
+    return pairs, columns
 
 
-def _one_column(
-    grid: Grid, place: int, baseline: int, most_apart: int | None, resamples: int, seed: int
-) -> pl.DataFrame:
-    """Every model against the baseline by the max-T test."""
-    value, std = grid.value[place], grid.std[place]
-    others = np.array([row for row in range(len(value)) if row != baseline], dtype=np.intp)
-    pairs = Pairs(others, np.full_like(others, baseline))
-    difference = differences(value, pairs.first, pairs.second)
-    paired = ~np.isnan(difference)
-    size = paired.sum(axis=1)
-    seen, draws = max_t_draws(difference, resamples, seed)
-    ranks = np.argsort(best_first(np.nanmean(np.where(np.isnan(value), np.nan, value), axis=1)))
-    variance = np.where(paired, std[pairs.first] ** 2 + std[pairs.second] ** 2, 0.0).sum(axis=1)
-    columns = {
-        "value_a": paired_mean(value[pairs.first], paired),
-        "value_b": paired_mean(value[pairs.second], paired),
-        "difference": paired_mean(difference, paired),
-        "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
-        "apart": np.abs(ranks[pairs.first] - ranks[pairs.second]),
-        "queries": size,
-        "unpaired": (np.isnan(value[pairs.first]) != np.isnan(value[pairs.second])).sum(axis=1),
-        "family_p": np.where(size > 0, share_beyond(draws, seen), np.nan),
-    }
-    frame = _frame(grid, place, pairs, columns, int((size > 0).sum()), "max-t")
-    near = len(value) if most_apart is None else most_apart
-    return frame.filter(pl.col("apart") <= near).sort("apart", "value_a", descending=[False, True], maintain_order=True)
+def _max_t(value: Floats, std: Floats, baseline: int | None, resamples: int, seed: int) -> tuple[Pairs, Columns]:
+    """All pairs, or those of one column, each on its own queries, held to the largest t."""
+    means = _means(value)
+    pairs, apart = _ranked_pairs(means) if baseline is None else _against(means, baseline)
+    seen, draws = max_t_draws(value, pairs, resamples, seed)
+    parts = []
+    for block in pairs.blocks(value.shape[1]):
+        first, second = pairs.first[block], pairs.second[block]
+        paired = ~np.isnan(value[first] - value[second])
+        variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0).sum(axis=1)
+        size = paired.sum(axis=1)
+        parts.append(
+            {
+                "value_a": paired_mean(value[first], paired),
+                "value_b": paired_mean(value[second], paired),
+                "difference": paired_mean(differences(value, first, second), paired),
+                "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
+                "queries": size,
+                "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
+            }
+        )
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+    p = share_beyond(draws, seen)
+    if columns:
+        p[columns["queries"] == 0] = np.nan
+    return pairs, {**columns, "apart": apart, "family_p": p}
 
 
-def _frame(grid: Grid, place: int, pairs: Pairs, columns: dict[str, Floats], family: int, method: str) -> pl.DataFrame:
+def _frame(grid: Grid, place: int, pairs: Pairs, columns: Columns, method: str) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
     metric, cutoff, policy = grid.places[place]
     models = pl.Series(grid.models, dtype=pl.String)
@@ -306,7 +355,7 @@ def _frame(grid: Grid, place: int, pairs: Pairs, columns: dict[str, Floats], fam
         pl.lit(metric).alias("metric"),
         pl.lit(cutoff, dtype=pl.Int64).alias("cutoff"),
         pl.lit(policy).alias("policy"),
-        pl.lit(family).alias("family"),
+        pl.lit(int((~np.isnan(columns["family_p"])).sum())).alias("family"),
         pl.lit(method).alias("family_method"),
     )
     floats = pl.selectors.float().fill_nan(None)

@@ -24,6 +24,7 @@ from retrieval_report.charts.audits import evaluators
 from retrieval_report.charts.codes import precision_recall, radius
 from retrieval_report.charts.comparisons import comparison_matrix, intervals
 from retrieval_report.charts.cutoffs import scores_by_cutoff
+from retrieval_report.charts.leaderboards import leaderboard
 from retrieval_report.charts.lists import ranked_list
 from retrieval_report.charts.orders import list_orders, score_distribution
 from retrieval_report.charts.panels import policy_panels
@@ -39,6 +40,7 @@ __all__ = [
     "comparison_matrix",
     "evaluators",
     "intervals",
+    "leaderboard",
     "list_orders",
     "policies",
     "policy_panels",

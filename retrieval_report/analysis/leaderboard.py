@@ -1,0 +1,202 @@
+"""One row a model: its score, what tie order and sampling could do to it, its tier and its ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.comparison import compare
+from retrieval_report.analysis.inputs import PLACE, Floats, Grid, check_fraction, check_scores
+from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
+from retrieval_report.analysis.rank_intervals import rank_intervals
+from retrieval_report.analysis.summary import summarise
+from retrieval_report.analysis.tukey import (
+    TESTS,
+    asked_places,
+    best_first,
+    compare_many,
+    complete_queries,
+    range_draws,
+    share_beyond,
+)
+from retrieval_report.checking import check_choice
+
+__all__ = ["LEADERBOARD", "leaderboard"]
+
+LEADERBOARD = {
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "rank": pl.Int64,
+    "model": pl.String,
+    "value": pl.Float64,
+    "letters": pl.String,
+    "tie_std": pl.Float64,
+    "lowest": pl.Float64,
+    "highest": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "tie_rank_low": pl.Int64,
+    "tie_rank_high": pl.Int64,
+    "query_rank_low": pl.Int64,
+    "query_rank_high": pl.Int64,
+    "honest_difference": pl.Float64,
+    "queries": pl.Int64,
+    "unpaired": pl.Int64,
+}
+KEYS = [*PLACE, "model"]
+MANY = 10  # models from which one set of permutations for all pairs tells more than Holm's correction
+
+
+def leaderboard(
+    scores: object,
+    *,
+    policies: str | Sequence[str] | None = None,
+    test: str | None = None,
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    shuffled: object = None,
+    resamples: int = 9_999,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Rank the models, and say how far to trust each rank: tiers, and intervals from ties and from queries, apart.
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns.
+    policies
+        Default: all policies in the scores but best and worst.
+    test
+        One of {"holm", "tukey", "max-t"}: what tells models apart. Default: "holm" (the permutation test of
+        :func:`compare`, corrected) below ten models, from there on "tukey" (see :func:`compare_many`). "max-t" tells
+        more models apart, but so unevenly that the letters of many models cannot be read.
+    alpha
+        Two models share no letter where the test finds a p below.
+    confidence
+        Of the intervals of scores and ranks.
+    shuffled
+        What :func:`shuffled_means` returns, for ranks under tie order by counting; see :func:`rank_intervals`.
+    resamples, seed
+        Of the permutations and of the draws for ranks.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and ``model``, best first:
+
+        ``rank``, ``value``, ``letters`` (models that share one cannot be told apart; see :func:`compact_letters`);
+        ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as :func:`summarise` has them);
+        ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random tie order alone), ``query_rank_low``,
+        ``query_rank_high`` (the same under sampling of queries alone; see :func:`rank_intervals`);
+        ``honest_difference`` (the largest difference that Tukey's test does not tell apart, the same in every row; null
+        for other tests), ``queries`` (those that all models have a score for; everything is computed on them) and
+        ``unpaired`` (queries left out).
+
+    Raises
+    ------
+    RetrievalReportError
+        Scores that break their contract, an unknown test or policy.
+
+    Examples
+    --------
+    The sample of Python's docstrings. Tie order alone exchanges the first two models.
+
+    >>> from retrieval_report import evaluate, read_judgements, read_rankings
+    >>> from retrieval_report.samples import sample_folder
+    >>> docs = sample_folder() / "docs"
+    >>> scores = evaluate(read_rankings(docs / "runs"), judgements=read_judgements(docs / "qrels.txt"),
+    ...                   metrics="ndcg", cutoffs=10, policies=("expected", "best", "worst"))
+    >>> board = leaderboard(scores)
+    >>> for row in board.select("rank", "model", "letters", "tie_rank_low", "tie_rank_high").rows():
+    ...     print(*row)
+    1 bm25 a 1 2
+    2 bm25-1-digit a 1 2
+    3 tf-idf b 3 3
+    4 term-overlap c 4 4
+    5 lsa-bfloat16 d 5 5
+    6 simhash-64 e 6 6
+    """
+    alpha = check_fraction("alpha", alpha)
+    frame = _complete(check_scores(scores))
+    grid = Grid.of(frame)
+    test = ("holm" if len(grid.models) < MANY else "tukey") if test is None else test
+    check_choice("test", test, ("holm", *TESTS))
+    asked = list(dict.fromkeys(grid.places[place][2] for place in asked_places(grid, policies)))
+    if not asked:
+        return pl.DataFrame(schema=LEADERBOARD)
+    ranks = rank_intervals(
+        frame, policies=asked, shuffled=shuffled, confidence=confidence, resamples=resamples, seed=seed
+    )
+    board = ranks.filter(source="ties").rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
+    sampled = ranks.filter(source="queries").rename({"rank_low": "query_rank_low", "rank_high": "query_rank_high"})
+    parts = (
+        (KEYS, sampled.select(*KEYS, "query_rank_low", "query_rank_high")),
+        (KEYS, summarise(frame, confidence=confidence).drop("value")),
+        (KEYS, _letters(grid, frame, asked, test, alpha, resamples, seed)),
+        (PLACE, _unpaired(grid)),
+    )
+    for keys, part in parts:
+        board = board.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return board.select(pl.col(name).cast(dtype) for name, dtype in LEADERBOARD.items())
+
+
+def _complete(frame: pl.DataFrame) -> pl.DataFrame:
+    """The scores without those of queries that some model has none for."""
+    models = frame["model"].n_unique()
+    known = pl.col("value").is_not_null().sum().over("query", *PLACE)
+    return frame.with_columns(pl.when(known == models).then("value").alias("value"))
+
+
+def _letters(
+    grid: Grid, frame: pl.DataFrame, policies: list[str], test: str, alpha: float, resamples: int, seed: int
+) -> pl.DataFrame:
+    """Letters of every model, and the difference that tells two apart where there is one for all."""
+    if test == "tukey" or len(grid.models) == 1:
+        places = [number for number, (_, _, policy) in enumerate(grid.places) if policy in policies]
+        return pl.concat(_tiers(grid, place, alpha, resamples, seed) for place in places)
+    if test == "holm":
+        pairs, p = compare(frame, policies=policies, seed=seed), "holm_p"
+    else:
+        pairs, p = compare_many(frame, test=test, policies=policies, resamples=resamples, seed=seed), "family_p"
+    letters = compact_letters(pairs, p=p, alpha=alpha).drop("value")
+    return letters.with_columns(honest_difference=pl.lit(None, pl.Float64))
+
+
+def _tiers(grid: Grid, place: int, alpha: float, resamples: int, seed: int) -> pl.DataFrame:
+    """Letters of one metric, cutoff and policy by Tukey's test, without a table of pairs."""
+    metric, cutoff, policy = grid.places[place]
+    value = grid.value[place][:, complete_queries(grid.value[place])]
+    order = np.arange(len(value))
+    different, honest = np.zeros((len(value), len(value)), np.bool_), None
+    if value.size:
+        means = value.mean(axis=1)
+        order = best_first(means)
+        draws = range_draws(value, resamples, seed)
+        different = share_beyond(draws, np.abs(means[order][:, None] - means[order])) < alpha
+        honest = _honest(draws, alpha) if len(value) > 1 else None
+    letters = letter_texts(letter_columns(different), len(order))
+    return pl.DataFrame({"model": [grid.models[row] for row in order], "letters": letters}).with_columns(
+        metric=pl.lit(metric),
+        cutoff=pl.lit(cutoff, pl.Int64),
+        policy=pl.lit(policy),
+        honest_difference=pl.lit(honest, pl.Float64),
+    )
+
+
+def _honest(draws: Floats, alpha: float) -> float | None:
+    """The largest difference that is not significant; None where no p-value can be as small as alpha."""
+    # p = (b + 1) / (B + 1) stays below alpha while at most `most` of the draws are as far apart.
+    most = math.ceil(alpha * (draws.size + 1)) - 2
+    return float(draws[draws.size - 1 - most]) if 0 <= most < draws.size else None
+
+
+def _unpaired(grid: Grid) -> pl.DataFrame:
+    """How many queries are left out at each place."""
+    left_out = [int((~complete_queries(value)).sum()) for value in grid.value]
+    schema = {"metric": pl.String, "cutoff": pl.Int64, "policy": pl.String}
+    places = pl.DataFrame(grid.places, schema=schema, orient="row")
+    return places.with_columns(pl.Series("unpaired", left_out, dtype=pl.Int64))

@@ -1,0 +1,259 @@
+"""Which ranks a model may have: under another order inside the ties, on another sample of queries, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.inputs import (
+    DIGITS,
+    Floats,
+    Grid,
+    check_fraction,
+    check_scores,
+    check_whole,
+    hold,
+)
+from retrieval_report.analysis.tukey import asked_places, best_first, complete_queries
+from retrieval_report.arguments import listed
+from retrieval_report.checking import check_choice
+from retrieval_report.errors import KeyMismatchError, ParameterError
+from retrieval_report.reading.frames import to_polars
+
+__all__ = ["RANKS", "SOURCES", "rank_intervals", "resampled_means"]
+
+RANKS = {
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "model": pl.String,
+    "value": pl.Float64,
+    "rank": pl.Int64,
+    "source": pl.String,
+    "rank_low": pl.Int64,
+    "rank_high": pl.Int64,
+    "first_share": pl.Float64,
+    "method": pl.String,
+}
+DRAWS = {"model": pl.String, "metric": pl.String, "cutoff": pl.Int64, "draw": pl.Int64, "value": pl.Float64}
+SOURCES = ("ties", "queries", "both")
+CHUNK = 256  # samples at a time; never adapted, or else the draws would depend on the number of models
+
+
+def rank_intervals(
+    scores: object,
+    *,
+    sources: str | Sequence[str] = ("ties", "queries"),
+    policies: str | Sequence[str] | None = None,
+    shuffled: object = None,
+    confidence: float = 0.95,
+    resamples: int = 9_999,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Tell which ranks each model takes when chance is drawn anew, one source of chance at a time.
+
+    "ties" draws another order inside the ties and keeps the queries; "queries" draws another sample of queries
+    (bootstrap) and keeps the scores as they are; "both" does both at once. The first is an accident of measurement, the
+    second the uncertainty of the test collection: they are never mixed unless asked.
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns. Ties are known of by policies with an exact standard deviation ("expected").
+    sources
+        Of {"ties", "queries", "both"}.
+    policies
+        Default: all policies in the scores but best and worst.
+    shuffled
+        What :func:`shuffled_means` returns for the same input: source "ties" then counts ranks in those draws, where
+        else it draws each mean from the normal distribution with the exact mean and standard deviation.
+    confidence
+        Share of the draws whose ranks the interval holds, as much left out below as above.
+    resamples, seed
+        How many draws, and which.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each ``metric``, ``cutoff``, ``policy``, ``source`` and ``model``, best model first: ``value`` (mean
+        over the queries that all models have a score for), ``rank`` (1 is best; means equal to 12 digits share the
+        better rank), ``rank_low`` and ``rank_high`` (the interval, best and worst rank), ``first_share`` (of the draws
+        in which no model is ahead of it) and ``method``: "bootstrap", "normal" (moments), "draws" (``shuffled``),
+        "normal+bootstrap" for both, or "exact" where no score depends on tie order. The last four are null where the
+        policy has no standard deviation, and where no query is shared.
+
+    Raises
+    ------
+    RetrievalReportError
+        Scores that break their contract, an unknown source or policy, draws of other models.
+
+    Notes
+    -----
+    Percentile intervals of ranks. For ties, the mean of a model is normal with variance Σ std² / n², exact moments of a
+    sum over many queries; with few tied queries pass ``shuffled``. In "both", a query drawn twice has its ties drawn
+    twice. Rank intervals by bootstrap: Goldstein and Spiegelhalter, *League Tables and Their Limitations*, Journal of
+    the Royal Statistical Society A 159(3), 1996.
+
+    Examples
+    --------
+    The ties of "a" make its score uncertain, but never by more than the lead over "c".
+
+    >>> import polars as pl
+    >>> values = {"a": ([.8, .6, .7, .9], .2), "b": ([.7, .7, .7, .8], 0.0), "c": ([.1, .2, .1, .2], 0.0)}
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
+    ...      "value": value, "std": std, "items": 9, "n_relevant": 2}
+    ...     for model, (column, std) in values.items() for number, value in enumerate(column)])
+    >>> ranks = rank_intervals(scores, sources="ties")
+    >>> ranks.select("model", "rank", "rank_low", "rank_high", pl.col("first_share").round(1), "method").rows()
+    [('a', 1, 1, 2, 0.6, 'normal'), ('b', 2, 1, 2, 0.4, 'normal'), ('c', 3, 3, 3, 0.0, 'normal')]
+    """
+    wanted = listed(sources)
+    for source in wanted:
+        check_choice("sources", source, SOURCES)
+    if not wanted:
+        raise ParameterError("sources: none given")
+    confidence = check_fraction("confidence", confidence)
+    check_whole("resamples", resamples, 1)
+    check_whole("seed", seed, 0)
+    grid = Grid.of(check_scores(scores))
+    known = None if shuffled is None else hold(to_polars(shuffled, "shuffled"), DRAWS, "shuffled", "shuffled_means")
+    frames = [pl.DataFrame(schema=RANKS)]
+    for place in asked_places(grid, policies):
+        here = _Place.of(grid, place)
+        for source in wanted:
+            draws = None
+            if source == "ties" and known is not None and here.policy == "expected":
+                draws = _given_draws(known, here, grid.models)
+            frames.append(_ranked(here, grid.models, str(source), draws, confidence, resamples, seed))
+    return pl.concat(frames)
+
+
+class _Place(NamedTuple):
+    """The scores of one metric, cutoff and policy on the queries that all models share."""
+
+    metric: str
+    cutoff: int | None
+    policy: str
+    value: Floats  # (models, queries)
+    std: Floats
+
+    @classmethod
+    def of(cls, grid: Grid, place: int) -> _Place:
+        shared = complete_queries(grid.value[place])
+        return cls(*grid.places[place], grid.value[place][:, shared], grid.std[place][:, shared])
+
+
+def resampled_means(value: Floats, resamples: int, seed: int, std: Floats | None = None) -> Iterator[Floats]:
+    """Means of each model over queries drawn with replacement, (samples, models), chunk by chunk.
+
+    Every sample is one of queries, the same for all models. With ``std`` each drawn query adds its own tie order, by
+    the normal distribution.
+
+    >>> chunks = resampled_means(np.array([[1.0, 0.0, 0.5]]), 3, 0)
+    >>> [chunk.round(2).tolist() for chunk in chunks]
+    [[[0.5], [0.5], [0.67]]]
+    """
+    generator = np.random.default_rng(seed)
+    queries = value.shape[1]
+    for start in range(0, resamples, CHUNK):
+        times = generator.multinomial(queries, np.full(queries, 1 / queries), min(CHUNK, resamples - start))
+        means = times @ value.T / queries
+        if std is not None:
+            spread = np.sqrt(times @ (std**2).T) / queries
+            means = means + spread * generator.standard_normal(means.shape)
+        yield means
+
+
+def _tied_means(here: _Place, resamples: int, seed: int) -> Iterator[Floats]:
+    """Means of each model under random tie order, from their exact moments."""
+    generator = np.random.default_rng(seed)
+    means, spread = here.value.mean(axis=1), np.sqrt((here.std**2).sum(axis=1)) / here.value.shape[1]
+    for start in range(0, resamples, CHUNK):
+        size = min(CHUNK, resamples - start)
+        yield means + spread * generator.standard_normal((size, means.size))
+
+
+def _given_draws(known: pl.DataFrame, here: _Place, models: list[str]) -> Floats:
+    """The means of single random orders, (draws, models)."""
+    rows = known.filter(pl.col("metric") == here.metric, pl.col("cutoff").eq_missing(pl.lit(here.cutoff, pl.Int64)))
+    wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
+    if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
+        place = f"{here.metric}@{'all' if here.cutoff is None else here.cutoff}"
+        raise KeyMismatchError(f"shuffled: lacks draws of some model at {place}; it must come from the same input")
+    return wide.select(models).to_numpy()
+
+
+def _means(here: _Place, source: str, draws: Floats | None, resamples: int, seed: int) -> tuple[Iterator[Floats], str]:
+    """Drawn means, chunk by chunk, and how they were drawn."""
+    if source == "queries":
+        return resampled_means(here.value, resamples, seed), "bootstrap"
+    if not here.std.any():
+        if source == "both":
+            return resampled_means(here.value, resamples, seed), "bootstrap"
+        return iter([here.value.mean(axis=1)[None]]), "exact"
+    if source == "both":
+        return resampled_means(here.value, resamples, seed, here.std), "normal+bootstrap"
+    if draws is not None:
+        return iter(np.array_split(draws, -(-len(draws) // CHUNK))), "draws"
+    return _tied_means(here, resamples, seed), "normal"
+
+
+def _ranked(
+    here: _Place,
+    models: list[str],
+    source: str,
+    draws: Floats | None,
+    confidence: float,
+    resamples: int,
+    seed: int,
+) -> pl.DataFrame:
+    """The rows of one metric, cutoff, policy and source."""
+    known = here.value.shape[1] > 0
+    silent = not known or (source != "queries" and bool(np.isnan(here.std).any()))
+    means = here.value.mean(axis=1) if known else np.full(len(models), np.nan)
+    columns: dict[str, object] = {"rank_low": None, "rank_high": None, "first_share": None, "method": None}
+    if not silent:
+        chunks, method = _means(here, source, draws, resamples, seed)
+        low, high, first = _interval(chunks, confidence)
+        columns = {"rank_low": low, "rank_high": high, "first_share": first, "method": method}
+    best, _ = _ranks(means[None]) if known else (means[None], None)
+    frame = pl.DataFrame({"model": models, "value": means, "rank": best[0]}).with_columns(
+        pl.Series(name, column) if isinstance(column, np.ndarray) else pl.lit(column).alias(name)
+        for name, column in {
+            **columns,
+            "metric": here.metric,
+            "cutoff": here.cutoff,
+            "policy": here.policy,
+            "source": source,
+        }.items()
+    )
+    floats = pl.selectors.float().fill_nan(None)
+    return frame[best_first(means)].with_columns(floats).select(pl.col(n).cast(dtype) for n, dtype in RANKS.items())
+
+
+def _ranks(means: Floats) -> tuple[Floats, Floats]:
+    """Best and worst rank of each model of each row; they differ where means are equal to 12 digits."""
+    from scipy import stats
+
+    fallen = -np.round(means, DIGITS)
+    return stats.rankdata(fallen, "min", axis=1), stats.rankdata(fallen, "max", axis=1)
+
+
+def _interval(chunks: Iterator[Floats], confidence: float) -> tuple[Floats, Floats, Floats]:
+    """Lowest and highest rank that the interval holds, and the share of draws with rank 1."""
+    best, worst = [], []
+    for means in chunks:
+        one, other = _ranks(means)
+        best.append(one.astype(np.int32))
+        worst.append(other.astype(np.int32))
+    low, high = np.concatenate(best), np.concatenate(worst)
+    tail = (1 - confidence) / 2
+    return (
+        np.quantile(low, tail, axis=0, method="inverted_cdf"),
+        np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
+        (low == 1).mean(axis=0),
+    )

@@ -1,0 +1,135 @@
+"""Models by score, with what tie order and sampling could do to each, and the tier it is in."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.leaderboard import LEADERBOARD
+from retrieval_report.analysis.letters import short_letters
+from retrieval_report.arguments import check_whole
+from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.names import place_name, quoted
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.checking import check_choice
+
+__all__ = ["leaderboard"]
+
+STEP, WIDTH = 18, 420
+NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
+
+
+def leaderboard(
+    board: object, *, metric: object, cutoff: int | None, policy: str = "expected", most: int = 60
+) -> ChartType:
+    """Draw models from the best on: score, interval, tie range, letters and ranks.
+
+    Parameters
+    ----------
+    board
+        What :func:`retrieval_report.leaderboard` returns.
+    metric, cutoff, policy
+        One that it has; cutoff None is the whole list.
+    most
+        How many models to draw, from the top.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: score; thin line: confidence interval over queries; thick line: the range that tie order can give, or ±2
+        standard deviations where best and worst were not evaluated. On the right the letters (models that share one
+        cannot be told apart) and the ranks under tie order and under sampling of queries.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import leaderboard as rank
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
+    ...      "value": value + number / 90, "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, value in (("a", 0.5), ("b", 0.2)) for number in range(9)])
+    >>> leaderboard(rank(scores), metric="ap", cutoff=None).to_dict()["title"]["text"]
+    ['a leads at ap@all, and every other model can be told from it']
+    """
+    check_whole("most", most, 1)
+    frame = held(board, LEADERBOARD, "board", "leaderboard")
+    if frame is None:
+        return empty_chart("there are no models to rank")
+    here = at_place(frame, metric, cutoff)
+    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
+    rows = here.filter(pl.col("policy") == policy, pl.col("value").is_not_null())
+    if not rows.height:
+        return empty_chart("no query has a score of every model")
+    where = place_name(str(metric), cutoff)
+    drawn = with_labels(_prepared(rows.head(most)))
+    lines = [
+        "dot: score; thin line: confidence interval over queries; thick line: what tie order can give;",
+        "letters: models that share one cannot be told apart; ranks: under tie order | under sampling of queries",
+    ]
+    if rows.height > most:
+        lines.append(f"the best {most} of {rows.height} models")
+    return finish(_drawn(drawn, where), _title(rows, where), lines, _spoken(rows))
+
+
+def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
+    """The ends of the thick line, and the text on the right."""
+    span = [pl.format("{}–{}", f"{name}_low", f"{name}_high") for name in ("tie_rank", "query_rank")]
+    tie, query = (text.fill_null("–") for text in span)
+    short = pl.Series("short", [short_letters(text or "") for text in rows["letters"]], dtype=pl.String)
+    two = 2 * pl.col("tie_std")
+    return rows.with_columns(
+        short,
+        tie_low=pl.coalesce("lowest", pl.col("value") - two),
+        tie_high=pl.coalesce("highest", pl.col("value") + two),
+        ranks=pl.format("{} | {}", tie, query),
+    )
+
+
+def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
+    y = alt.Y(
+        "label:N",
+        sort=None,
+        title=None,
+        scale=alt.Scale(domain=rows["label"].to_list()),
+        axis=alt.Axis(ticks=False, domain=False, grid=False),
+    )
+    x = alt.X("value:Q", title=where, scale=alt.Scale(zero=False))
+    texts = [alt.Tooltip(f"{name}:N") for name in ("model", "letters", "ranks")]
+    tooltip = [*texts, *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS)]
+    rows = rows.with_columns(pl.col("letters").str.head(60))
+    data = inline(rows.select("label", "model", "letters", "short", "ranks", "tie_low", "tie_high", *NUMBERS))
+    base = alt.Chart(data)
+    thin = base.mark_rule(strokeWidth=1.4, color=GREY).encode(
+        x=alt.X("ci_low:Q", title=where), x2="ci_high:Q", y=y, tooltip=tooltip
+    )
+    thick = base.mark_rule(strokeWidth=5, opacity=0.55, color=VERMILLION).encode(
+        x=alt.X("tie_low:Q", title=where), x2="tie_high:Q", y=y, tooltip=tooltip
+    )
+    dot = base.mark_point(filled=True, size=44, opacity=1, color=BLUE).encode(x=x, y=y, tooltip=tooltip)
+    texts_right = [
+        base.mark_text(align="left", fontSize=11).encode(x=alt.value(WIDTH + offset), y=y, text=f"{name}:N")
+        for name, offset in (("short", 12), ("ranks", 62))
+    ]
+    return layered(thin, thick, dot, *texts_right).properties(width=WIDTH, height=max(STEP * rows.height, 40))
+
+
+def _title(rows: pl.DataFrame, where: str) -> str:
+    first = rows.row(0, named=True)
+    level = rows.filter(pl.col("letters").str.contains(r"a(?:[a-zA-Z]|$)")).height - 1
+    if rows.height == 1:
+        return f"{quoted(first['model'])} is the only model at {where}"
+    rest = f"{level} of {rows.height - 1} others cannot be told from it"
+    if level == 0:
+        rest = "and every other model can be told from it"
+    return f"{quoted(first['model'])} leads at {where}, {rest if level == 0 else 'but ' + rest}"
+
+
+def _spoken(rows: pl.DataFrame) -> str:
+    parts = []
+    for row in rows.head(4).iter_rows(named=True):
+        ranks = (
+            "" if row["tie_rank_low"] is None else f", ranks {row['tie_rank_low']} to {row['tie_rank_high']} by ties"
+        )
+        parts.append(f"{quoted(row['model'])} {row['value']:.4f}, letters {short_letters(row['letters'])}{ranks}")
+    return f"{rows.height} models, from the best: " + joined(parts)
