@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.hints import chance_level, tie_hints
     from retrieval_report.analysis.leaderboard import leaderboard
     from retrieval_report.analysis.letters import compact_letters
+    from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
     from retrieval_report.analysis.order_scores import order_scores
     from retrieval_report.analysis.orders import drawn_order, list_ties
     from retrieval_report.analysis.profile import tie_profile
@@ -122,6 +123,7 @@ __all__ = [
     "count_ties",
     "count_ties_to",
     "cut_ties",
+    "detectable_effect",
     "drawn_order",
     "evaluate",
     "evaluate_radius",
@@ -131,7 +133,9 @@ __all__ = [
     "leaderboard",
     "list_ties",
     "list_weights",
+    "no_worse",
     "order_scores",
+    "queries_needed",
     "query_table",
     "radius_scores",
     "rank_agreement",
@@ -189,6 +193,9 @@ _HOMES = {
     "compact_letters": "analysis.letters",
     "leaderboard": "analysis.leaderboard",
     "rank_intervals": "analysis.rank_intervals",
+    "no_worse": "analysis.noninferiority",
+    "detectable_effect": "analysis.noninferiority",
+    "queries_needed": "analysis.noninferiority",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",

@@ -1,0 +1,335 @@
+"""Whether a model is no worse than another by more than a margin, and what these queries can show at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.inputs import (
+    DIGITS,
+    Floats,
+    Grid,
+    Pairs,
+    check_fraction,
+    check_scores,
+    differences,
+    paired_mean,
+)
+from retrieval_report.analysis.significance import paired_t
+from retrieval_report.analysis.tukey import asked_places
+from retrieval_report.arguments import is_number
+from retrieval_report.checking import check_choice
+from retrieval_report.errors import ParameterError
+
+__all__ = [
+    "NO_WORSE",
+    "VERDICTS",
+    "detectable_effect",
+    "no_worse",
+    "one_sided",
+    "queries_needed",
+]
+
+NO_WORSE = {
+    "model": pl.String,
+    "baseline": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "value": pl.Float64,
+    "baseline_value": pl.Float64,
+    "difference": pl.Float64,
+    "bound_low": pl.Float64,
+    "bound_high": pl.Float64,
+    "margin": pl.Float64,
+    "no_worse_p": pl.Float64,
+    "worse_p": pl.Float64,
+    "equivalent_p": pl.Float64,
+    "verdict": pl.String,
+    "tie_std": pl.Float64,
+    "detectable": pl.Float64,
+    "queries_needed": pl.Int64,
+    "queries": pl.Int64,
+    "unpaired": pl.Int64,
+}
+VERDICTS = ("no worse", "worse", "not decided")
+TIE_ORDERS = ("expected", "worst")
+MOST_QUERIES = 10**9  # beyond this nobody asks
+Columns = dict[str, Any]
+
+
+def no_worse(
+    scores: object,
+    *,
+    baseline: str,
+    margin: float,
+    tie_order: str = "expected",
+    policies: str | Sequence[str] | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> pl.DataFrame:
+    """Tell of every model whether it is worse than the baseline by more than a margin that would matter.
+
+    A difference that is not significant does not show that there is none: few queries show nothing either way. This
+    asks the question of everyone who quantises or prunes: may I say that at most ``margin`` is lost? Two one-sided
+    t-tests of the paired differences answer: one may reject "the loss is the margin or more", one may reject "the loss
+    is the margin or less".
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns.
+    baseline
+        The model to hold the others to.
+    margin
+        The largest loss of score that does not matter, above 0.
+    tie_order
+        "expected": means over all orders of the ties. "worst": the model in its worst order against the baseline in
+        its best; what passes then passes whatever the order. Needs policies best and worst in the scores.
+    policies
+        For ``tie_order="expected"``; default: all policies in the scores but best and worst.
+    alpha
+        The chance that each test may take of a false verdict; below 0.5.
+    power
+        The chance with which ``detectable`` and ``queries_needed`` want to find what is there.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each metric, cutoff and policy (in the order of the scores) and each other model by name:
+
+        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("worst" for the worst order);
+        ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model − baseline),
+        ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha`` on each side);
+        ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is above),
+        ``equivalent_p`` (small: the difference lies within the margin on either side; the usual two one-sided tests);
+        ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or "not decided", also
+        where there are under two queries;
+        ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
+        without one);
+        ``detectable`` (the smallest loss that a test of so many queries, with this spread of the differences, finds
+        with chance ``power``), ``queries_needed`` (so that a loss of ``margin`` can be excluded with chance ``power``
+        where there is none; null above 10⁹), ``queries`` (paired) and ``unpaired``.
+
+    Raises
+    ------
+    RetrievalReportError
+        Scores that break their contract, an unknown baseline or policy, a margin that is none.
+
+    Notes
+    -----
+    Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of Pharmacokinetics
+    and Biopharmaceutics 15(6), 1987. Power by the noncentral t distribution, one-sided at ``alpha``. Where all
+    differences are equal p is 0 or 1, and 1 on both sides where the loss is the margin itself.
+
+    Examples
+    --------
+    Whole numbers instead of floats lose 0.001 on average, of 0.6; is that less than 0.005?
+
+    >>> import polars as pl
+    >>> exact = [.61, .58, .64, .55, .62, .60, .57, .63]
+    >>> coarse = [.608, .578, .641, .549, .618, .599, .571, .628]
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ndcg", "cutoff": 10, "policy": "expected",
+    ...      "value": value, "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, column in (("int8", coarse), ("float32", exact)) for number, value in enumerate(column)])
+    >>> told = no_worse(scores, baseline="float32", margin=0.005)
+    >>> told.select(pl.col("difference").round(4), pl.col("bound_low").round(4), "verdict").row(0)
+    (-0.001, -0.0019, 'no worse')
+    >>> told.select(pl.col("no_worse_p").round(5), pl.col("detectable").round(4), "queries_needed").row(0)
+    (3e-05, 0.0013, 3)
+    >>> no_worse(scores, baseline="float32", margin=0.001)["verdict"][0]
+    'not decided'
+    """
+    check_choice("tie_order", tie_order, TIE_ORDERS)
+    margin = check_margin(margin)
+    alpha, power = check_fraction("alpha", alpha), check_fraction("power", power)
+    if alpha >= 0.5:
+        raise ParameterError(f"alpha: {alpha} is not below 0.5, from where on both verdicts could be given")
+    grid = Grid.of(check_scores(scores))
+    check_choice("baseline", baseline, grid.models)
+    others = np.array([row for row, model in enumerate(grid.models) if model != baseline], dtype=np.intp)
+    pairs = Pairs(others, np.full_like(others, grid.models.index(baseline)))
+    frames = [pl.DataFrame(schema=NO_WORSE)]
+    for (metric, cutoff, policy), value, std in _asked(grid, tie_order, policies, baseline):
+        columns = _columns(value, std, pairs, margin, alpha, power)
+        frame = pl.DataFrame({"model": [grid.models[row] for row in others], **columns}).with_columns(
+            pl.lit(baseline).alias("baseline"),
+            pl.lit(metric).alias("metric"),
+            pl.lit(cutoff, pl.Int64).alias("cutoff"),
+            pl.lit(policy).alias("policy"),
+        )
+        frame = frame.with_columns(pl.selectors.float().fill_nan(None))
+        frames.append(frame.select(pl.col(name).cast(dtype) for name, dtype in NO_WORSE.items()))
+    return pl.concat(frames)
+
+
+def check_margin(margin: object) -> float:
+    """The margin as a float; a ParameterError unless it is a number above 0.
+
+    >>> check_margin(0)
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: margin: 0 is not a number above 0
+    """
+    if not is_number(margin) or not margin > 0:  # type: ignore[operator]
+        raise ParameterError(f"margin: {margin!r} is not a number above 0")
+    return float(margin)  # type: ignore[arg-type]
+
+
+def _asked(
+    grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str
+) -> list[tuple[tuple[str, int | None, str], Floats, Floats]]:
+    """Places with their values and spreads; for the worst order the baseline's best beside the others' worst."""
+    if tie_order == "expected":
+        return [(grid.places[at], grid.value[at], grid.std[at]) for at in asked_places(grid, policies)]
+    if policies is not None:
+        raise ParameterError("policies: tie_order='worst' compares policy worst with policy best; give no policies")
+    row, found = grid.models.index(baseline), []
+    for at, (metric, cutoff, policy) in enumerate(grid.places):
+        if policy == "worst" and (metric, cutoff, "best") in grid.places:
+            value = grid.value[at].copy()
+            value[row] = grid.value[grid.places.index((metric, cutoff, "best")), row]
+            found.append(((metric, cutoff, "worst"), value, np.full_like(value, np.nan)))
+    if not found:
+        raise ParameterError("tie_order: 'worst' needs policies 'best' and 'worst' in the scores")
+    return found
+
+
+def _columns(value: Floats, std: Floats, pairs: Pairs, margin: float, alpha: float, power: float) -> Columns:
+    difference = differences(value, pairs.first, pairs.second)
+    paired = ~np.isnan(difference)
+    size = paired.sum(axis=1)
+    t = paired_t(difference, 1 - 2 * alpha)
+    above, below = one_sided(t.mean, t.std, size, -margin), one_sided(-t.mean, t.std, size, margin)
+    equivalent = np.maximum(above, one_sided(-t.mean, t.std, size, -margin))
+    verdict = np.select([above < alpha, below < alpha], VERDICTS[:2], VERDICTS[2])
+    variance = np.where(paired, std[pairs.first] ** 2 + std[pairs.second] ** 2, 0.0).sum(axis=1)
+    unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(size.tolist())}
+    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in t.std]
+    return {
+        "value": paired_mean(value[pairs.first], paired),
+        "baseline_value": paired_mean(value[pairs.second], paired),
+        "difference": t.mean,
+        "bound_low": t.low,
+        "bound_high": t.high,
+        "margin": np.full(size.size, margin),
+        "no_worse_p": above,
+        "worse_p": below,
+        "equivalent_p": equivalent,
+        "verdict": verdict.tolist(),
+        "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
+        "detectable": np.array([unit[n] for n in size.tolist()]) * t.std,
+        "queries_needed": pl.Series(needed, dtype=pl.Int64),
+        "queries": size,
+        "unpaired": (np.isnan(value[pairs.first]) != np.isnan(value[pairs.second])).sum(axis=1),
+    }
+
+
+def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
+    """P of the t-test that the true mean is above ``least``; NaN below two queries.
+
+    >>> one_sided(np.array([0.2]), np.array([0.4]), np.array([16]), 0.0).round(4).tolist()
+    [0.032]
+    """
+    from scipy import stats
+
+    error = std / np.sqrt(np.maximum(size, 1))
+    lead = mean - least
+    lead = np.where(np.abs(lead) <= 10.0**-DIGITS * np.maximum(np.abs(mean), abs(least)), 0.0, lead)
+    ratio = np.divide(lead, error, out=np.where(lead > 0, np.inf, -np.inf), where=error > 0)
+    p: Floats = stats.t.sf(ratio, np.maximum(size - 1, 1))
+    p[(size < 2) | np.isnan(std)] = np.nan
+    return p
+
+
+def detectable_effect(std: float, queries: int, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> float:
+    """Tell the smallest true mean difference that a paired t-test of so many queries finds with a given chance.
+
+    Parameters
+    ----------
+    std
+        Standard deviation of the differences between queries.
+    queries
+        How many.
+    alpha, power
+        The chance of a false finding, and of a true one.
+    sides
+        1 or 2, of the test.
+
+    Returns
+    -------
+    float
+        In units of ``std``; NaN below two queries.
+
+    Examples
+    --------
+    >>> round(detectable_effect(0.1, 50), 4), round(detectable_effect(0.1, 50, sides=2), 4)
+    (0.0357, 0.0404)
+    """
+    from scipy import optimize
+
+    if queries < 2 or not std >= 0:
+        return math.nan
+    if power <= alpha:
+        return 0.0
+    top = 1.0
+    while _power(top, queries, alpha, sides) < power:
+        top *= 2
+    found = optimize.brentq(lambda effect: _power(effect, queries, alpha, sides) - power, 0.0, top, xtol=1e-12)
+    return std * float(found)
+
+
+def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> int | None:
+    """Tell how many queries a paired t-test needs to find a true mean difference with a given chance.
+
+    Parameters
+    ----------
+    std
+        Standard deviation of the differences between queries.
+    effect
+        The difference that matters, above 0.
+    alpha, power, sides
+        As for :func:`detectable_effect`, whose inverse this is.
+
+    Returns
+    -------
+    int or None
+        At least 2; None where ``std`` is not known or more than 10⁹ are needed.
+
+    Examples
+    --------
+    >>> queries_needed(0.1, 0.02), queries_needed(0.1, 0.005)
+    (156, 2475)
+    """
+    check_margin(effect)
+    if not std >= 0:
+        return None
+    if std == 0:
+        return 2
+    low, high = 1, 2
+    while _power(effect / std, high, alpha, sides) < power:
+        low, high = high, 2 * high
+        if low > MOST_QUERIES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _power(effect / std, middle, alpha, sides) >= power else (middle, high)
+    return high
+
+
+def _power(effect: float, queries: int, alpha: float, sides: int) -> float:
+    """Chance that a paired t-test of so many queries finds an effect in units of its standard deviation."""
+    from scipy import stats
+
+    freedom, shift = queries - 1, effect * math.sqrt(queries)
+    critical = float(stats.t.isf(alpha / sides, freedom))
+    if shift <= 0:
+        return alpha
+    found = float(stats.nct.sf(critical, freedom, shift))
+    # scipy gives NaN for the other tail where next to nothing is left of it.
+    other = float(np.nan_to_num(stats.nct.cdf(-critical, freedom, shift))) if sides == 2 else 0.0
+    return found + other
