@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.conventions import Convention, conventions
     from retrieval_report.analysis.cuts import cut_ties
     from retrieval_report.analysis.flips import flips, rank_agreement
+    from retrieval_report.analysis.gate import Gate, gate
     from retrieval_report.analysis.hints import chance_level, tie_hints
     from retrieval_report.analysis.leaderboard import leaderboard
     from retrieval_report.analysis.letters import compact_letters
@@ -99,6 +100,7 @@ __all__ = [
     "Convention",
     "DataError",
     "FileError",
+    "Gate",
     "HitRate",
     "KeyMismatchError",
     "Metric",
@@ -130,6 +132,7 @@ __all__ = [
     "evaluate_to",
     "evaluate_with_draws",
     "flips",
+    "gate",
     "leaderboard",
     "list_ties",
     "list_weights",
@@ -196,6 +199,8 @@ _HOMES = {
     "no_worse": "analysis.noninferiority",
     "detectable_effect": "analysis.noninferiority",
     "queries_needed": "analysis.noninferiority",
+    "gate": "analysis.gate",
+    "Gate": "analysis.gate",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",

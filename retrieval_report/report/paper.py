@@ -10,7 +10,7 @@ import polars as pl
 from retrieval_report.report.contents import Report
 from retrieval_report.terminal import visible
 
-__all__ = ["SIGNIFICANT", "latex_table", "markdown_table"]
+__all__ = ["SIGNIFICANT", "latex_table", "markdown_table", "markdown_text"]
 
 NAME_WIDTH = 60
 SIGNIFICANT = 0.05
@@ -45,14 +45,14 @@ def markdown_table(report: Report) -> str:
     """
     measures, models = _layout(report)
     lines = [
-        _row(["model", *(_markdown(name) for name in measures)]),
+        _row(["model", *(markdown_text(name) for name in measures)]),
         _row(["---", *("---:" for _ in measures)]),
     ]
     first = next(iter(models), None)
     for name, cells in models.items():
         shown = [f"**{_text(cell, '±')}**" if cell.best else _text(cell, "±") for cell in cells]
-        lines.append(_row([f"**{_markdown(name)}**" if name == first else _markdown(name), *shown]))
-    return "\n".join([*lines, "", _markdown(NOTE), ""])
+        lines.append(_row([f"**{markdown_text(name)}**" if name == first else markdown_text(name), *shown]))
+    return "\n".join([*lines, "", markdown_text(NOTE), ""])
 
 
 def latex_table(report: Report) -> str:
@@ -128,7 +128,8 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
+    """Escape text that Markdown would act on, and shorten it."""
     return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", visible(text, NAME_WIDTH if text != NOTE else None, middle=True))
 
 

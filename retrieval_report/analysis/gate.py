@@ -1,0 +1,252 @@
+"""A gate for continuous integration, which tells whether a candidate may replace a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.analysis.noninferiority import TIE_ORDERS, check_margin, no_worse
+from retrieval_report.checking import check_choice
+from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.evaluation import evaluate
+from retrieval_report.metrics import Metric
+from retrieval_report.parsing import parse_metrics
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import order_column, with_model
+
+__all__ = ["EXIT_CODES", "Gate", "check_runs", "decide", "gate"]
+
+EXIT_CODES = {"passed": 0, "failed": 1, "not decided": 3}
+STATUS = {"no worse": "passed", "worse": "failed", "not decided": "not decided"}
+POLICIES = {"expected": ("expected",), "worst": ("best", "worst")}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a gate found.
+
+    Attributes
+    ----------
+    status
+        "passed", "failed" or "not decided".
+    baseline, candidate
+        Names of the two runs.
+    measure
+        The metric and its cutoff, such as "ndcg@10".
+    margin
+        The loss that does not matter.
+    tie_order
+        "expected" or "worst".
+    alpha
+        The chance of a false verdict.
+    baseline_value, candidate_value, difference
+        Means over the queries, and candidate − baseline.
+    bound_low, bound_high
+        The interval of the difference that leaves out ``alpha`` on each side.
+    no_worse_p, worse_p
+        Of the two one-sided tests.
+    detectable, queries_needed
+        See :func:`no_worse`.
+    queries
+        How many were compared.
+    """
+
+    status: str
+    baseline: str
+    candidate: str
+    measure: str
+    margin: float
+    tie_order: str
+    alpha: float
+    baseline_value: float | None
+    candidate_value: float | None
+    difference: float | None
+    bound_low: float | None
+    bound_high: float | None
+    no_worse_p: float | None
+    worse_p: float | None
+    detectable: float | None
+    queries_needed: int | None
+    queries: int
+
+    @property
+    def exit_code(self) -> int:
+        """What a program that runs the gate should end with: 0 passed, 1 failed, 3 not decided (2 is bad input)."""
+        return EXIT_CODES[self.status]
+
+    def line(self) -> str:
+        """Say it in one line.
+
+        >>> numbers = {name: None for name in ("bound_low", "bound_high", "no_worse_p", "worse_p", "detectable")}
+        >>> Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, 0.5, 0.5, 0.0, **numbers,
+        ...      queries_needed=None, queries=1).line()
+        'passed: rr@10 of new is 0.5000, of old 0.5000 (+0.0000; 1 query, margin 0.01)'
+        """
+        name = self.measure + (" in the worst tie order" if self.tie_order == "worst" else "")
+        if self.difference is None:
+            return f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
+        queries = f"{self.queries} {'query' if self.queries == 1 else 'queries'}, margin {self.margin:g}"
+        interval = ""
+        if self.bound_low is not None:
+            sure = f"{1 - 2 * self.alpha:.0%} interval"
+            interval = f", {sure} {self.bound_low:+.4f} to {self.bound_high:+.4f}"
+        advice = ""
+        if self.status == "not decided" and self.queries_needed is not None and self.queries_needed > self.queries:
+            advice = f"; about {self.queries_needed} queries would decide it"
+        return (
+            f"{self.status}: {name} of {self.candidate} is {self.candidate_value:.4f}, of {self.baseline} "
+            f"{self.baseline_value:.4f} ({self.difference:+.4f}{interval}; {queries}{advice})"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """All fields and the exit code, as JSON can hold them."""
+        return {**asdict(self), "exit_code": self.exit_code}
+
+
+def gate(
+    baseline: object,
+    candidate: object,
+    *,
+    measure: str | Metric,
+    margin: float,
+    judgements: object = None,
+    tie_order: str = "expected",
+    alpha: float = 0.05,
+    names: tuple[str, str] = ("baseline", "candidate"),
+    **options: Any,
+) -> Gate:
+    """Tell whether a candidate may replace a baseline: it is no worse by more than a margin.
+
+    Parameters
+    ----------
+    baseline, candidate
+        Rankings of one model each, with the same queries.
+    measure
+        One metric with its cutoff, such as "ndcg@10"; without one it looks at the whole list.
+    margin
+        The largest loss that does not matter, above 0.
+    judgements
+        As for :func:`evaluate`.
+    tie_order
+        "expected" or "worst"; see :func:`no_worse`.
+    alpha
+        The chance of a false verdict, to either side.
+    names
+        What to call the two.
+    **options
+        Those of :func:`evaluate`, and its ``queries``. A judged query that neither run answers is refused unless
+        ``missing_query`` says otherwise.
+
+    Returns
+    -------
+    Gate
+        Its ``status``, ``exit_code``, ``line()`` and ``as_dict()``.
+
+    Raises
+    ------
+    RetrievalReportError
+        Input that cannot be certified: a run without rows, with several models or with other queries than the other;
+        judgements of which the baseline finds nothing relevant at all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> lists = pl.DataFrame({
+    ...     "query": list("ppqqrr"), "item": list("xyxyxy"), "distance": [1, 2] * 3, "relevance": [1, 0] * 3})
+    >>> print(gate(lists, lists, measure="rr@10", margin=0.01).line())
+    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (+0.0000, 90% interval +0.0000 to +0.0000; 3 queries, \
+margin 0.01)
+    >>> worse = lists.with_columns(distance=pl.Series([2, 1] * 3))
+    >>> gate(lists, worse, measure="rr@10", margin=0.01).exit_code
+    1
+    """
+    check_choice("tie_order", tie_order, TIE_ORDERS)
+    check_margin(margin)
+    metric, cutoff = _one_measure(measure)
+    runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
+    settings = {"missing_query": "error", **options, "policies": POLICIES[tie_order], "judgements": judgements}
+    scores = evaluate(runs, metrics=metric, cutoffs=[cutoff], **settings)
+    return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha)
+
+
+def decide(
+    scores: pl.DataFrame, *, names: tuple[str, str], margin: float, tie_order: str = "expected", alpha: float = 0.05
+) -> Gate:
+    """Hold the scores of "candidate" to those of "baseline", one metric and cutoff, to the margin."""
+    best = scores.filter(model="baseline")["value"].max()
+    if not isinstance(best, float) or best <= 0:
+        raise DataError(
+            f"{names[0]}: no query scores above 0, so there is nothing to hold {names[1]} to; do the ids of the "
+            "rankings and of the judgements agree?"
+        )
+    found = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, alpha=alpha).row(0, named=True)
+    cutoff = "all" if found["cutoff"] is None else found["cutoff"]
+    same = ("difference", "bound_low", "bound_high", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries")
+    return Gate(
+        status=STATUS[found["verdict"]],
+        baseline=names[0],
+        candidate=names[1],
+        measure=f"{found['metric']}@{cutoff}",
+        margin=float(margin),
+        tie_order=tie_order,
+        alpha=float(alpha),
+        baseline_value=found["baseline_value"],
+        candidate_value=found["value"],
+        **{name: found[name] for name in same},
+    )
+
+
+def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]) -> pl.DataFrame:
+    """Both runs in one frame, as models "baseline" and "candidate"; refuse what cannot be compared."""
+    parts: list[pl.DataFrame] = []
+    for frame, role, name in zip((baseline, candidate), ("baseline", "candidate"), names, strict=True):
+        if not frame.height:
+            raise DataError(f"{name}: no rows; an empty run is not certified")
+        models = with_model(frame)["model"].unique().sort().to_list()
+        if len(models) > 1:
+            raise DataError(f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one")
+        parts.append(frame.with_columns(pl.lit(role).alias("model")))
+    one, other = (part.schema.get("query") for part in parts)
+    if one is not None and other is not None and one != other:
+        raise KeyMismatchError(f"column 'query' is {one} in {names[0]} and {other} in {names[1]}")
+    if one is not None and other is not None:
+        _check_queries(parts, names)
+    if len({order_column(part) for part in parts}) > 1:
+        parts = [_by_distance(part) for part in parts]
+    return pl.concat(parts, how="diagonal_relaxed")
+
+
+def _by_distance(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same order and the same ties with small values near; floats against codes have one of each."""
+    if "score" not in frame.columns or "distance" in frame.columns:
+        return frame
+    return frame.with_columns(distance=0.0 - pl.col("score").cast(pl.Float64)).drop("score")
+
+
+def _check_queries(parts: list[pl.DataFrame], names: tuple[str, str]) -> None:
+    """Refuse runs of different queries."""
+    queries = [part["query"].unique().drop_nulls() for part in parts]
+    for here, there, (name, lacking) in zip(queries, queries[::-1], (names, names[::-1]), strict=True):
+        alone = here.filter(~here.is_in(there.implode())).sort()
+        if len(alone):
+            raise KeyMismatchError(
+                f"{name}: {len(alone)} of {len(here)} queries are not in {lacking}, {_some(alone.to_list())}; "
+                "different queries are not compared"
+            )
+
+
+def _some(values: Iterable[object]) -> str:
+    """The first of many, named."""
+    listed = list(values)
+    return ", ".join(map(repr, listed[:3])) + (" …" if len(listed) > 3 else "")
+
+
+def _one_measure(measure: str | Metric) -> tuple[Metric, int | None]:
+    requests = parse_metrics(measure, [None])
+    if len(requests) != 1 or len(requests[0][1]) != 1:
+        raise ParameterError(f"measure: {measure!r} is not one metric with one cutoff")
+    metric, (cutoff,) = requests[0]
+    return metric, cutoff

@@ -1,0 +1,105 @@
+"""`gate`: a command for continuous integration, whose exit code is its answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from retrieval_report.cli.group import cli
+from retrieval_report.cli.settings import DATA, options
+from retrieval_report.errors import OutputError
+from retrieval_report.output import write_files
+from retrieval_report.terminal import visible
+
+__all__ = ["gate"]
+
+RULES = (
+    "no_relevant", "unjudged", "unjudged_query", "null_distance", "relevant_from", "distance_threshold", "decimals"
+)  # fmt: skip
+EXITS = """\b
+Exit codes:
+  0  passed: the candidate is no worse by the margin or more
+  1  failed: it is worse by more than the margin
+  2  bad input: nothing was certified
+  3  not decided: these queries cannot tell
+"""
+
+
+@cli.command(epilog=EXITS)
+@click.argument("baseline")
+@click.argument("candidate")
+@DATA[1]
+@DATA[2]
+@DATA[3]
+@click.option("--measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
+@click.option("--margin", type=float, required=True, help="The largest loss that does not matter, such as 0.005.")
+@click.option(
+    "--tie-order",
+    type=click.Choice(["expected", "worst"]),
+    default="expected",
+    show_default=True,
+    help="'worst' holds the candidate in its worst tie order to the baseline in its best.",
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance of a wrong verdict, to either side.")
+@options(*RULES)
+@click.option(
+    "--missing-query",
+    type=click.Choice(["error", "zero", "skip"]),
+    default="error",
+    show_default=True,
+    help="Judged queries that neither run answers.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of a sentence.")
+@click.option("--junit", metavar="FILE", help="Write a test report that CI systems show.")
+@click.option("--markdown", metavar="FILE", help="Write a table for a comment or a job's summary.")
+def gate(
+    baseline: str,
+    candidate: str,
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None,
+    as_json: bool,
+    junit: str | None,
+    markdown: str | None,
+    **settings: Any,
+) -> None:
+    """Tell whether CANDIDATE may replace BASELINE: no worse by more than a margin.
+
+    Two one-sided t-tests over the queries; see `no_worse`. Runs of different queries, empty runs, runs of several
+    models, and judgements that fit neither are refused.
+    """  # fmt: skip
+    import retrieval_report as rr
+    from retrieval_report.report.gates import junit_xml, markdown_summary
+
+    targets = _targets((junit, markdown), (baseline, candidate, judgements, queries))
+    data: dict[str, Any] = {
+        "queries": None if queries is None else rr.read_queries(queries),
+        "judgements": None if judgements is None else rr.read_judgements(judgements),
+    }
+    runs = [rr.read_rankings(path, columns=columns) for path in (baseline, candidate)]
+    found = rr.gate(runs[0], runs[1], **data, names=_names(baseline, candidate), **settings)
+    made = [text(found).encode() for text, path in ((junit_xml, junit), (markdown_summary, markdown)) if path]
+    write_files(dict(zip(targets, made, strict=True)))
+    click.echo(json.dumps(found.as_dict()) if as_json else visible(found.line()))
+    click.get_current_context().exit(found.exit_code)
+
+
+def _names(baseline: str, candidate: str) -> tuple[str, str]:
+    """The files' names, with their folders where they are called alike."""
+    short = Path(baseline).name, Path(candidate).name
+    return short if short[0] != short[1] else (baseline, candidate)
+
+
+def _targets(written: tuple[str | None, ...], read: tuple[str | None, ...]) -> list[Path]:
+    """Files to write; none of them may be one that is read, or another that is written."""
+    targets = [Path(path) for path in written if path]
+    inputs = {Path(path).resolve() for path in read if path}
+    for place, target in enumerate(targets):
+        if target.resolve() in inputs:
+            raise OutputError(f"cannot write to '{target}': it is one of the files to be read")
+        if target.resolve() in {other.resolve() for other in targets[:place]}:
+            raise OutputError(f"cannot write to '{target}' twice: --junit and --markdown are two files")
+    return targets

@@ -1,0 +1,63 @@
+"""What a gate found, as continuous integration reads it: JUnit XML and Markdown."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from retrieval_report.analysis.gate import Gate
+from retrieval_report.report.paper import markdown_text
+from retrieval_report.terminal import visible
+
+__all__ = ["junit_xml", "markdown_summary"]
+
+NOTHING = "–"
+
+
+def junit_xml(gate: Gate) -> str:
+    """Write the gate as a test report with one test; what is not decided is a failure of its own type.
+
+    >>> found = Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, *[None] * 8, None, 0)
+    >>> print(junit_xml(found).splitlines()[1])
+    <testsuites tests="1" failures="0">
+    """
+    failures = str(int(gate.status != "passed"))
+    suites = ET.Element("testsuites", tests="1", failures=failures)
+    suite = ET.SubElement(suites, "testsuite", name="retrieval-report gate", tests="1", failures=failures)
+    name = f"{gate.measure}: {gate.candidate} no worse than {gate.baseline} by {gate.margin:g}"
+    case = ET.SubElement(suite, "testcase", classname="retrieval-report.gate", name=visible(name))
+    line = visible(gate.line())
+    if gate.status != "passed":
+        ET.SubElement(case, "failure", type=gate.status, message=line)
+    ET.SubElement(case, "system-out").text = line
+    ET.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, encoding="unicode") + "\n"
+
+
+def markdown_summary(gate: Gate) -> str:
+    """Write the gate as a short table, for a comment or the summary of a job.
+
+    >>> found = Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, *[None] * 8, None, 0)
+    >>> print(markdown_summary(found).splitlines()[0])
+    **passed**: rr@10 of new against old
+    """
+    rows = [
+        ("baseline", gate.baseline, _number(gate.baseline_value)),
+        ("candidate", gate.candidate, _number(gate.candidate_value)),
+        ("difference", f"{1 - 2 * gate.alpha:.0%} interval {_range(gate)}", _number(gate.difference, "+")),
+        ("margin", "largest loss that does not matter", f"{gate.margin:g}"),
+        ("p (no worse)", f"no worse below {gate.alpha:g}", _number(gate.no_worse_p)),
+        ("p (worse)", f"worse below {gate.alpha:g}", _number(gate.worse_p)),
+        ("queries", f"needed for this margin: {gate.queries_needed or NOTHING}", str(gate.queries)),
+    ]
+    order = ", each query in its worst tie order" if gate.tie_order == "worst" else ""
+    head = f"**{gate.status}**: {markdown_text(f'{gate.measure} of {gate.candidate} against {gate.baseline}')}{order}"
+    table = [f"| {name} | {markdown_text(what)} | {value} |" for name, what, value in rows]
+    return "\n".join([head, "", "| | | |", "| --- | --- | ---: |", *table, ""])
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return NOTHING if value is None else f"{value:{sign}.4f}"
+
+
+def _range(gate: Gate) -> str:
+    return f"{_number(gate.bound_low, '+')} to {_number(gate.bound_high, '+')}"
