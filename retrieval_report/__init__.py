@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.rank_intervals import rank_intervals
     from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.rounding import rounding_effect
+    from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.analysis.tie_distributions import tie_distributions
     from retrieval_report.analysis.tukey import compare_many
@@ -117,6 +118,7 @@ __all__ = [
     "chance_level",
     "compact_letters",
     "compare",
+    "compare_by",
     "compare_many",
     "compare_reports",
     "conventions",
@@ -151,8 +153,10 @@ __all__ = [
     "resolution",
     "resolve_ties",
     "rounding_effect",
+    "segment_winners",
     "shuffled_means",
     "summarise",
+    "summarise_by",
     "tie_distributions",
     "tie_groups",
     "tie_hints",
@@ -201,6 +205,9 @@ _HOMES = {
     "queries_needed": "analysis.noninferiority",
     "gate": "analysis.gate",
     "Gate": "analysis.gate",
+    "summarise_by": "analysis.segments",
+    "compare_by": "analysis.segments",
+    "segment_winners": "analysis.segments",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",

@@ -1,0 +1,300 @@
+"""The same questions for parts of the queries: by language, length, source, or any column of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.comparison import COMPARISON, compare
+from retrieval_report.analysis.inputs import PLACE, Grid, check_fraction, check_scores, check_whole
+from retrieval_report.analysis.significance import benjamini_hochberg, holm
+from retrieval_report.analysis.summary import summarise
+from retrieval_report.analysis.tukey import asked_places, best_first, compare_many
+from retrieval_report.checking import check_unique, refuse
+from retrieval_report.errors import ColumnError, KeyMismatchError
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import SUMMARY
+
+__all__ = ["WINNERS", "compare_by", "segment_winners", "segments_of", "summarise_by"]
+
+WINNERS = {
+    "segment": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "queries": pl.Int64,
+    "winner": pl.String,
+    "value": pl.Float64,
+    "overall_winner": pl.String,
+    "overall_value": pl.Float64,
+    "difference": pl.Float64,
+    "tie_std": pl.Float64,
+    "family_p": pl.Float64,
+    "segments_p": pl.Float64,
+    "verdict": pl.String,
+}
+NO_VALUE = "(no value)"
+
+
+def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.DataFrame]]:
+    """Split the scores by a column of the queries frame.
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns.
+    queries
+        A frame with ``query`` and the column.
+    by
+        The column: text, whole numbers, truth values or dates; numbers have to be cut into classes first.
+
+    Returns
+    -------
+    list of (str, polars.DataFrame)
+        The value as text ("(no value)" for null) and the scores of its queries, by the value.
+
+    Raises
+    ------
+    RetrievalReportError
+        No such column, a column of fractions, or queries of the scores that the frame lacks.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> scores = pl.DataFrame([
+    ...     {"model": "a", "query": query, "metric": "ap", "cutoff": None, "policy": "expected", "value": 0.5,
+    ...      "std": 0.0, "items": 9, "n_relevant": 2} for query in ("q1", "q2", "q3")])
+    >>> queries = pl.DataFrame({"query": ["q1", "q2", "q3"], "language": ["en", "de", "en"]})
+    >>> [(name, part["query"].to_list()) for name, part in segments_of(scores, queries, "language")]
+    [('de', ['q2']), ('en', ['q1', 'q3'])]
+    """
+    frame = check_scores(scores)
+    given = to_polars(queries, "queries")
+    for name in ("query", by):
+        if name not in given.columns:
+            raise ColumnError(f"queries: no column {name!r}; found {', '.join(map(repr, given.columns))}")
+    if given.schema[by].is_float() or given.schema[by].is_decimal():
+        raise ColumnError(f"queries: column {by!r} is {given.schema[by]}; cut it into classes, e.g. with .cut(), first")
+    check_unique(given, ("query",), "queries")
+    ids, found = frame.schema["query"], given.schema["query"]
+    if ids.is_integer() != found.is_integer():
+        raise KeyMismatchError(f"column 'query' is {ids} in the scores and {found} in the queries")
+    own = given.select(
+        pl.col("query").cast(ids, strict=False),
+        pl.col(by).rank("dense").fill_null(0).alias("__place"),
+        pl.col(by).cast(pl.String).fill_null(NO_VALUE).alias("__segment"),
+    ).drop_nulls("query")
+    joined = frame.join(own, on="query", how="left", maintain_order="left")
+    refuse(joined, pl.col("__segment").is_null(), by, "scores of queries that the queries frame lacks", what="queries")
+    # Null comes last; numbers and dates in their own order, not that of their text.
+    last = pl.when(pl.col("__place") == 0).then(None).otherwise(pl.col("__place"))
+    ranked = joined.select("__segment", last.alias("__place")).unique().sort("__place", "__segment", nulls_last=True)
+    names = ranked["__segment"].to_list()
+    return [(name, joined.filter(__segment=name).drop("__segment", "__place")) for name in dict.fromkeys(names)]
+
+
+def summarise_by(scores: object, queries: object, by: str, **options: Any) -> pl.DataFrame:
+    """Average the scores of each segment on its own.
+
+    Parameters
+    ----------
+    scores, queries, by
+        As for :func:`segments_of`.
+    **options
+        Those of :func:`summarise`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``segment``, then the columns of :func:`summarise`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> scores = pl.DataFrame([
+    ...     {"model": "a", "query": query, "metric": "ap", "cutoff": None, "policy": "expected", "value": value,
+    ...      "std": 0.0, "items": 9, "n_relevant": 2} for query, value in (("q1", 0.5), ("q2", 1.0), ("q3", 0.25))])
+    >>> queries = pl.DataFrame({"query": ["q1", "q2", "q3"], "language": ["en", "de", "en"]})
+    >>> summarise_by(scores, queries, "language").select("segment", "model", "value", "queries").rows()
+    [('de', 'a', 1.0, 1), ('en', 'a', 0.375, 2)]
+    """
+    if options.get("average", "micro") != "micro":
+        options["queries"] = queries
+    return _each(scores, queries, by, SUMMARY, lambda part: summarise(part, **options))
+
+
+def compare_by(scores: object, queries: object, by: str, **options: Any) -> pl.DataFrame:
+    """Compare the models within each segment, and correct for having looked at many.
+
+    Parameters
+    ----------
+    scores, queries, by
+        As for :func:`segments_of`.
+    **options
+        Those of :func:`compare`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``segment``, then the columns of :func:`compare`; its ``holm_p``, ``bh_p`` and ``family`` are over the pairs of
+        all segments of the same metric, cutoff and policy.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
+    ...      "value": lead + number / 99, "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, lead in (("a", 0.5), ("b", 0.4)) for number in range(12)])
+    >>> queries = pl.DataFrame({"query": [f"q{number}" for number in range(12)], "language": ["en", "de"] * 6})
+    >>> pairs = compare_by(scores, queries, "language")
+    >>> pairs.select("segment", pl.col("permutation_p", "holm_p").round(4), "family").rows()
+    [('de', 0.0312, 0.0625, 2), ('en', 0.0312, 0.0625, 2)]
+    """
+    adjust = options.get("adjust", "permutation")
+    frame = _each(scores, queries, by, COMPARISON, lambda part: compare(part, **options))
+    return frame.with_columns(
+        _corrected(f"{adjust}_p", holm).over(PLACE).alias("holm_p"),
+        _corrected(f"{adjust}_p", benjamini_hochberg).over(PLACE).alias("bh_p"),
+        pl.col(f"{adjust}_p").count().over(PLACE).cast(pl.Int64).alias("family"),
+    )
+
+
+def segment_winners(
+    scores: object, queries: object, by: str, *, alpha: float = 0.05, resamples: int = 9_999, seed: int = 0
+) -> pl.DataFrame:
+    """Tell which segments have another winner than all queries together, and whether that is more than chance.
+
+    In each segment all models are held to the overall winner by the max-T test of :func:`compare_many`, which knows
+    that the best of many was picked; Holm's correction then knows that many segments were looked at.
+
+    Parameters
+    ----------
+    scores, queries, by
+        As for :func:`segments_of`.
+    alpha
+        Segments whose corrected p is below have another winner for certain.
+    resamples, seed
+        Of the test.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each metric, cutoff and policy (but best and worst) and segment: ``segment``, ``metric``, ``cutoff``,
+        ``policy``, ``queries``; ``winner`` and its ``value``; ``overall_winner`` (over all segments) and its
+        ``overall_value`` here; ``difference`` (winner − overall winner, on the queries that both have), ``tie_std`` of
+        it; ``family_p``, ``segments_p`` (corrected over all segments; null where the winner is the same) and
+        ``verdict``: "same winner", "other winner" (``segments_p`` below ``alpha``) or "not significant".
+        Means equal to 12 digits: the overall winner stays.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
+    ...      "value": (german if number % 2 else english) + number / 999, "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, english, german in (("a", 0.6, 0.4), ("b", 0.4, 0.5)) for number in range(20)])
+    >>> queries = pl.DataFrame({"query": [f"q{number}" for number in range(20)], "language": ["en", "de"] * 10})
+    >>> found = segment_winners(scores, queries, "language")
+    >>> found.select("segment", "winner", pl.col("segments_p").round(3), "verdict").rows()
+    [('de', 'b', 0.004, 'other winner'), ('en', 'a', None, 'same winner')]
+    """
+    alpha = check_fraction("alpha", alpha)
+    check_whole("resamples", resamples, 1)
+    check_whole("seed", seed, 0)
+    parts = segments_of(scores, queries, by)
+    overall = _winners(check_scores(scores))
+    rows = []
+    for segment, part in parts:
+        own = _winners(part)
+        for place, (winner, value, size) in own.items():
+            rows.append({"segment": segment, **dict(zip(PLACE, place, strict=True)), "queries": size,
+                         **_against(part, place, winner, value, overall[place][0], resamples, seed)})  # fmt: skip
+    frame = pl.DataFrame(rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER})
+    order = {place: number for number, place in enumerate(overall)}
+    places = [order[row] for row in frame.select(PLACE).iter_rows()]
+    # A segment with the same winner is looked at too, and finds nothing.
+    found = pl.col("family_p").is_not_null()
+    frame = frame.with_columns(pl.col("family_p").fill_null(1.0).alias("segments_p")).with_columns(
+        pl.when(found).then(_corrected("segments_p", holm).over(PLACE)).alias("segments_p")
+    )
+    same = pl.col("winner").eq_missing(pl.col("overall_winner"))
+    sure = (pl.col("segments_p") < alpha).fill_null(False)
+    verdict = (
+        pl.when(same)
+        .then(pl.lit("same winner"))
+        .when(sure)
+        .then(pl.lit("other winner"))
+        .otherwise(pl.lit("not significant"))
+    )
+    frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__place", places, dtype=pl.Int64))
+    frame = frame.sort("__place", maintain_order=True)
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in WINNERS.items())
+
+
+LATER = ("segments_p", "verdict")
+Place = tuple[str, int | None, str]
+
+
+def _each(
+    scores: object,
+    queries: object,
+    by: str,
+    schema: dict[str, Any],
+    analyse: Callable[[pl.DataFrame], pl.DataFrame],
+) -> pl.DataFrame:
+    """The analysis of each segment, under its name."""
+    parts = segments_of(scores, queries, by)
+    frames = [analyse(part).select(pl.lit(name).alias("segment"), pl.all()) for name, part in parts]
+    return pl.concat(frames) if frames else pl.DataFrame(schema={"segment": pl.String, **schema})
+
+
+def _corrected(name: str, correct: Callable[[Any], Any]) -> pl.Expr:
+    """The correction of the p-values that are there, null elsewhere."""
+
+    def fill(column: pl.Series) -> pl.Series:
+        known = column.is_not_null().to_numpy()
+        result = np.full(len(column), np.nan)
+        result[known] = correct(column.drop_nulls().to_numpy())
+        return pl.Series(result).fill_nan(None)
+
+    return pl.col(name).map_batches(fill, return_dtype=pl.Float64)
+
+
+def _winners(frame: pl.DataFrame) -> dict[Place, tuple[str | None, float | None, int]]:
+    """The best model at every place, its mean, and how many queries there are."""
+    grid = Grid.of(frame)
+    found: dict[Place, tuple[str | None, float | None, int]] = {}
+    for at in asked_places(grid, None):
+        known = ~np.isnan(grid.value[at])
+        size = known.sum(axis=1)
+        means = np.where(known, grid.value[at], 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
+        best = int(best_first(means)[0])
+        place: Place = grid.places[at]
+        if size[best]:
+            found[place] = grid.models[best], float(means[best]), int(known.any(axis=0).sum())
+        else:
+            found[place] = None, None, 0
+    return found
+
+
+def _against(
+    part: pl.DataFrame, place: Place, winner: str | None, value: float | None, overall: str | None,
+    resamples: int, seed: int,
+) -> dict[str, Any]:  # fmt: skip
+    """The winner of a segment beside the overall winner; p where they are not the same."""
+    here = part.filter(metric=place[0], policy=place[2]).filter(pl.col("cutoff").eq_missing(pl.lit(place[1], pl.Int64)))
+    known = here.filter(model=overall)["value"].drop_nulls()
+    nothing: dict[str, Any] = {"difference": None, "tie_std": None, "family_p": None}
+    told = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": None, **nothing}
+    told["overall_value"] = known.mean() if len(known) else None
+    if winner is None or overall is None or winner == overall:
+        return told
+    pairs = compare_many(here, baseline=overall, resamples=resamples, seed=seed)
+    row = pairs.filter(model_a=winner).row(0, named=True)
+    if row["difference"] == 0:
+        return {**told, "winner": overall, "value": told["overall_value"]}
+    return {**told, **{name: row[name] for name in nothing}}
