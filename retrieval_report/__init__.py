@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.audit import audit
     from retrieval_report.analysis.comparison import compare
     from retrieval_report.analysis.conventions import Convention, conventions
+    from retrieval_report.analysis.costs import cost_table
     from retrieval_report.analysis.cuts import cut_ties
+    from retrieval_report.analysis.deciding import deciding_queries
     from retrieval_report.analysis.flips import flips, rank_agreement
     from retrieval_report.analysis.gate import Gate, gate
     from retrieval_report.analysis.hints import chance_level, tie_hints
@@ -122,11 +124,13 @@ __all__ = [
     "compare_many",
     "compare_reports",
     "conventions",
+    "cost_table",
     "count_codes",
     "count_relevant",
     "count_ties",
     "count_ties_to",
     "cut_ties",
+    "deciding_queries",
     "detectable_effect",
     "drawn_order",
     "evaluate",
@@ -208,6 +212,8 @@ _HOMES = {
     "summarise_by": "analysis.segments",
     "compare_by": "analysis.segments",
     "segment_winners": "analysis.segments",
+    "deciding_queries": "analysis.deciding",
+    "cost_table": "analysis.costs",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",

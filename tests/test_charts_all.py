@@ -49,6 +49,8 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
     "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
     "leaderboard": lambda of: charts.leaderboard(of["leaderboard"], **PLACE),
+    "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
+    "costs": lambda of: charts.costs(of["costs"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
     "query_scatter, not listed": lambda of: charts.query_scatter(of["queries"], **PLACE, listed=False),
@@ -90,6 +92,8 @@ def frames(names: Names) -> Frames:
         "means": rr.shuffled_means(rankings, **kinds, shuffles=20),
         "comparison": rr.compare(scores, policies="expected"),
         "leaderboard": rr.leaderboard(scores, policies="expected", resamples=99),
+        "deciding": rr.deciding_queries(scores, names[0], names[1]) if len(names) > 1 else own_pair(scores),
+        "costs": rr.cost_table(rr.summarise(scores), {name: 10.0 * place + 1 for place, name in enumerate(names)}),
         "profile": rr.tie_profile(rankings, cutoffs=(1, 2, None)),
         "queries": rr.query_table(scores),
         "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
@@ -98,6 +102,12 @@ def frames(names: Names) -> Frames:
         "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
         "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
     }
+
+
+def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
+    """A model against a copy of itself, where there is one model."""
+    both = pl.concat([scores, scores.with_columns(model=pl.lit("copy"))])
+    return rr.deciding_queries(both, scores["model"][0], "copy")
 
 
 def drawn(chart: Any) -> dict[str, Any]:

@@ -1,0 +1,147 @@
+"""Which queries decide between two models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, check_scores, differences
+from retrieval_report.analysis.tukey import asked_places
+from retrieval_report.checking import check_choice
+from retrieval_report.errors import ParameterError
+
+__all__ = ["DECIDING", "deciding_queries"]
+
+DECIDING = {
+    "model_a": pl.String,
+    "model_b": pl.String,
+    "query": None,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "value_a": pl.Float64,
+    "value_b": pl.Float64,
+    "difference": pl.Float64,
+    "lowest": pl.Float64,
+    "highest": pl.Float64,
+    "tie_std": pl.Float64,
+    "share": pl.Float64,
+    "decides": pl.Boolean,
+    "order_unsure": pl.Boolean,
+}
+
+
+def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame:
+    """Lay out the difference of two models query by query, those that decide first.
+
+    Parameters
+    ----------
+    scores
+        What :func:`evaluate` returns.
+    model_a, model_b
+        The two models.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each metric, cutoff and policy but best and worst (in the order of the scores) and each query with a
+        score of both, the largest difference first, whichever model it favours:
+
+        ``model_a``, ``model_b``, ``query``, ``metric``, ``cutoff``, ``policy``;
+        ``value_a``, ``value_b``, ``difference`` (a − b);
+        ``lowest``, ``highest`` (the differences that the worst order for one and the best for the other would show;
+        null unless policies best and worst are in the scores), ``tie_std`` (of the difference, under random tie order
+        drawn for each on its own; null for policies without one);
+        ``share`` (of the difference of the means that comes from this query: all shares add up to 1, those in favour
+        of the loser are negative; null where the means are equal);
+        ``decides`` (whether it is among the fewest queries without which the winner would not be ahead);
+        ``order_unsure`` (whether tie order alone could turn the query: the range reaches both sides of 0; null without
+        a range).
+
+    Raises
+    ------
+    RetrievalReportError
+        Scores that break their contract, a model that is not there, or twice the same.
+
+    Examples
+    --------
+    Two queries carry the whole lead of "a".
+
+    >>> import polars as pl
+    >>> values = {"a": [.9, .5, .4, .7], "b": [.2, .5, .5, .4]}
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
+    ...      "value": value, "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, column in values.items() for number, value in enumerate(column)])
+    >>> deciding_queries(scores, "a", "b").select("query", "difference", pl.col("share").round(2), "decides").rows()
+    [('q0', 0.7, 0.78, True), ('q3', 0.3, 0.33, True), ('q2', -0.1, -0.11, False), ('q1', 0.0, 0.0, False)]
+    """
+    frame = check_scores(scores)
+    grid = Grid.of(frame)
+    for name, model in (("model_a", model_a), ("model_b", model_b)):
+        check_choice(name, model, grid.models)
+    if model_a == model_b:
+        raise ParameterError(f"model_b: {model_b!r} is model_a too; two models are needed")
+    rows = np.array([grid.models.index(model_a)]), np.array([grid.models.index(model_b)])
+    schema: dict[str, Any] = {**DECIDING, "query": frame.schema["query"]}
+    queries = pl.Series("query", grid.queries, dtype=frame.schema["query"])
+    parts = [pl.DataFrame(schema=schema)]
+    for at in asked_places(grid, None):
+        metric, cutoff, policy = grid.places[at]
+        columns = _columns(grid, at, *rows)
+        here = pl.DataFrame({"query": queries, **columns}).with_columns(
+            pl.lit(model_a).alias("model_a"),
+            pl.lit(model_b).alias("model_b"),
+            pl.lit(metric).alias("metric"),
+            pl.lit(cutoff, pl.Int64).alias("cutoff"),
+            pl.lit(policy).alias("policy"),
+        )
+        here = here.with_columns(pl.selectors.float().fill_nan(None)).filter(pl.col("difference").is_not_null())
+        here = here.sort(pl.col("difference").abs(), descending=True, maintain_order=True)
+        parts.append(here.select(list(schema)))
+    return pl.concat(parts)
+
+
+def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, object]:
+    """Per query, of one metric, cutoff and policy."""
+    difference = differences(grid.value[at], first, second)[0]
+    total = float(np.nansum(difference))
+    scale = float(np.nansum(np.abs(difference)))
+    level = abs(total) <= 1e-12 * scale
+    low, high = _range(grid, at, int(first[0]), int(second[0]))
+    return {
+        "value_a": grid.value[at][first[0]],
+        "value_b": grid.value[at][second[0]],
+        "difference": difference,
+        "lowest": low,
+        "highest": high,
+        "tie_std": np.sqrt(grid.std[at][first[0]] ** 2 + grid.std[at][second[0]] ** 2),
+        "share": np.full(difference.size, np.nan) if level else difference / total + 0.0,
+        "decides": np.zeros(difference.size, np.bool_) if level else _fewest(difference * np.sign(total)),
+        "order_unsure": [
+            None if np.isnan(start) else bool(start < 0 < end) for start, end in zip(low, high, strict=True)
+        ],
+    }
+
+
+def _range(grid: Grid, at: int, first: int, second: int) -> tuple[Floats, Floats]:
+    """The differences when tie order is against the first model and when it is for it."""
+    metric, cutoff, _ = grid.places[at]
+    bounds = [(metric, cutoff, policy) for policy in ("worst", "best")]
+    if not set(bounds) <= set(grid.places):
+        nothing = np.full(len(grid.queries), np.nan)
+        return nothing, nothing
+    worst, best = (grid.value[grid.places.index(place)] for place in bounds)
+    return worst[first] - best[second], best[first] - worst[second]
+
+
+def _fewest(gains: Floats) -> Bools:
+    """Mark the fewest gains whose absence leaves the sum at 0 or below: the largest, as many as it takes."""
+    order = np.argsort(-np.nan_to_num(gains), kind="stable")
+    left = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])
+    needed = int(np.argmax(left <= 1e-12 * np.nansum(np.abs(gains)))) + 1
+    marked = np.zeros(gains.size, np.bool_)
+    marked[order[:needed]] = True
+    return marked

@@ -1,0 +1,135 @@
+"""Score against cost, with the models that no other beats at both."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.costs import COSTS
+from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.names import clean, place_name, quoted
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.checking import check_choice
+
+__all__ = ["costs"]
+
+WIDTH, HEIGHT, NAMED = 520, 340, 16
+ON, OFF = "no other model beats it", "another costs as little and scores as much"
+NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
+
+
+def costs(
+    table: object,
+    *,
+    metric: object,
+    cutoff: int | None,
+    policy: str = "expected",
+    cost: str | None = None,
+    log: bool | None = None,
+) -> ChartType:
+    """Draw score against cost, each model with its tie range and interval.
+
+    Parameters
+    ----------
+    table
+        What :func:`retrieval_report.cost_table` returns.
+    metric, cutoff, policy
+        One that it has; cutoff None is the whole list.
+    cost
+        Which kind of cost; default: the first.
+    log
+        Whether the costs are drawn on a logarithmic axis; default: where all are above 0 and the largest is more than
+        twenty times the smallest.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: score; thin line: confidence interval over queries; thick line: the range that tie order can give, or ±2
+        standard deviations where best and worst were not evaluated; steps: the front.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import cost_table, summarise
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": query, "metric": "ndcg", "cutoff": 10, "policy": "expected", "value": value,
+    ...      "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, value in (("float32", 0.62), ("int8", 0.61), ("pq", 0.5)) for query in "pq"])
+    >>> table = cost_table(summarise(scores), {"float32": 3072, "int8": 768, "pq": 800})
+    >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
+    ['2 of 3 models are on the front of ndcg@10 against cost']
+    """
+    frame = held(table, COSTS, "table", "cost_table")
+    if frame is None:
+        return empty_chart("there are no models with a cost")
+    kinds = list(dict.fromkeys(frame["cost"]))
+    cost = kinds[0] if cost is None else cost
+    check_choice("cost", cost, kinds)
+    here = at_place(frame.filter(cost=cost), metric, cutoff)
+    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
+    rows = _prepared(here.filter(policy=policy))
+    where, what = place_name(str(metric), cutoff), clean(cost, 60)
+    low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
+    on_log = low > 0 and high > 20 * low if log is None else log and low > 0
+    lines = [
+        "dot: score; thin line: confidence interval over queries; thick line: what tie order can give;",
+        "steps: the front, where no other model costs as little and scores as much",
+    ]
+    front = rows.filter("front")
+    title = f"{front.height} of {rows.height} models are on the front of {where} against {what}"
+    return finish(_drawn(rows, where, what, on_log), title, lines, _spoken(front, what))
+
+
+def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
+    two = 2 * pl.col("tie_std")
+    return with_labels(rows).with_columns(
+        tie_low=pl.coalesce("lowest", pl.col("value") - two),
+        tie_high=pl.coalesce("highest", pl.col("value") + two),
+        standing=pl.when("front").then(pl.lit(ON)).otherwise(pl.lit(OFF)),
+        beaten_by=pl.Series([clean(name or "") if name else None for name in rows["beaten_by"]], dtype=pl.String),
+    )
+
+
+def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerChart:
+    x = alt.X("amount:Q", title=what, scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True))
+    scale = alt.Scale(zero=False)
+    colour = alt.Color(
+        "standing:N",
+        scale=alt.Scale(domain=[ON, OFF], range=[BLUE, GREY]),
+        legend=alt.Legend(title=None, orient="bottom", labelLimit=320),
+    )
+    texts = [alt.Tooltip(f"{name}:N", title=name.replace("_", " ")) for name in ("model", "standing", "beaten_by")]
+    amount = alt.Tooltip("amount:Q", title=what, format=",~f")
+    tooltip = [
+        *texts,
+        amount,
+        *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS),
+    ]
+    kept = ["model", "label", "standing", "beaten_by", "amount", "tie_low", "tie_high", *NUMBERS]
+    base, front = (
+        alt.Chart(inline(rows.select(kept))),
+        alt.Chart(inline(rows.filter("front").select("amount", "value"))),
+    )
+    value = alt.Y("value:Q", title=where, scale=scale)
+    layers = [
+        front.mark_line(interpolate="step-after", strokeWidth=1.2, opacity=0.7, color=BLUE).encode(x=x, y=value),
+        base.mark_rule(strokeWidth=1.4, color=GREY).encode(
+            x=x, y=alt.Y("ci_low:Q", title=where, scale=scale), y2="ci_high:Q", tooltip=tooltip
+        ),
+        base.mark_rule(strokeWidth=5, opacity=0.5, color=VERMILLION).encode(
+            x=x, y=alt.Y("tie_low:Q", title=where, scale=scale), y2="tie_high:Q", tooltip=tooltip
+        ),
+        base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=value, color=colour, tooltip=tooltip),
+    ]
+    if rows.height <= NAMED:
+        layers.append(base.mark_text(align="left", dx=7, dy=-7, fontSize=11).encode(x=x, y=value, text="label:N"))
+    return layered(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _spoken(front: pl.DataFrame, what: str) -> str:
+    parts = [
+        f"{quoted(row['model'])} scores {row['value']:.4f} at {what} {row['amount']:g}"
+        for row in front.head(6).iter_rows(named=True)
+    ]
+    return "On the front, from the cheapest: " + joined(parts)

@@ -1,0 +1,127 @@
+"""The difference of two models query by query, and what tie order could make of it."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.deciding import DECIDING
+from retrieval_report.arguments import check_whole
+from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.names import clean, place_name, quoted
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.checking import check_choice
+
+__all__ = ["deciding_queries"]
+
+STEP = 16
+SURE, UNSURE = "the difference", "could have the other sign in another tie order"
+NUMBERS = ("value_a", "value_b", "difference", "lowest", "highest", "tie_std", "share")
+
+
+def deciding_queries(
+    deciding: object, *, metric: object, cutoff: int | None, policy: str = "expected", most: int = 40
+) -> ChartType:
+    """Draw the queries that decide between two models, the largest differences first.
+
+    Parameters
+    ----------
+    deciding
+        What :func:`retrieval_report.deciding_queries` returns.
+    metric, cutoff, policy
+        One that it has; cutoff None is the whole list.
+    most
+        How many queries to draw.
+
+    Returns
+    -------
+    altair.Chart
+        Bar: difference; line: the range that tie order can give it; the colour tells where that reaches both sides of
+        0.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import deciding_queries as decide
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
+    ...      "value": value, "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, column in {"a": [.9, .5, .4], "b": [.2, .5, .5]}.items() for number, value in enumerate(column)])
+    >>> deciding_queries(decide(scores, "a", "b"), metric="ap", cutoff=None).to_dict()["title"]["text"]
+    ['without 1 of 3 queries a would not be ahead of b at ap@all']
+    """
+    check_whole("most", most, 1)
+    frame = held(deciding, DECIDING, "deciding", "deciding_queries")
+    if frame is None:
+        return empty_chart("no query has a score of both models")
+    here = at_place(frame, metric, cutoff)
+    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
+    rows = here.filter(policy=policy)
+    where = place_name(str(metric), cutoff)
+    one, other = rows["model_a"][0], rows["model_b"][0]
+    lines = [
+        f"bar: {where} of {quoted(one)} less that of {quoted(other)}; line: what tie order can make of it;",
+        f"{rows.filter('order_unsure').height} of {rows.height} queries could turn with tie order alone",
+    ]
+    if rows.height > most:
+        lines.append(f"the {most} largest of {rows.height} differences")
+    return finish(_drawn(_prepared(rows.head(most)), where), _title(rows, where), lines, _spoken(rows))
+
+
+def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
+    names = with_labels(rows.select(pl.col("query").cast(pl.String)), column="query")
+    return rows.with_columns(
+        query=names["query"],
+        label=names["label"],
+        model_a=pl.lit(clean(rows["model_a"][0])),
+        model_b=pl.lit(clean(rows["model_b"][0])),
+        order=pl.when(pl.col("order_unsure").fill_null(False)).then(pl.lit(UNSURE)).otherwise(pl.lit(SURE)),
+    )
+
+
+def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
+    y = alt.Y(
+        "label:N",
+        sort=None,
+        title=None,
+        scale=alt.Scale(domain=rows["label"].to_list()),
+        axis=alt.Axis(ticks=False, domain=False, grid=False),
+    )
+    colour = alt.Color(
+        "order:N",
+        scale=alt.Scale(domain=[SURE, UNSURE], range=[BLUE, VERMILLION]),
+        legend=alt.Legend(title=None, orient="bottom", labelLimit=420),
+    )
+    texts = [
+        alt.Tooltip(f"{name}:N", title=name.replace("_", " ")) for name in ("query", "model_a", "model_b", "order")
+    ]
+    numbers = [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
+    base = alt.Chart(inline(rows.select("label", "query", "model_a", "model_b", "order", "decides", *NUMBERS)))
+    title = f"difference of {where}"
+    bar = base.mark_bar(height=8, opacity=0.75).encode(
+        x=alt.X("difference:Q", title=title), y=y, color=colour, tooltip=[*texts, *numbers]
+    )
+    line = base.mark_rule(strokeWidth=1.6, color=GREY).encode(
+        x=alt.X("lowest:Q", title=title), x2="highest:Q", y=y, tooltip=[*texts, *numbers]
+    )
+    return layered(bar, line).properties(width=460, height=max(STEP * rows.height, 40))
+
+
+def _title(rows: pl.DataFrame, where: str) -> str:
+    total = rows["difference"].sum()
+    one, other = quoted(rows["model_a"][0]), quoted(rows["model_b"][0])
+    fewest = rows.filter("decides").height
+    if fewest == 0:
+        return f"{one} and {other} are level at {where}"
+    if total < 0:
+        one, other = other, one
+    return f"without {fewest} of {rows.height} queries {one} would not be ahead of {other} at {where}"
+
+
+def _spoken(rows: pl.DataFrame) -> str:
+    parts = [
+        f"{quoted(str(row['query']))} {row['difference']:+.4f}" + (", unsure" if row["order_unsure"] else "")
+        for row in rows.head(4).iter_rows(named=True)
+    ]
+    return f"{rows.height} queries, the largest differences: " + joined(parts)

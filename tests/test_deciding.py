@@ -1,0 +1,98 @@
+"""Which queries decide between two models, and how tie order could turn each."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import retrieval_report as rr
+from made_scores import bounded_scores, scores_of
+
+
+def test_differences_are_sorted_by_size_and_shares_add_up() -> None:
+    generator = np.random.default_rng(0)
+    values = {"a": generator.random(20) + 0.1, "b": generator.random(20), "c": generator.random(20)}
+    rows = rr.deciding_queries(scores_of(values), "b", "a")
+    sizes = rows["difference"].abs().to_list()
+    assert sizes == sorted(sizes, reverse=True)
+    assert rows["share"].sum() == pytest.approx(1)
+    comparison = rr.compare(scores_of(values)).filter(model_a="a", model_b="b")
+    assert rows["difference"].mean() == pytest.approx(-comparison["difference"][0])
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_no_fewer_queries_would_do(steps: list[int]) -> None:
+    """Against every smaller set of queries."""
+    lead = np.array(steps) / 8
+    rows = rr.deciding_queries(scores_of({"a": 0.5 + lead, "b": np.full(lead.size, 0.5)}), "a", "b")
+    total = lead.sum()
+    marked = rows.filter("decides").height
+    if total == 0:
+        assert marked == 0
+        assert rows["share"].null_count() == rows.height
+        return
+    ahead = lead * np.sign(total)
+    left = rows.filter(~pl.col("decides"))["difference"].sum() * np.sign(total)
+    assert left <= 1e-12
+    for size in range(marked):
+        assert all(ahead.sum() - sum(chosen) > 1e-12 for chosen in combinations(ahead.tolist(), size))
+
+
+def test_what_tie_order_could_show() -> None:
+    values = {
+        "a": ([0.5, 0.5], [0.5, 0.5], [0.3, 0.4], [0.9, 0.6]),
+        "b": ([0.4, 0.1], [0.4, 0.1], [0.2, 0.0], [0.8, 0.3]),
+    }
+    rows = rr.deciding_queries(bounded_scores(values), "a", "b").filter(policy="expected").sort("query")
+    np.testing.assert_allclose(rows["lowest"].to_numpy(), [0.3 - 0.8, 0.4 - 0.3])
+    np.testing.assert_allclose(rows["highest"].to_numpy(), [0.9 - 0.2, 0.6 - 0.0])
+    assert rows["order_unsure"].to_list() == [True, False]
+    np.testing.assert_allclose(rows["tie_std"].to_numpy(), np.sqrt([0.02, 0.02]))
+    assert set(rr.deciding_queries(bounded_scores(values), "a", "b")["policy"]) == {"expected", "naive"}
+
+
+def test_the_range_holds_what_every_order_shows() -> None:
+    rankings = pl.DataFrame(
+        {
+            "model": ["a"] * 8 + ["b"] * 8,
+            "query": list("ppppqqqq") * 2,
+            "item": list("wxyz") * 4,
+            "distance": [1, 1, 2, 2, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 1, 2],
+            "relevance": [1, 0, 1, 0] * 4,
+        }
+    )
+    asked = {"metrics": "ap", "cutoffs": None}
+    scores = rr.evaluate(rankings, **asked, policies=("expected", "best", "worst"))  # type: ignore[arg-type]
+    rows = rr.deciding_queries(scores, "a", "b").sort("query")
+    for seed in range(20):
+        shuffled = rr.evaluate(rankings, **asked, policies="shuffled", shuffles=1, seed=seed)  # type: ignore[arg-type]
+        drawn = shuffled.pivot("model", index="query", values="value").sort("query")
+        difference = (drawn["a"] - drawn["b"]).to_numpy()
+        assert (difference >= rows["lowest"].to_numpy() - 1e-12).all()
+        assert (difference <= rows["highest"].to_numpy() + 1e-12).all()
+
+
+def test_without_bounds_nothing_is_said_of_the_range() -> None:
+    rows = rr.deciding_queries(scores_of({"a": [0.5, None], "b": [0.4, 0.2]}), "a", "b")
+    assert rows.select("lowest", "highest", "order_unsure").row(0) == (None, None, None)
+    assert rows.height == 1
+    naive = rr.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}, policy="naive"), "a", "b")
+    assert naive["tie_std"].to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"), [(("a", "x"), "model_b: 'x'"), (("x", "a"), "model_a"), (("a", "a"), "twice|too")]
+)
+def test_wrong_models(pair: tuple[str, str], words: str) -> None:
+    with pytest.raises(rr.ParameterError, match=words):
+        rr.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}), *pair)
+
+
+def test_queries_in_whole_numbers_stay_numbers() -> None:
+    scores = scores_of({"a": [0.1, 0.5], "b": [0.2, 0.2]}).with_columns(query=pl.Series([7, 9, 7, 9]))
+    assert rr.deciding_queries(scores, "a", "b")["query"].to_list() == [9, 7]
