@@ -290,16 +290,16 @@ def hints(data: Data, choice: Choice) -> pl.DataFrame:
 
 @remember(16)
 def _audit(
-    digest: str, models: tuple[str, ...], metric: str, cutoff: int | None, rules: Rules, seed: int, _data: Data
+    digest: str, models: tuple[str, ...], metric: str, cutoff: int | None, rules: Rules, _data: Data
 ) -> pl.DataFrame:
-    return rr.audit(**_frames_of(_data, models), metrics=metric, cutoffs=[cutoff], seed=seed, **rules.of_audit)
+    return rr.audit(**_frames_of(_data, models), metrics=metric, cutoffs=[cutoff], **rules.of_audit)
 
 
 def audit(data: Data, choice: Choice) -> pl.DataFrame:
     """What `audit` returns for the chosen models at the chosen metric and cutoff; nothing for counts, without order."""
     if data.counted:
         return pl.DataFrame()
-    return _audit(data.digest, choice.models, choice.metric, choice.cutoff, choice.rules, choice.draws.seed, data)
+    return _audit(data.digest, choice.models, choice.metric, choice.cutoff, choice.rules, data)
 
 
 @remember(16)

@@ -19,25 +19,27 @@ def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
     keys = ["system", "version", "call"]
     shown = table(page, 1)
     assert shown.height == truth.height
-    joined = shown.select(*keys, "prints", "exact", "off", "definition_shift").join(
-        truth, on=keys, nulls_equal=True, suffix="_told", validate="1:1"
-    )
+    columns = ("prints", "prints_low", "prints_high", "exact", "off", "definition_shift")
+    joined = shown.select(*keys, *columns).join(truth, on=keys, nulls_equal=True, suffix="_told", validate="1:1")
     assert joined.height == truth.height
-    for name in ("prints", "exact", "off", "definition_shift"):
-        assert joined[name].to_list() == joined[f"{name}_told"].to_list()
+    for name in columns:
+        assert joined[name].fill_nan(None).to_list() == joined[f"{name}_told"].to_list()
     assert any("evaluators" in title and "middle" in title for title in charts(page))
 
 
 def test_winners_that_are_accidents_are_counted_and_named() -> None:
     page = open_page("audit", made_data(ACCIDENT, metric="rr", cutoff=3))
     truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(["system", "version", "call"], maintain_order=True)
-    wrong = truth.filter(~pl.col("same_winner"))
+    wrong, undecided = truth.filter(~pl.col("same_winner")), truth.filter(pl.col("same_winner").is_null())
     assert wrong.height
+    assert undecided.height
+    assert page.warning[0].value.startswith(f"{undecided.height} of {truth.height} could name one winner or another")
     assert page.error[0].value.startswith(
         f"{wrong.height} of {truth.height} evaluators and ways to call them name a winner that is an"
     )
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
+    assert shown["winner"][wrong.height : wrong.height + undecided.height].str.contains(" or ").all()
     assert shown.height == truth.height
 
 

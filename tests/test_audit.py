@@ -204,19 +204,6 @@ def test_tie_order_and_definition_are_told_apart() -> None:
     assert values["tie-aware-retrieval-metrics", "map"] == (0.0, 0.0, 0.25)
 
 
-def test_a_random_order_is_one_draw_from_the_seed() -> None:
-    run = make_run()
-    rankings = lists_only(run, make_judgements(run))
-    frame = audit(rankings, metrics="rr", cutoffs=3, systems="ranx", seed=5)
-    one = rr.evaluate(rankings, metrics="rr", cutoffs=3, policies="shuffled", shuffles=1, seed=5)
-    means = one.filter(pl.col("items") > 0).group_by("model").agg(pl.col("value").mean()).sort("model")
-    assert frame.filter(model="a")["prints"].item() == pytest.approx(means["value"][0])
-    other = audit(rankings, metrics="rr", cutoffs=3, systems="ranx", seed=6)
-    assert other["prints"].to_list() != frame["prints"].to_list()
-    again = audit(rankings, metrics="rr", cutoffs=3, systems="ranx", seed=5)
-    assert again.equals(frame)
-
-
 def test_winners_are_named_in_print_and_in_truth() -> None:
     rankings = pl.DataFrame(
         {

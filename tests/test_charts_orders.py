@@ -148,13 +148,20 @@ def test_rounding_shows_both_scores_and_the_new_winner() -> None:
 def test_every_evaluator_stands_at_what_it_prints() -> None:
     frame = audit(LIST, metrics="rr@5")
     chart = charts.evaluators(frame, metric="rr", cutoff=5, model="model")
-    _, _, exact, marks = layers(chart)
+    _, _, exact, lines, marks = layers(chart)
     assert exact == [{"exact": pytest.approx(11 / 18)}]
-    assert sorted(row["prints"] for row in marks) == sorted(frame["prints"].drop_nulls())
-    assert len({row["label"] for row in marks}) == len(marks) == frame.height
-    off = [abs(row["off"]) for row in marks]
+    known = [row for row in marks if row["prints"] is not None]
+    assert sorted(row["at"] for row in known) == sorted(frame["prints"].drop_nulls())
+    assert len({row["label"] for row in marks}) == frame.height
+    off = [abs(row["off"]) for row in known]
     assert off == sorted(off, reverse=True)
-    assert {row["kind"] for row in marks if row["off"]} == {"off by tie order"}
+    assert {row["kind"] for row in known if row["off"]} == {"off by tie order"}
+    opened = frame.filter(pl.col("prints").is_null())
+    assert [(row["prints_low"], row["prints_high"]) for row in lines] == opened.select(
+        "prints_low", "prints_high"
+    ).rows()
+    ends = [row["at"] for row in marks if row["prints"] is None]
+    assert sorted(ends) == sorted([*opened["prints_low"], *opened["prints_high"]])
     with pytest.raises(ParameterError, match="model: 'other' is not one of 'model'"):
         charts.evaluators(frame, metric="rr", cutoff=5, model="other")
 

@@ -94,6 +94,17 @@ def test_audit_shows_what_others_print(rankings: Path, tmp_path: Path) -> None:
     assert "same_winner" in result.output
 
 
+def test_audit_shows_the_range_of_what_a_system_could_print(rankings: Path) -> None:
+    result = run("audit", rankings, "--metrics", "rr@1", "--systems", "KerasRS,rax")
+    assert result.exit_code == 0, result.output
+    [open_, *_], [known, *_] = (
+        [line for line in result.output.splitlines() if line.startswith(name)] for name in ("KerasRS", "rax")
+    )
+    assert " – " in open_
+    assert "open" in open_
+    assert "open" not in known
+
+
 def test_audit_says_which_systems_print_nothing_and_why(rankings: Path) -> None:
     result = run("audit", rankings, "--metrics", "rr", "--cutoffs", "1", "--systems", "trec_eval,ranx,TALR,trec_eval")
     assert result.exit_code == 0, result.output
@@ -110,7 +121,8 @@ def test_audit_says_which_systems_print_nothing_and_why(rankings: Path) -> None:
 
 def test_help_of_audit_speaks_of_what_audit_has() -> None:
     text = " ".join(run("audit", "--help").output.split())
-    assert "Of the draw for systems whose order is random. [default: 0]" in text
+    assert 'same_winner: whether it names the model that is best in expectation, "open" where' in text
+    assert "--seed" not in text
     assert "nobody judged; default: non_relevant with --judgements, else error." in text
 
 

@@ -64,3 +64,8 @@ def test_rules_known_for_lists_or_for_ap_only_are_refused_elsewhere() -> None:
         Convention("ap", "ap", "threshold")
     with pytest.raises(ParameterError, match="lists only"):
         Convention("ap", "ap", "row", positive="irrelevant")
+
+
+def test_only_an_arbitrary_order_can_keep_short_lists_as_received() -> None:
+    with pytest.raises(ParameterError, match="row_order_up_to: only an 'arbitrary' order has it, not 'random'"):
+        Convention("rr", "mrr", "random", row_order_up_to=3)

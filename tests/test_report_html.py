@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from made_reports import HOSTILE, made_rankings, made_report
+from made_reports import ACCIDENT, HOSTILE, made_rankings, made_report
 from retrieval_report.report import report_contents
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.html import json_for_script, render_html
@@ -191,3 +191,16 @@ def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, .
         assert picture.specification.get("description"), picture.id
         assert picture.title
         assert picture.caption
+
+
+def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
+    report = report_contents(ACCIDENT, metrics="rr", cutoffs=3)
+    table = report_tables(report)["audit"]
+    headers = [column.header for column in table.columns]
+    rows = [dict(zip(headers, row, strict=True)) for row in table.rows]
+    opened = report.audit.filter(pl.col("prints").is_null() & pl.col("prints_low").is_not_null())
+    shown = [row for row in rows if row["Prints"].text == "0.0000 – 1.0000"]
+    assert opened.select("prints_low", "prints_high").unique().rows() == [(0.0, 1.0)]
+    assert len(shown) == opened.height > 0
+    assert {row["By tie order"].text for row in shown} == {"–"}
+    assert {(row["Same winner"].text, row["Same winner"].title) for row in shown} == {("open", "coarse or fine")}

@@ -10,6 +10,7 @@ from controls import Choice
 from drawing import draw
 from loading import Data, audit, verdict
 from retrieval_report import charts
+from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.errors import ParameterError
 from tables import frame_table
 from text import plain
@@ -21,6 +22,8 @@ TITLES = {
     "version": "Version",
     "call": "Call",
     "prints": "Prints",
+    "prints_low": "At least",
+    "prints_high": "At most",
     "exact": "Exact",
     "definition_shift": "By definition",
     "off": "By tie order",
@@ -32,7 +35,10 @@ TITLES = {
     "note": "Note",
 }
 EXPLAINED = {
-    "prints": "The mean over queries that it would print here; empty where it would stop with an error",
+    "prints": "The mean over queries that it would print here; empty where it orders ties so that nobody can say, and "
+    "where it would stop with an error",
+    "prints_low": "The least that it could print, whatever order its shuffle or its unstable sort makes of ties",
+    "prints_high": "The most that it could print",
     "exact": "The exact mean of the metric asked for, over all tie orders",
     "definition_shift": "What its own definition of the metric adds to the exact value",
     "off": "What its order inside ties adds: prints = exact + by definition + by tie order",
@@ -50,7 +56,7 @@ WINNER_TITLES = {
     "order": "Order inside ties",
 }
 WINNER_EXPLAINED = {
-    "winner": "The model with the highest score that it prints",
+    "winner": "The model with the highest score that it prints; all that could have it where its tie order is open",
     "exact_winner": "The model with the highest exact mean of its own definition, over all tie orders",
 }
 
@@ -64,7 +70,8 @@ def show(data: Data, choice: Choice) -> None:
     st.markdown(
         "What widely used evaluators would print for these very rankings. None of them is run: their order inside ties "
         "and their definitions are known and applied. A difference from the exact score is either *definition*, a "
-        "choice, or *tie order*, an accident."
+        "choice, or *tie order*, an accident. Where it shuffles ties, or sorts them with an unstable sort, the range "
+        "of what it could print is shown."
     )
     if choice.rules.distance_threshold is not None:
         st.caption("Up to which distance items are relevant is not applied here: the evaluators know no such rule.")
@@ -76,7 +83,7 @@ def show(data: Data, choice: Choice) -> None:
     except ParameterError as error:  # no evaluator that is known has this metric at this cutoff
         st.info(plain(error))
         return
-    if found["prints"].null_count() == found.height:
+    if found["prints_low"].null_count() == found.height:
         st.info(f"None of the evaluators prints {plain(choice.measure)} for these models.")
         return
     _winners(found)
@@ -87,21 +94,28 @@ def _winners(found: pl.DataFrame) -> None:
     """Which evaluators name another best model because of tie order."""
     st.header("Who would win?", anchor="winners")
     told = found.select(list(WINNER_TITLES)).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
-    wrong = told.filter(~pl.col("same_winner"))
+    wrong, undecided = told.filter(~pl.col("same_winner")), told.filter(pl.col("same_winner").is_null())
     if found["model"].n_unique() < 2:
         st.info("There is one model only, so there is no winner to get wrong.")
         return
-    if wrong.is_empty():
+    if wrong.is_empty() and undecided.is_empty():
         st.success(f"Tie order changes the winner of none of {told.height} evaluators and ways to call them.")
-    else:
-        names = ", ".join(plain(name) for name in wrong["system"].unique(maintain_order=True))
+    if wrong.height:
         st.error(
             f"{wrong.height} of {told.height} evaluators and ways to call them name a winner that is an accident of "
-            f"tie order: {names}. Those that order ties at random are shown with one random order; another one may "
-            "name another winner."
+            f"tie order: {_systems(wrong)}."
         )
-    rows = told.sort("same_winner", maintain_order=True)
+    if undecided.height:
+        st.warning(
+            f"{undecided.height} of {told.height} could name one winner or another, as their shuffle or their "
+            f"unstable sort has it: {_systems(undecided)}."
+        )
+    rows = told.sort(pl.col("same_winner").cast(pl.Int8).replace_strict({0: 0, 1: 2}, default=1), maintain_order=True)
     frame_table(rows, titles=WINNER_TITLES, explained=WINNER_EXPLAINED, alt="The model that each evaluator names best.")
+
+
+def _systems(rows: pl.DataFrame) -> str:
+    return ", ".join(plain(name) for name in rows["system"].unique(maintain_order=True))
 
 
 def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
@@ -114,7 +128,6 @@ def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
         lambda: charts.evaluators(found, metric=choice.metric, cutoff=choice.cutoff, model=model),
         *("evaluators", data.digest, choice, model),
     )
-    rows = found.filter(pl.col("model") == model).sort(
-        pl.col("off").abs(), descending=True, nulls_last=True, maintain_order=True
-    )
+    rows = found.filter(pl.col("model") == model)
+    rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
     frame_table(rows, titles=TITLES, explained=EXPLAINED, alt="What each evaluator prints, the furthest off first.")

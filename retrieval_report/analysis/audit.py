@@ -7,7 +7,9 @@ many possible orders: that is *tie order*, an accident. With ``exact`` the exact
 
     prints = exact + definition_shift + off,    definition_shift = expected − exact,    off = prints − expected,
 
-and only ``off`` is measured in tie standard deviations.
+and only ``off`` is measured in tie standard deviations. A system that shuffles ties, or sorts them with an unstable
+sort, prints one of many numbers, and nobody can say which: it has no ``prints`` and no ``off``, but the least and the
+most that it could print, ``prints_low`` and ``prints_high``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.analysis.conventions import Convention, choose
-from retrieval_report.analysis.printing import Data, Quantity
+from retrieval_report.analysis.printing import Data, Quantity, Way
 from retrieval_report.analysis.rows import tie_means, told_once
 from retrieval_report.errors import ParameterError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
@@ -26,7 +28,7 @@ from retrieval_report.metrics import Metric
 from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["AUDIT", "audit"]
+__all__ = ["AUDIT", "audit", "furthest_off"]
 
 AUDIT = {
     "system": pl.String,
@@ -37,6 +39,8 @@ AUDIT = {
     "cutoff": pl.Int64,
     "definition": pl.String,
     "prints": pl.Float64,
+    "prints_low": pl.Float64,
+    "prints_high": pl.Float64,
     "exact": pl.Float64,
     "expected": pl.Float64,
     "lowest": pl.Float64,
@@ -53,6 +57,9 @@ AUDIT = {
 }
 SAME = 1e-12  # scores this close are equal: sums of a few hundred terms differ by their order alone
 
+# How far what is printed may be from the exact value of the system's own definition, by tie order.
+furthest_off = pl.max_horizontal((pl.col(name) - pl.col("expected")).abs() for name in ("prints_low", "prints_high"))
+
 
 def audit(
     rankings: object,
@@ -62,7 +69,6 @@ def audit(
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     systems: str | Convention | Iterable[str | Convention] | None = None,
-    seed: int = 0,
     relevant_from: float | None = None,
     no_relevant: str = "zero",
     missing_query: str = "zero",
@@ -75,8 +81,8 @@ def audit(
 
     Part of a difference is definition (denominator, gain, which relevances are seen, which queries are left out), part
     is tie order: ``definition_shift`` and ``off`` tell them apart, and ``exact + definition_shift + off = prints``.
-    A system whose order is random, or left to an unstable sort, is shown with one random order drawn from ``seed``,
-    the same for all such systems: another run of it prints another number, ``tie_std`` says how different.
+    A system whose order is random, or left to an unstable sort, could print many numbers; it is shown with the least
+    and the most of them, ``prints_low`` and ``prints_high``, for nobody can say which one a run of it will print.
 
     Parameters
     ----------
@@ -85,8 +91,6 @@ def audit(
         of the same name, whatever its parameters.
     systems
         Names, or records of one's own (:class:`Convention`); default: all of :func:`conventions`.
-    seed
-        Of the stand-in for random orders.
     relevant_from, unjudged, unjudged_query, null_distance, threads
         As for :func:`evaluate`, for all systems (but those with a rule of their own for ``relevant_from``).
     no_relevant, missing_query
@@ -99,7 +103,10 @@ def audit(
 
         - ``system``, ``version``, ``call``, ``model``, ``metric`` (as asked), ``cutoff``;
         - ``definition``: what the system computes, in this package's text form;
-        - ``prints``: the mean over queries that it prints (null where it would raise an error);
+        - ``prints``: the mean over queries that it prints; null where its order is open and decides the number, and
+          where it would raise an error;
+        - ``prints_low``, ``prints_high``: the least and the most that it could print: both equal to ``prints`` where
+          that is known, the means under the worst and the best order where its order is open (null: an error);
         - ``exact``: the exact value of the metric asked;
         - ``expected``, ``lowest``, ``highest``, ``tie_std``: exact mean over all tie orders, bounds and standard
           deviation for the system's definition. Bounds hold for the distances received: rounding to float32 first, or
@@ -109,7 +116,8 @@ def audit(
         - ``definition_shift`` = expected − exact;
         - ``winner``: the model with the highest print, ``exact_winner``: with the highest ``expected`` (several, joined
           by " = ", where they are equal), ``same_winner``: whether the two agree. Both under the system's definition,
-          so a difference is tie order alone;
+          so a difference is tie order alone. Where an open order lets several models win, ``winner`` names all of
+          them, joined by " or ", and ``same_winner`` is null;
         - ``order``: its order inside ties, and ``note``: what else decides its numbers.
 
         Means are plain means over queries. Where the rankings have a ``distance``, systems that treat scores of 0 or
@@ -154,7 +162,7 @@ def audit(
     scores = evaluate(frame, no_relevant=no_relevant, missing_query=missing_query, **asked)
     with told_once():
         complete = bool((scores["items"] > 0).all())
-        frame = _printed(Data.of(frame, judgements, queries, options, seed, complete), entries)
+        frame = _printed(Data.of(frame, judgements, queries, options, complete), entries)
     exact = tie_means(scores).select("model", "metric", "cutoff", exact="value")
     frame = frame.join(exact, on=["model", "metric", "cutoff"], how="left", nulls_equal=True)
     frame = _with_winners(_with_reasons(frame)).sort("place", "model")
@@ -196,15 +204,24 @@ def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
     parts = []
     for quantity, group in _grouped(entries, lambda entry: data.simple(Quantity.of(entry.record))):
         possible = _possible(data.possible(quantity, dict.fromkeys(entry.text for entry in group)))
-        for way, same in _grouped(group, lambda entry: (entry.record.order, data.rounds(entry.record))):
-            prints = possible.select(*names, prints="expected")
-            if way != ("exact", False):
-                means = data.prints(quantity, dict.fromkeys(entry.text for entry in same), *way)
-                prints = means.rename({"metric": "definition", "value": "prints"}).select(*names, "prints")
-            shown = _described(same).join(prints, on=names[1:], how="left", nulls_equal=True)
+        for way, same in _grouped(group, lambda entry: data.way(entry.record)):
+            limits = possible.select(*names, prints_low="expected", prints_high="expected")
+            if way == Way("random", 0, False):  # the worst and the best order are known already
+                limits = possible.select(*names, prints_low="lowest", prints_high="highest")
+            elif way != Way("exact", 0, False):
+                means = data.prints(quantity, dict.fromkeys(entry.text for entry in same), way)
+                limits = means.rename({"metric": "definition"})
+            shown = _described(same).join(limits, on=names[1:], how="left", nulls_equal=True)
             parts.append(shown.join(possible, on=names, how="left", nulls_equal=True))
+    return _with_prints(pl.concat(parts))
+
+
+def _with_prints(frame: pl.DataFrame) -> pl.DataFrame:
+    """The one number that is printed where there is one; nothing where lists are too short for the system."""
     short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
-    return pl.concat(parts).with_columns(prints=pl.when(~short).then("prints"))
+    frame = frame.with_columns(pl.when(~short).then(name).alias(name) for name in ("prints_low", "prints_high"))
+    known = pl.col("prints_high") - pl.col("prints_low") <= SAME
+    return frame.with_columns(prints=pl.when(known).then("prints_low"))
 
 
 def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterator[tuple[Any, list[_Entry]]]:
@@ -257,10 +274,22 @@ def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
-    """Who is best in print and in truth, by the system's own definition."""
-    for name, column in (("winner", "prints"), ("exact_winner", "expected")):
-        best = pl.col(column).max().over("place")
-        frame = frame.with_columns(best=pl.col(column) >= best - SAME * best.abs().clip(lower_bound=1.0))
-        winners = frame.filter("best").sort("model").group_by("place").agg(pl.col("model").str.join(" = ").alias(name))
-        frame = frame.join(winners, on="place", how="left")
-    return frame.with_columns(same_winner=pl.col("winner") == pl.col("exact_winner"))
+    """Who is best in print and in truth, by the system's own definition; several where an open order leaves it so."""
+    is_open = (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("place")
+    frame = _with_best(_with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high")
+    frame = frame.with_columns(
+        exact_winner=pl.col("exact_best").list.join(" = "),
+        winner=pl.when(is_open)
+        .then(pl.col("printed_best").list.join(" or "))
+        .otherwise(pl.col("printed_best").list.join(" = ")),
+    )
+    decided = ~is_open | (pl.col("printed_best").list.len() == 1)
+    return frame.with_columns(same_winner=pl.when(decided).then(pl.col("winner") == pl.col("exact_winner")))
+
+
+def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:
+    """The models whose most is not below another one's least, as a list in the column ``…_best``."""
+    best = pl.col(low).max().over("place")
+    reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0)).sort("model")
+    winners = reached.group_by("place").agg(pl.col("model").alias(f"{name}_best"))
+    return frame.join(winners, on="place", how="left")

@@ -17,17 +17,18 @@ from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.parsing import parse_metric
 
-__all__ = ["CONVENTIONS", "ORDERS", "Convention", "choose", "conventions"]
+__all__ = ["CONVENTIONS", "OPEN", "ORDERS", "Convention", "choose", "conventions"]
 
 ORDERS = {
     "row": "rows as received",
     "item": "item id ascending",
     "item_descending": "item id descending",
     "exact": "mean over all orders",
-    "random": "random (here: one draw)",
-    "arbitrary": "unstable sort, so arbitrary (here: one random draw)",
+    "random": "random",
+    "arbitrary": "unstable sort, so arbitrary",
     "threshold": "a tie is one threshold",
 }
+OPEN = ("random", "arbitrary")  # nobody can say which order it will be
 SEEN = ("judged", "list")
 CUTOFFS = ("any", "whole", "given")
 POSITIVE = ("", "irrelevant", "unretrieved")
@@ -47,6 +48,8 @@ class Convention:
         One of ``ORDERS``: who comes first in a tie.
     system, version
         Whose it is.
+    row_order_up_to
+        For an ``arbitrary`` order: lists of up to so many items keep the rows as received.
     float32
         Whether distances are rounded to float32 before they are compared, which makes new ties.
     seen
@@ -79,6 +82,7 @@ class Convention:
     order: str
     system: str = ""
     version: str = ""
+    row_order_up_to: int = 0
     float32: bool = False
     seen: str = "judged"
     cutoffs: str = "any"
@@ -95,6 +99,8 @@ class Convention:
         check_choice("convention seen", self.seen, SEEN)
         check_choice("convention cutoffs", self.cutoffs, CUTOFFS)
         check_choice("convention positive", self.positive, POSITIVE)
+        if self.row_order_up_to and self.order != "arbitrary":
+            raise ParameterError(f"convention row_order_up_to: only an 'arbitrary' order has it, not {self.order!r}")
         record, _ = parse_metric(self.definition)
         if self.order == "threshold" and str(record) != "ap":
             raise ParameterError(f"convention order: 'threshold' is known for 'ap' only, not for {self.definition!r}")
@@ -112,7 +118,10 @@ class Convention:
     @property
     def words(self) -> str:
         """The order inside ties in words."""
-        return ORDERS[self.order] + (", after rounding to float32" if self.float32 else "")
+        order = ORDERS[self.order]
+        if self.row_order_up_to:
+            order = f"{ORDERS['row']} in lists of up to {self.row_order_up_to} items, else {order}"
+        return order + (", after rounding to float32" if self.float32 else "")
 
     @property
     def differs(self) -> str:
@@ -275,7 +284,8 @@ CONVENTIONS: tuple[Convention, ...] = (
     *_of("trec_eval", "10", _TREC, missing_query="skip"),
     *_of("pytrec_eval", "0.5.11", _TREC, float32=True, missing_query="skip"),
     *_of("ir_measures", "0.4.3", _IR_MEASURES),
-    *_of("ranx", "0.3.21", _RANX, note="rows as received in lists of up to 16 items"),
+    # Numba's quicksort, by which ranx sorts, leaves parts of up to 15 items to an insertion sort, which is stable.
+    *_of("ranx", "0.3.21", _RANX, row_order_up_to=15, note="given as plain dictionaries, short lists come reversed"),
     *_of("scikit-learn", "1.9", _SCIKIT_LEARN),
     *_of("torchmetrics", "1.9", _TORCHMETRICS, float32=True),
     *_of("KerasRS", "0.4", _KERAS_RS, float32=True, relevant_from=1.0),

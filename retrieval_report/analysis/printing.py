@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.conventions import Convention
+from retrieval_report.analysis.conventions import OPEN, Convention
 from retrieval_report.analysis.rows import judged_rows, tie_means
 from retrieval_report.evaluation import evaluate
 from retrieval_report.options import Options
 from retrieval_report.schema import order_column
 
-__all__ = ["Data", "Quantity"]
+__all__ = ["Data", "Quantity", "Way"]
 
+PLACE = ["model", "metric", "cutoff"]
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -39,6 +40,14 @@ class Quantity(NamedTuple):
         return cls(*(getattr(record, name) for name in cls._fields))
 
 
+class Way(NamedTuple):
+    """How ties are ordered: fields of ``Convention`` that decide it."""
+
+    order: str
+    row_order_up_to: int
+    float32: bool
+
+
 @dataclass(frozen=True)
 class Data:
     """The frames received, and what they become for each system."""
@@ -48,7 +57,6 @@ class Data:
     queries: pl.DataFrame | None
     rows: pl.DataFrame  # for systems that see lists only: every row has its relevance
     options: dict[str, Any]
-    seed: int
     complete: bool  # every model has a list for every query
 
     @classmethod
@@ -58,23 +66,25 @@ class Data:
         judgements: pl.DataFrame | None,
         queries: pl.DataFrame | None,
         options: dict[str, Any],
-        seed: int,
         complete: bool,
     ) -> Data:
         """Frames that ``evaluate`` has accepted, made ready."""
         rows = judged_rows(frame, judgements, queries, Options(**options, policies=("expected",)))
         text = pl.col("item").cast(pl.String)  # trec_eval and others order ids as text: 10 comes before 9
         judged = None if judgements is None else judgements.with_columns(text)
-        return cls(frame.with_columns(text), judged, queries, rows.with_columns(text), options, seed, complete)
+        return cls(frame.with_columns(text), judged, queries, rows.with_columns(text), options, complete)
 
     @property
     def order(self) -> str:
         """Name of the column that orders a list."""
         return order_column(self.frame)
 
-    def rounds(self, record: Convention) -> bool:
-        """Whether the system's float32 could change an order."""
-        return record.float32 and self.frame.schema[self.order] not in (pl.Float32, pl.Float16)
+    def way(self, record: Convention) -> Way:
+        """How a system orders these lists; float32 is left out where it cannot change an order."""
+        rounds = record.float32 and self.frame.schema[self.order] not in (pl.Float32, pl.Float16)
+        # a random order and an arbitrary one may be any
+        order = "random" if record.order in OPEN and not record.row_order_up_to else record.order
+        return Way(order, record.row_order_up_to, rounds)
 
     def simple(self, quantity: Quantity) -> Quantity:
         """The same quantity without rules that change nothing on this data, so that systems share computations."""
@@ -90,28 +100,50 @@ class Data:
             quantity = quantity._replace(missing_query="zero")
         return quantity
 
-    def prints(self, quantity: Quantity, metrics: Iterable[str], order: str, float32: bool) -> pl.DataFrame:
-        """Means as a system prints them that orders ties so; ``order`` as in ``Convention``."""
-        if order == "threshold":
-            return self._threshold_means(quantity)
-        policy: dict[str, Any] = {"policies": "naive", "naive_order": order}
-        if order == "exact":
+    def prints(self, quantity: Quantity, metrics: Iterable[str], way: Way) -> pl.DataFrame:
+        """The least and the most that a system may print whose ties are ordered so, as ``prints_low`` and ``_high``."""
+        if way.order == "threshold":
+            return _alike(self._threshold_means(quantity))
+        if way.order in OPEN:
+            return self._open_means(quantity, list(metrics), way)
+        policy = {"policies": "naive", "naive_order": way.order}
+        if way.order == "exact":
             policy = {"policies": "expected"}
-        elif order in ("random", "arbitrary"):
-            policy = {"policies": "shuffled", "shuffles": 1, "seed": self.seed}
-        return self._means(quantity, float32, metrics=list(metrics), **policy)
+        return _alike(tie_means(self._scores(quantity, way.float32, metrics=list(metrics), **policy)))
+
+    def _open_means(self, quantity: Quantity, metrics: list[str], way: Way) -> pl.DataFrame:
+        """Means where each list's worst order comes up, and where each list's best does."""
+        policies = ("worst", "best", *(("naive",) if way.row_order_up_to else ()))
+        scores = self._scores(quantity, way.float32, metrics=metrics, policies=policies)
+        if way.row_order_up_to:
+            # the policies of a list, metric and cutoff stand together, in the order asked for
+            as_received = pl.col("value").shift(-1), pl.col("value").shift(-2)
+            short = pl.col("items") <= way.row_order_up_to
+            scores = scores.with_columns(
+                value=pl.when(short & (pl.col("policy") == "best"))
+                .then(as_received[0])
+                .when(short & (pl.col("policy") == "worst"))
+                .then(as_received[1])
+                .otherwise("value")
+            )
+        means = tie_means(scores)
+        low, high = (
+            means.filter(policy=policy).select(*PLACE, pl.col("value").alias(name))
+            for policy, name in (("worst", "prints_low"), ("best", "prints_high"))
+        )
+        return low.join(high, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
 
     def possible(self, quantity: Quantity, metrics: Iterable[str]) -> pl.DataFrame:
         """Exact means, their standard deviations and bounds, for the distances received."""
-        return self._means(quantity, False, metrics=list(metrics), policies=("expected", "worst", "best"))
+        return tie_means(self._scores(quantity, False, metrics=list(metrics), policies=("expected", "worst", "best")))
 
-    def _means(self, quantity: Quantity, float32: bool, **asked: Any) -> pl.DataFrame:
+    def _scores(self, quantity: Quantity, float32: bool, **asked: Any) -> pl.DataFrame:
         given = {**self._given(quantity, float32), **asked}
         if quantity.positive != "irrelevant":
-            return tie_means(evaluate(**given))
+            return evaluate(**given)
         # One model may score an item above 0 and another not, so its relevance differs: each model by itself.
         models = given.pop("rankings").partition_by("model", maintain_order=True)
-        return pl.concat(tie_means(evaluate(rankings, **given)) for rankings in models)
+        return pl.concat(evaluate(rankings, **given) for rankings in models)
 
     def _threshold_means(self, quantity: Quantity) -> pl.DataFrame:
         """Average precision with every tie taken as one threshold, as scikit-learn has it."""
@@ -157,3 +189,8 @@ class Data:
         if float32:
             frame = frame.with_columns(score.cast(pl.Float64).clip(-LARGEST, LARGEST).cast(pl.Float32))
         return {"rankings": frame, "judgements": judgements, "queries": queries, **options}
+
+
+def _alike(means: pl.DataFrame) -> pl.DataFrame:
+    """Means that are one number: the least and the most alike."""
+    return means.select(*PLACE, prints_low="value", prints_high="value")

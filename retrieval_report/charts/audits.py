@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.audit import AUDIT
+from retrieval_report.analysis.audit import AUDIT, furthest_off
 from retrieval_report.charts.data import at_place, bounds, held, inline, joined, nice_domain
 from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import AMBER, BLUE, GREY, VERMILLION, empty_chart, finish, layered
@@ -16,10 +16,14 @@ __all__ = ["evaluators"]
 
 WIDTH, STEP = 430, 21
 EXACT, BY_DEFINITION, BY_TIES = "as exact", "off by definition only", "off by tie order"
-COLOURS = {EXACT: BLUE, BY_DEFINITION: AMBER, BY_TIES: VERMILLION}
-SHAPES = {EXACT: "circle", BY_DEFINITION: "square", BY_TIES: "diamond"}
+OPEN = "anywhere between two crosses: tie order is open"
+COLOURS = {EXACT: BLUE, BY_DEFINITION: AMBER, BY_TIES: VERMILLION, OPEN: VERMILLION}
+SHAPES = {EXACT: "circle", BY_DEFINITION: "square", BY_TIES: "diamond", OPEN: "cross"}
 TEXTS = ("system", "version", "call", "definition", "order")
-NUMBERS = ("prints", "exact", "expected", "definition_shift", "off", "z", "lowest", "highest")
+NUMBERS = (
+    *("prints", "prints_low", "prints_high", "exact", "expected"),
+    *("definition_shift", "off", "z", "lowest", "highest"),
+)
 
 
 def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str) -> ChartType:
@@ -38,7 +42,8 @@ def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str)
     -------
     altair.Chart
         A row for every evaluator and call. Line: the exact score; bar: what its own definition allows from the worst
-        to the best tie order; tick: the exact mean of its own definition; mark: what it prints.
+        to the best tie order; tick: the exact mean of its own definition; mark: what it prints; line between two
+        ends: what it could print where nobody can say how it orders ties.
 
     Examples
     --------
@@ -55,15 +60,15 @@ def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str)
     where = place_name(str(metric), cutoff)
     place = at_place(frame, metric, cutoff)
     check_choice("model", model, list(dict.fromkeys(place["model"])))
-    rows = place.filter((pl.col("model") == model) & pl.col("prints").is_not_null() & pl.col("exact").is_not_null())
+    rows = place.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])
     if not rows.height:
         return empty_chart(f"no evaluator prints {where} for {quoted(model)}")
     rows = _named(rows)
-    low, high = nice_domain(rows, ["prints", "exact", "lowest", "highest"])
+    low, high = nice_domain(rows, ["prints_low", "prints_high", "exact", "lowest", "highest"])
     x = alt.X(title=where, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelLimit=230)
     y = alt.Y("label:N", title=None, sort=None, scale=alt.Scale(domain=rows["label"].to_list()), axis=axis)
-    chart = layered(*_ranges(rows, x, y), _exact(rows, x), _prints(rows, x, y))
+    chart = layered(*_ranges(rows, x, y), _exact(rows, x), *_open(rows, x, y), _prints(rows, x, y))
     chart = chart.properties(width=WIDTH, height=max(STEP * rows.height, 40))
     lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
     return finish(chart, _title(rows, model), lines, _spoken(rows, where))
@@ -72,7 +77,9 @@ def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str)
 def _named(rows: pl.DataFrame) -> pl.DataFrame:
     """A label for every evaluator and call, and the reason for what it prints; the furthest off come first."""
     kind = (
-        pl.when(pl.col("off") != 0)
+        pl.when(pl.col("prints").is_null())
+        .then(pl.lit(OPEN))
+        .when(pl.col("off") != 0)
         .then(pl.lit(BY_TIES))
         .when(pl.col("definition_shift") != 0)
         .then(pl.lit(BY_DEFINITION))
@@ -86,7 +93,7 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
     )
     # The same call of another version may order ties otherwise.
     full = pl.when("again").then(pl.concat_str("name", pl.lit(", "), "version")).otherwise("name")
-    rows = rows.with_columns(name=full).sort(pl.col("off").abs(), "name", descending=[True, False])
+    rows = rows.with_columns(name=full).sort(furthest_off, "name", descending=[True, False])
     labels = unique_labels(rows["name"])
     return rows.with_columns(label=pl.col("name").replace_strict(labels, return_dtype=pl.String)).select(
         "label", "kind", "model", *TEXTS, *NUMBERS
@@ -108,6 +115,15 @@ def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
+def _open(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """What a system could print that orders ties so that nobody can say how."""
+    rows = rows.filter(kind=OPEN).select("label", "prints_low", "prints_high")
+    if not rows.height:
+        return []
+    lines = alt.Chart(inline(rows)).mark_rule(strokeWidth=2.5, color=VERMILLION)
+    return [lines.encode(x=_at(x, "prints_low"), x2="prints_high:Q", y=y)]
+
+
 def _exact(rows: pl.DataFrame, x: alt.X) -> alt.Chart:
     rule = alt.Chart(inline(rows.select("exact").head(1))).mark_rule(color=BLUE, strokeWidth=1.6)
     drawn: alt.Chart = rule.encode(x=_at(x, "exact"), tooltip=[alt.Tooltip("exact:Q", format=".4f")])
@@ -119,9 +135,16 @@ def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     kinds = [kind for kind in COLOURS if kind in set(rows["kind"])]
     tooltip = [alt.Tooltip(f"{name}:N") for name in TEXTS]
     tooltip += [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
-    points = alt.Chart(inline(rows)).mark_point(filled=True, opacity=1, size=62)
+    ends = rows.filter(kind=OPEN)
+    marks = pl.concat(
+        [
+            rows.filter(pl.col("kind") != OPEN).with_columns(at="prints"),
+            *(ends.with_columns(at=end) for end in ("prints_low", "prints_high")),
+        ]
+    )
+    points = alt.Chart(inline(marks)).mark_point(filled=True, opacity=1, size=62)
     drawn: alt.Chart = points.encode(
-        x=_at(x, "prints"),
+        x=_at(x, "at"),
         y=y,
         color=alt.Color(
             "kind:N", scale=alt.Scale(domain=kinds, range=[COLOURS[kind] for kind in kinds]), legend=legend
@@ -133,17 +156,22 @@ def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def _title(rows: pl.DataFrame, model: str) -> str:
-    wrong = rows.filter(kind=BY_TIES)
+    wrong = rows.filter(pl.col("kind").is_in([BY_TIES, OPEN]))
     if not wrong.height:
         return f"Tie order misleads none of {rows.height} evaluators about {quoted(model)}"
-    low, high = bounds(wrong["off"])
+    off = pl.concat([wrong[end] - wrong["expected"] for end in ("prints_low", "prints_high")])
+    low, high = bounds(off)
     size = f"by {low:+.4f}" if low == high else f"by {low:+.4f} to {high:+.4f}"
     return f"{wrong.height} of {rows.height} evaluators print an accident of tie order for {quoted(model)}: off {size}"
 
 
 def _spoken(rows: pl.DataFrame, where: str) -> str:
     parts = [
-        f"{label} prints {prints:.4f}, {off:+.4f} by tie order"
-        for label, prints, off in rows.head(5).select("label", "prints", "off").rows()
+        f"{label} could print {low:.4f} to {high:.4f}"
+        if prints is None
+        else f"{label} prints {prints:.4f}, {off:+.4f} by tie order"
+        for label, prints, low, high, off in rows.head(5)
+        .select("label", "prints", "prints_low", "prints_high", "off")
+        .rows()
     ]
     return f"Dot plot of what {rows.height} evaluators print for {where}. " + joined(parts)

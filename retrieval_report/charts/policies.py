@@ -54,7 +54,8 @@ def policies(summary: object, *, metric: object, cutoff: int | None, audit: obje
     metric, cutoff
         One of its metrics and cutoffs; None is the whole list.
     audit
-        What :func:`audit` returns for the same rankings: what other systems would print, a diamond each; hollow where
+        What :func:`audit` returns for the same rankings: what other systems would print, a diamond each (none for a
+        system of which nobody can say how it orders ties: the bar has all it could print); hollow where
         they compute another quantity.
 
     Returns

@@ -106,7 +106,6 @@ def profile(
 @cli.command()
 @data_options
 @options("metrics", "cutoffs", "no_relevant", *DATA_RULES)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw for systems whose order is random.")
 @click.option("--systems", metavar="NAME,…", help="Only these, such as trec_eval,ranx.")
 @output_options("audit.csv")
 def audit(
@@ -121,13 +120,15 @@ def audit(
 ) -> None:
     """Show what other evaluators would print on RANKINGS, beside the exact value.
 
-    off: prints minus the exact mean under the system's own definition, which is what its tie order did; z: the same
-    in tie standard deviations; same_winner: whether it names the model that is best in expectation.
+    prints: one number, or the range of those it could print where ties are shuffled or its sort is unstable; off:
+    prints minus the exact mean under the system's own definition, which is what its tie order did; z: the same in tie
+    standard deviations; same_winner: whether it names the model that is best in expectation, "open" where several
+    models could win.
     """
     import retrieval_report as rr
 
     folder = results_folder(out, ("audit.csv",), [*rankings, judgements, queries])
-    rules = {name: settings[name] for name in ("seed", "no_relevant", *DATA_RULES)}
+    rules = {name: settings[name] for name in ("no_relevant", *DATA_RULES)}
     check(metrics=settings["metrics"], cutoffs=settings["cutoffs"], **rules)
     data = read_data(rankings, judgements, queries, columns)
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
@@ -147,8 +148,20 @@ def audit(
         "z",
         "same_winner",
     ]
-    click.echo(frame_table(table, shown, by=("metric", "cutoff")))
+    click.echo(frame_table(_with_ranges(table), shown, by=("metric", "cutoff")))
     _tell(folder, {"audit.csv": table})
+
+
+def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
+    """An audit with ranges in words where there is no one number."""
+    import polars as pl
+
+    prints, agrees = [], []
+    for one, low, high in table.select("prints", "prints_low", "prints_high").iter_rows():
+        prints.append(None if low is None else f"{low:.4f} – {high:.4f}" if one is None else f"{one:.4f}")
+    for winner, same in table.select("winner", "same_winner").iter_rows():
+        agrees.append(None if winner is None else {True: "yes", False: "no", None: "open"}[same])
+    return table.with_columns(prints=pl.Series(prints, dtype=pl.String), same_winner=pl.Series(agrees, dtype=pl.String))
 
 
 def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
 AUDIT_OPTIONS = (
-    *("seed", "relevant_from", "no_relevant", "missing_query"),
+    *("relevant_from", "no_relevant", "missing_query"),
     *("unjudged", "unjudged_query", "null_distance", "threads"),
 )
 

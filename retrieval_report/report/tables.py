@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.report.contents import Report
 from retrieval_report.terminal import visible
 
@@ -164,24 +165,45 @@ def _audit(report: Report) -> Table:
         _text("System", "name"),
         _text("Call", "call"),
         _text("Model", "model"),
-        _number("Prints", "prints"),
+        _printed("Prints", help="one number, or the range of those it could print where its order is open"),
         _number("Exact", "exact", help="exact value of the metric asked for"),
         _number("By definition", "definition_shift", sign="+", help="what the system's own definition adds"),
         _number("By tie order", "off", sign="+", help="what its order inside ties adds"),
         _number("z", "z", 1, sign="+", help="by tie order, in standard deviations of random tie order"),
-        _yes("Same winner", "same_winner", help="whether it names the model that is best under its own definition"),
+        _same_winner("Same winner", help="whether it names the model that is best under its own definition"),
         _text("Order inside ties", "order", width=80),
     ]
     place = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
-    # Those that tie order misleads most come first.
-    largest = report.audit.filter(place).sort(
-        pl.col("off").abs(), descending=True, nulls_last=True, maintain_order=True
-    )
+    largest = report.audit.filter(place).sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
     rows = largest.with_columns(name=pl.format("{} {}", "system", pl.col("version").fill_null(""))).iter_rows(
         named=True
     )
     caption = f"What other systems would print for {report.measure}"
     return _table("audit", caption, columns, rows, by_measure=False)
+
+
+def _printed(header: str, *, help: str) -> Column:
+    """The number that a system prints, or the range of those that it could print."""
+
+    def fill(row: Row) -> Cell:
+        low, high = row["prints_low"], row["prints_high"]
+        if low is None:
+            return Cell(NOTHING)
+        if row["prints"] is not None:
+            return Cell(number_text(low, 4), sort_key(low))
+        return Cell(f"{number_text(low, 4)} – {number_text(high, 4)}", sort_key(low))
+
+    return Column(header, fill, help)
+
+
+def _same_winner(header: str, *, help: str) -> Column:
+    known = _yes(header, "same_winner").fill
+
+    def fill(row: Row) -> Cell:
+        several = row["winner"] is not None and row["same_winner"] is None
+        return Cell("open", "open", visible(row["winner"][:FULL_NAME])) if several else known(row)
+
+    return Column(header, fill, f"{help}; open: several models could win", numeric=False)
 
 
 def _profile(report: Report) -> Table:
