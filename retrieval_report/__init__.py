@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
     from retrieval_report.stream import count_ties_to, evaluate_to
     from retrieval_report.ties import tie_groups
-    from retrieval_report.weights import list_weights
+    from retrieval_report.weights import WeighedGains, list_weights, weigh_gains
 
 __version__ = "0.1.0"
 
@@ -115,6 +115,7 @@ __all__ = [
     "Report",
     "RetrievalReportError",
     "RetrievalReportWarning",
+    "WeighedGains",
     "__version__",
     "audit",
     "chance_level",
@@ -165,6 +166,7 @@ __all__ = [
     "tie_groups",
     "tie_hints",
     "tie_profile",
+    "weigh_gains",
     "write_report",
 ]
 
@@ -245,7 +247,9 @@ _HOMES = {
     "read_queries": "reading",
     "read_rankings": "reading",
     "tie_groups": "ties",
+    "WeighedGains": "weights",
     "list_weights": "weights",
+    "weigh_gains": "weights",
 }
 
 

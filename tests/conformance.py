@@ -141,7 +141,7 @@ def run(cases: Sequence[Case]) -> dict[str, Outcome]:
 
 
 def run_group(cases: Sequence[Case], plan: Plan) -> dict[str, Outcome]:
-    rankings, queries = ranking_frame(cases, plan), query_frame(cases, plan)
+    rankings, metrics, queries = weighed(cases, plan)
     judgements = None
     if plan.judgements:
         judgements = pl.DataFrame([row for case in cases for row in judgement_rows(case, plan)])
@@ -149,15 +149,13 @@ def run_group(cases: Sequence[Case], plan: Plan) -> dict[str, Outcome]:
         rankings,
         judgements=judgements,
         queries=queries,
-        metrics=plan.metrics,
+        metrics=metrics,
         cutoffs=(plan.cutoff,),
         policies=("expected", "naive"),
         **dict(plan.arguments),
     )
     # Where queries are missing, the scores still have a row for each: those of the other cases.
     scores = scores.filter(pl.col("query").str.starts_with(pl.col("model") + "/"))
-    if plan.average == "weighted":
-        queries = weights_of_lists(cases, plan, rankings).with_columns(metric=pl.lit(scores["metric"][0]))
     values = values_by_query(scores, plan)
     means = means_by_case(scores, values, queries, plan)
     return {
@@ -172,12 +170,15 @@ def run_group(cases: Sequence[Case], plan: Plan) -> dict[str, Outcome]:
     }
 
 
-def weights_of_lists(cases: Sequence[Case], plan: Plan, rankings: pl.DataFrame) -> pl.DataFrame:
-    """Ask for the list weights by the grades themselves, even where `evaluate` got gains times weights."""
-    if plan.relevance == "weighted gain":
-        rankings = ranking_frame(cases, replace(plan, relevance="as given"))
-        return rr.list_weights(rankings, metrics=("ndcg(gain=exp2)",))
-    return rr.list_weights(rankings, metrics=plan.metrics)
+def weighed(cases: Sequence[Case], plan: Plan) -> tuple[pl.DataFrame, Any, pl.DataFrame | None]:
+    """Give rankings, metrics and queries; where lists have weights, those, and gains that carry what items weigh."""
+    if plan.average != "weighted":
+        return ranking_frame(cases, plan), plan.metrics, query_frame(cases, plan)
+    if plan.relevance != "weighted gain":
+        rankings = ranking_frame(cases, plan)
+        return rankings, plan.metrics, rr.list_weights(rankings, metrics=plan.metrics)
+    found = rr.weigh_gains(ranking_frame(cases, replace(plan, relevance="as given")), plan.metrics[0])
+    return found.rankings, found.metric, found.weights
 
 
 def values_by_query(scores: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], float | None]:

@@ -153,7 +153,8 @@ def metric_of(case: Case) -> Any:
 
 def cumulated_gain(case: Case) -> Any:
     gain, discount = GAINS[case.option("gain")], DISCOUNTS[case.option("discount")]
-    if relevance_of(case) in ("own gain", "weighted gain"):
+    lists_weigh = "list-weighted" in case.option("aggregate")  # then `weigh_gains` makes the gain linear
+    if relevance_of(case) == "own gain" or (relevance_of(case) == "weighted gain" and not lists_weigh):
         gain = "linear"
     if isinstance(gain, str) and isinstance(discount, str):
         return f"{case.metric}(gain={gain},discount={discount})"
@@ -265,8 +266,8 @@ def reason_left_out(case: Case) -> str | None:
     if case.option("ties").startswith("all tied items get the worst rank") and relevant_item_ties(case):
         return "a tie is one threshold: every relevant item of it gets the precision at its end"
     uneven = weights_inside_lists(case) and "list-weighted" in case.option("aggregate")
-    if uneven and case.metric in ("average_precision", "dcg"):
-        return "item weights that differ among the relevant items of a list weigh each item's term there"
+    if uneven and case.metric == "average_precision":
+        return "item weights that differ among the relevant items of a list weigh each item's precision there"
     return None
 
 

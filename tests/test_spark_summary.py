@@ -82,7 +82,8 @@ def test_averages(spark: Any, scores: pl.DataFrame, average: str, local: bool) -
 
 
 def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
-    weights = rr.list_weights(made().with_columns(weight=pl.col("item").cast(pl.Float64)), metrics=("ap", "dcg", "err"))
+    rankings = made().with_columns(weight=pl.col("query").rank("dense") + 0.5)
+    weights = rr.list_weights(rankings, metrics=("ap", "dcg", "err"))
     lists = scores.join(weights, on=["model", "query"], how="semi")  # missing lists have no items to weigh
     agrees(
         on.summarise(sent(spark, lists), queries=weights, average="weighted"),
