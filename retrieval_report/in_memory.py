@@ -21,7 +21,7 @@ from retrieval_report.kernels import shuffling
 from retrieval_report.layout import Prepared
 from retrieval_report.list_scores import ListScores
 from retrieval_report.metrics import NDCG, Metric
-from retrieval_report.needs import warn_steep
+from retrieval_report.needs import Preferences, check_judged_only, warn_steep
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests
 from retrieval_report.reading.frames import to_polars
@@ -91,7 +91,8 @@ class Run:
         """The deepest place that any metric looks at, list by list."""
         own = self.deep_scorer.depths[:, 0] if self.deep else 0
         limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0), own)
-        return limit
+        whole = any(isinstance(metric.need, Preferences) for metric in self.deep)
+        return self.prepared.length if whole else limit
 
     def undefined(self) -> NDArray[np.bool_]:
         """Where nothing is relevant and the metric has no meaning, (lists, columns)."""
@@ -236,6 +237,7 @@ class _Means:
 
 def start(rankings: object, judgements: object, queries: object, requests: Requests, options: Options) -> Run:
     """Check the data before anything is computed."""
+    check_judged_only([metric for metric, _ in requests], judgements is not None, options.unjudged)
     prepared = prepare(rankings, judgements, queries, options)
     without = _refuse_without(prepared, options)
     if without and not (prepared.relevant > 0).any():

@@ -30,6 +30,7 @@ __all__ = [
     "RR",
     "WAP",
     "APAtR",
+    "Bpref",
     "Facts",
     "HitRate",
     "Metric",
@@ -68,7 +69,7 @@ class Metric:
     """Base of all metrics."""
 
     name: ClassVar[str]
-    own_depth: ClassVar[bool] = False  # looks at the first R positions, whatever the cutoffs
+    own_depth: ClassVar[bool] = False  # the first R positions or the whole list, whatever the cutoffs
 
     @property
     def need(self) -> needs.Need:
@@ -233,6 +234,23 @@ class APAtR(_PerRelevant):
     @property
     def need(self) -> needs.Need:
         return needs.Pairs(graded=False, retrieved=False)
+
+
+@dataclass(frozen=True)
+class Bpref(_PerRelevant):
+    """Binary preference: Σ over the relevant items found of 1 − min(y, M)/M, divided by R (Buckley and Voorhees 2004).
+
+    y counts the judged items before it that are not relevant, M = min(R, all judged ones that are not): trec_eval's
+    definition. Items without judgement play no part, so they have to leave the lists (``unjudged="drop"``). Cutoffs do
+    not apply.
+    """
+
+    name: ClassVar[str] = "bpref"
+    own_depth: ClassVar[bool] = True
+
+    @property
+    def need(self) -> needs.Need:
+        return needs.Preferences()
 
 
 @dataclass(frozen=True)

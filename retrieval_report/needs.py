@@ -26,11 +26,13 @@ __all__ = [
     "Need",
     "OwnIdeal",
     "Pairs",
+    "Preferences",
     "Relevant",
     "Scaled",
     "Stops",
     "Sum",
     "Unit",
+    "check_judged_only",
     "check_largest",
     "exponential",
     "gain_rule",
@@ -210,7 +212,12 @@ class Ideal:
     over: str
 
 
-Need = Sum | Pairs | FirstRelevant | Stops | OwnIdeal
+@dataclass(frozen=True)
+class Preferences:
+    """Σ over the relevant items of 1 − (judged items that are not relevant before it) / min(R, all such items)."""
+
+
+Need = Sum | Pairs | FirstRelevant | Stops | OwnIdeal | Preferences
 
 
 def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
@@ -275,6 +282,18 @@ def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> No
         RetrievalReportWarning,
         stacklevel=stacklevel,
     )
+
+
+def check_judged_only(metrics: Iterable[object], by_judgements: bool, unjudged: str | None) -> None:
+    """Raise if items without judgement would count as judged for a metric that looks at judged items only."""
+    if unjudged != "non_relevant" and (unjudged is not None or not by_judgements):
+        return
+    for metric in metrics:
+        if isinstance(getattr(metric, "need", None), Preferences):
+            raise ParameterError(
+                f"{metric}: looks at judged items only, and items without judgement would count as not relevant; "
+                "unjudged='drop' takes them out of the lists, unjudged='error' makes sure that there are none"
+            )
 
 
 def check_largest(metric: str, grades: Floats, largest: float) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from retrieval_report import needs
 from retrieval_report.arrays import Integers, Lists, ordered, over_ranges
 from retrieval_report.errors import DataError
-from retrieval_report.kernels import additive, cascade, pairwise, ratios, stopping, tables
+from retrieval_report.kernels import additive, cascade, pairwise, preferences, ratios, stopping, tables
 from retrieval_report.layout import Prepared
 from retrieval_report.metrics import DCG, NDCG, Metric
 
@@ -145,6 +145,8 @@ class Scorer:
             return self._run(_first_relevant_task(self, need), lists, self.depths)
         if isinstance(need, needs.Stops):
             return self._run(_stops_task(self, need, arrangement.want_variance), lists, self.depths)
+        if isinstance(need, needs.Preferences):
+            return self._run(_preferences_task(self), lists, self.depths)
         if arrangement.extreme:
             return self._run(_own_ideal_extreme_task(self, need, arrangement.extreme), arrangement.ties, self.depths)
         return self._run(_own_ideal_task(self, need), lists, self.depths)
@@ -225,6 +227,17 @@ def _stops_task(scorer: Scorer, need: needs.Stops, want_variance: bool) -> Task:
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         stopping.stopping_moments(first, last, lists, depths, stop, want_variance, *out)
+
+    return task
+
+
+def _preferences_task(scorer: Scorer) -> Task:
+    prepared = scorer.prepared
+    others = prepared.judged.total((~prepared.relevant_grade).astype(np.float64)).astype(np.int64)
+    most = np.minimum(np.maximum(prepared.relevant, 0), others)
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        preferences.preference_moments(first, last, lists, prepared.relevant_grade, most, *out)
 
     return task
 

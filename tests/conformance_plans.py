@@ -84,6 +84,7 @@ DISCOUNTS: dict[str, Any] = {
     "1/log10(rank+1)": reciprocal_log10,
 }
 NAMES = {
+    "bpref": "bpref",
     "f1": "f1",
     "f_measure": "f1",
     "fall_out": "recall",  # the recall of the items that are not relevant
@@ -206,7 +207,8 @@ def arguments_of(case: Case) -> dict[str, Any]:
     if "distance_threshold" in case.options:
         arguments["distance_threshold"] = case.options["distance_threshold"]
     if needs_judgements(case):
-        arguments["unjudged"] = "drop" if "judged_only=True" in case.option("measure") else "non_relevant"
+        condensed = case.metric == "bpref" or "judged_only=True" in case.option("measure")
+        arguments["unjudged"] = "drop" if condensed else "non_relevant"
     elif any(has_no_list(query) for query in case.queries):
         arguments["null_distance"] = "not_retrieved"
     return arguments
@@ -261,6 +263,10 @@ def reason_left_out(case: Case) -> str | None:
     known = {*NAMES, *COMBINATIONS, "average_precision", "precision", "dcg", "ndcg", "rbp", "err", "num_q"}
     if case.metric not in known:
         return f"not in the catalogue: {case.metric}"
+    if case.metric == "bpref" and case.cutoff is not None:
+        return "bpref of the top k"
+    if "when_use_trec_version_is_false" in case.name:
+        return "bpref divided by R where fewer others are judged"
     if "beta=" in case.option("measure"):
         return "F measure with beta other than 1"
     if case.option("ties").startswith("all tied items get the worst rank") and relevant_item_ties(case):

@@ -228,6 +228,17 @@ def rr(grades: Sequence[Grade], k: int | None = None, **query: Unpack[Query]) ->
     return ZERO
 
 
+def bpref(grades: Sequence[Grade], k: int | None = None, **query: Unpack[Query]) -> Fraction:
+    """trec_eval's binary preference over a list all of which is judged; the cutoff is ignored."""
+    level, total, score = query.get("relevant_from"), total_relevant(grades, **query), ZERO
+    judged = query.get("judged") or grades
+    others = len(judged) - count_relevant(judged, level)
+    for place in (place for place, grade in enumerate(grades) if is_relevant(grade, level)):
+        before = place - count_relevant(grades[:place], level)
+        score += 1 - Fraction(min(before, total), min(others, total)) if before else ONE
+    return score / total if total else ZERO
+
+
 def discounted_sum(gains: Sequence[Fraction], discount: Discount) -> Fraction:
     terms = (gain * discount_at(position, discount) for position, gain in enumerate(gains, start=1) if gain)
     return sum(terms, ZERO)
@@ -311,7 +322,7 @@ METRICS: dict[str, Callable[..., Fraction]] = {
     function.__name__: function
     for function in (
         *(precision, recall, f1, hit_rate, r_precision, ap, ap_at_r, rr),
-        *(dcg, ndcg, acg, wap, rbp, err),
+        *(dcg, ndcg, acg, wap, rbp, err, bpref),
     )
 }
 ALIASES = {"hit": "hit_rate", "success": "hit_rate", "map": "ap", "mrr": "rr"}

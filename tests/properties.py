@@ -30,7 +30,7 @@ __all__ = [
 EXACT = ("expected", "best", "worst")
 CUTOFFS = [1, 2, 3, 5, 8, None]
 PLACE = ["query", "metric", "cutoff"]
-OWN_DEPTH = ("r_precision", "ap_at_r")
+OWN_DEPTH = ("r_precision", "ap_at_r", "bpref")
 BINARY = [*TEXTS, "ndcg(ideal=cutoff)"]
 
 

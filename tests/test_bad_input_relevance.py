@@ -211,7 +211,7 @@ def test_row_030_small_integers_do_not_wrap_in_sums(dtype: Any) -> None:
     assert found["n_relevant"].unique().to_list() == [n]
 
 
-ONE = ("recall", "ap", "wap", "ndcg", "rr", "hit_rate", "r_precision", "ap_at_r")
+ONE = ("recall", "ap", "wap", "ndcg", "rr", "hit_rate", "r_precision", "ap_at_r", "bpref")
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -247,8 +247,10 @@ def test_row_031_error_on_request() -> None:
 def test_row_031_one_is_not_for_queries_whose_relevant_items_were_missed() -> None:
     judgements = pl.DataFrame({"query": ["q1", "q2"], "item": ["far", "far"], "relevance": [1, 1]})
     names = [*ONE, "ndcg(ideal=list)", "ap(denominator=retrieved)"]
-    found = scores(rankings(relevance=None), names, [1, None], judgements=judgements, no_relevant="one")
-    assert set(found) == {0.0}
+    asked: dict[str, Any] = {"judgements": judgements, "no_relevant": "one"}
+    plain = scores(rankings(relevance=None), [name for name in names if name != "bpref"], [1, None], **asked)
+    assert set(plain) == {0.0}
+    assert set(scores(rankings(relevance=None), names, [1, None], unjudged="drop", **asked)) == {0.0}
 
 
 def test_row_032_no_relevant_item_in_any_query() -> None:

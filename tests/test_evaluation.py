@@ -32,6 +32,7 @@ TEXTS = [
     "ap(denominator=retrieved)",
     "ap(denominator=k)",
     "ap_at_r",
+    "bpref",
     "rr",
     "dcg",
     "dcg(gain=linear,discount=reciprocal)",
@@ -50,7 +51,7 @@ TEXTS = [
     "err(max_grade=3)",
 ]
 POLICIES = ("expected", "best", "worst", "naive")
-OWN_DEPTH = {"r_precision", "ap_at_r"}
+OWN_DEPTH = {"r_precision", "ap_at_r", "bpref"}
 
 
 def ranked(ties: list[list[int]], query: str = "q", model: str = "m") -> list[dict[str, Any]]:
@@ -131,7 +132,8 @@ def test_judgements_with_unretrieved_items(
     judgements = pl.concat([rows.select("query", "item", "relevance"), extra.cast({"relevance": pl.Int64})]) if (
         unretrieved
     ) else rows.select("query", "item", "relevance")  # fmt: skip
-    scores = evaluate(rows.drop("relevance"), judgements=judgements, metrics=texts, cutoffs=cutoff, policies=POLICIES)
+    asked: dict[str, Any] = {"metrics": texts, "cutoffs": cutoff, "policies": POLICIES, "unjudged": "error"}
+    scores = evaluate(rows.drop("relevance"), judgements=judgements, **asked)
     everything = [*(grade for tie in ties for grade in tie), *unretrieved]
     relevant = sum(grade > 0 for grade in everything)
     if relevant:

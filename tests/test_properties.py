@@ -162,7 +162,7 @@ def test_property_02_random_orders_agree_with_long_lists() -> None:
 @pytest.mark.parametrize("largest", [1, 3])
 def test_property_03_no_order_beats_best_or_worst(largest: int, with_judgements: bool) -> None:
     frame = lists(7, queries=120, largest=largest)
-    given: dict[str, Any] = {"judgements": judged(frame)} if with_judgements else {}
+    given: dict[str, Any] = {"judgements": judged(frame), "unjudged": "error"} if with_judgements else {}
     metrics = BINARY if largest == 1 and not with_judgements else TEXTS
     found = wide(exact(frame, metrics, policies=(*EXACT, "naive", "shuffled"), shuffles=1, **given))
     for policy in ("expected", "naive", "shuffled"):
@@ -274,8 +274,9 @@ def test_property_06_items_without_relevance_behind_the_list(with_judgements: bo
     tail = frame.select("model", "query").unique().join(pl.DataFrame({"item": ["x", "y", "z"]}), how="cross")
     tail = tail.with_columns(distance=pl.lit(100, pl.Int64), relevance=pl.lit(0, pl.Int64)).select(frame.columns)
     given: dict[str, Any] = {"judgements": judged(frame)} if with_judgements else {}
-    short = exact(frame, TEXTS, CUTOFFS[:-1], **given)
-    long = exact(pl.concat([frame, tail]), TEXTS, CUTOFFS[:-1], **given)
+    texts = [text for text in TEXTS if text != "bpref"]  # which counts what is judged and not relevant
+    short = exact(frame, texts, CUTOFFS[:-1], **given)
+    long = exact(pl.concat([frame, tail]), texts, CUTOFFS[:-1], **given)
     # Only min(k, n) sees how many items there are.
     same = (pl.col("metric") != "precision(denominator=retrieved)") | (pl.col("cutoff") <= pl.col("items"))
     keep = short.select(same)["metric"]
@@ -313,7 +314,8 @@ def test_property_07_more_positions_never_take_away(policy: str) -> None:
 
 def test_property_08_metrics_that_bound_each_other() -> None:
     frame = lists(13, queries=150)
-    for given in ({}, {"judgements": judged(frame)}):
+    told: dict[str, Any] = {"judgements": judged(frame), "unjudged": "error"}
+    for given in ({}, told):
         scores = exact(frame, policies=(*EXACT, "naive"), **given)
         keys = ["model", "query", "policy", "cutoff"]
         found = scores.pivot("metric", index=keys, values="value")

@@ -25,6 +25,7 @@ FORMULAS = {
     "r_precision": ("number of relevant items among the first R", "R"),
     "ap": ("Σ precision@i · [item i is relevant]", ""),
     "ap_at_r": ("Σ precision@i · [item i is relevant] over the first R", "R"),
+    "bpref": ("Σ over relevant items of 1 − (judged others before it, at most M)/M, M = min(R, judged others)", "R"),
     "rr": ("1/i for the first relevant item", "1"),
     "dcg": ("Σ gain(grade of item i) · discount(i)", "1"),
     "ndcg": ("Σ gain(grade of item i) · discount(i)", ""),

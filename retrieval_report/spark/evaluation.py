@@ -18,6 +18,7 @@ from retrieval_report.errors import ParameterError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS
 from retrieval_report.in_memory import score_lists
 from retrieval_report.metrics import Metric
+from retrieval_report.needs import check_judged_only
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.spark.failures import our_errors
@@ -96,6 +97,7 @@ def evaluate(
     checked = _options(options)
     asked: dict[str, Any] = {"metrics": listed(metrics), "cutoffs": listed(cutoffs)}
     requests = parse_metrics(asked["metrics"], asked["cutoffs"])
+    check_judged_only([metric for metric, _ in requests], judgements is not None, checked.unjudged)
     check_choice("plan", plan, PLANS)
     if partitions is not None:
         partitions = check_whole("partitions", partitions, 1)

@@ -15,6 +15,7 @@ from retrieval_report.in_memory import score_prepared
 from retrieval_report.joining import KEYS
 from retrieval_report.list_scores import ListScores
 from retrieval_report.metrics import Metric
+from retrieval_report.needs import check_judged_only
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.schema import SCORES
@@ -87,9 +88,9 @@ def score_stream(
     >>> [round(value, 4) for batch in ties for value in batch["value"].to_pylist()]
     [0.6389]
     """
-    checked = Options(**{"threads": 1, **options})
-    whole = Whole(tuple(grades), judged, asked, pooled)
-    return _score(batches, parse_metrics(metrics, cutoffs), whole, checked)
+    checked, requests = Options(**{"threads": 1, **options}), parse_metrics(metrics, cutoffs)
+    check_judged_only([metric for metric, _ in requests], judged, checked.unjudged)
+    return _score(batches, requests, Whole(tuple(grades), judged, asked, pooled), checked)
 
 
 def scores_schema(query: pa.DataType) -> pa.Schema:

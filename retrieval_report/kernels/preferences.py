@@ -1,0 +1,61 @@
+"""bpref: for every relevant item, the judged items that are not relevant and stand before it.
+
+With M = min(R, N), N the judged items that are not relevant, a relevant item with y of them before it brings
+max(1 − y/M, 0). Inside a tie of r relevant items and m others, y lies evenly between the number before the tie and m
+more, and two relevant items have a covariance of the variance / (m + 2): docs/metrics.md derives both.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.compile import ZERO, inlined, kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.tables import add
+
+__all__ = ["preference_moments"]
+
+
+@inlined
+def tie_preferences(relevant: int, others: int, before: int, most: int) -> tuple[float, float]:
+    """Mean and variance of what a tie adds, with ``before`` others before it and ``most`` = M."""
+    if most == 0:  # nothing judged could stand before an item
+        return float(relevant), 0.0
+    left = max(most - before, 0)  # M times what the first of the tie would bring
+    reached = float(min(left, others + 1))  # so many places bring more than nothing, each 1/M less than the one before
+    average = left - (reached - 1.0) / 2.0
+    share = reached / (others + 1.0)
+    mean = relevant * share * average / most
+    spread = share * ((reached * reached - 1.0) / 12.0 + (1.0 - share) * average * average) / most / most
+    return mean, spread * relevant * (others + relevant + 1.0) / (others + 2.0)
+
+
+@kernel
+def preference_moments(
+    first: int,
+    last: int,
+    lists: Lists,
+    relevant_grade: NDArray[np.bool_],
+    most: Integers,
+    mean: Floats,
+    variance: Floats,
+) -> None:
+    """Write mean and variance of the sum over the whole of the lists ``first`` … ``last`` − 1, whatever the cutoff."""
+    for q in range(first, last):
+        high, low, spread = 0.0, 0.0, 0.0
+        before = ZERO
+        for tie in range(lists.start[q], lists.start[q + 1]):
+            relevant = others = ZERO
+            for c in range(lists.tie[tie], lists.tie[tie + 1]):
+                if relevant_grade[lists.grade[c]]:
+                    relevant += lists.items[c]
+                else:
+                    others += lists.items[c]
+            if relevant > 0:
+                part, part_spread = tie_preferences(relevant, others, before, most[q])
+                high, low = add(high, low, part)
+                spread += part_spread
+            before += others
+        mean[q, :] = high + low
+        variance[q, :] = spread

@@ -1,0 +1,180 @@
+"""bpref: against the enumeration of all orders, pytrec_eval, and what a track printed."""
+
+from __future__ import annotations
+
+import math
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+from retrieval_report import (
+    ParameterError,
+    evaluate,
+    evaluate_to,
+    order_scores,
+    read_judgements,
+    read_rankings,
+    summarise,
+)
+
+POLICIES = ("expected", "best", "worst", "naive")
+REAL = "RETRIEVAL_REPORT_REAL"
+# 0: judged and not relevant, None: not judged
+ties_of_a_list = st.lists(
+    st.lists(st.sampled_from([None, 0, 0, 1, 2]), min_size=1, max_size=5), min_size=1, max_size=4
+).filter(lambda ties: sum(map(len, ties)) <= 8)
+
+
+def frames(ties: list[list[int | None]], unretrieved: list[int]) -> dict[str, Any]:
+    rows = [(f"i{tie}{place}", tie, grade) for tie, part in enumerate(ties) for place, grade in enumerate(part)]
+    schema = {"item": pl.String, "distance": pl.Int64, "relevance": pl.Int64}
+    items = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit("q"))
+    judged = [
+        *items.drop_nulls().select("item", "relevance").rows(),
+        *((f"u{n}", g) for n, g in enumerate(unretrieved)),
+    ]
+    judgements = pl.DataFrame(judged, schema={"item": pl.String, "relevance": pl.Int64}, orient="row")
+    return {"rankings": items.drop("relevance"), "judgements": judgements.with_columns(query=pl.lit("q"))}
+
+
+@settings(max_examples=80)
+@given(ties=ties_of_a_list, unretrieved=st.lists(st.integers(0, 2), max_size=3), level=st.sampled_from([None, 2]))
+def test_every_policy_is_that_of_the_enumeration(
+    ties: list[list[int | None]], unretrieved: list[int], level: int | None
+) -> None:
+    condensed = [[grade for grade in tie if grade is not None] for tie in ties]
+    everything = [*(grade for tie in condensed for grade in tie), *unretrieved]
+    if not oracles.count_relevant(everything, level):
+        return
+    asked: dict[str, Any] = {"metrics": "bpref", "policies": POLICIES, "unjudged": "drop", "relevant_from": level}
+    scores = evaluate(**frames(ties, unretrieved), **asked)
+    truth = oracles.moments([tie for tie in condensed if tie], "bpref", judged=everything, relevant_from=level)
+    received = oracles.bpref([grade for tie in condensed for grade in tie], judged=everything, relevant_from=level)
+    wanted = {"expected": truth.mean, "best": truth.maximum, "worst": truth.minimum, "naive": received}
+    for policy, value, std in scores.select("policy", "value", "std").iter_rows():
+        assert value == pytest.approx(float(wanted[policy]), rel=1e-12, abs=1e-15), policy
+        if policy == "expected":
+            assert std == pytest.approx(truth.std, rel=1e-9, abs=1e-14)
+
+
+def test_long_ties_have_the_moments_of_the_closed_form_in_fractions() -> None:
+    generator = np.random.default_rng(0)
+    sizes = [(int(r), int(m)) for r, m in generator.integers(0, 3000, (40, 2))]
+    counts = pl.DataFrame(
+        [("q", tie, grade, size) for tie, pair in enumerate(sizes) for grade, size in zip((1, 0), pair, strict=True)],
+        schema=["query", "distance", "relevance", "count"],
+        orient="row",
+    ).filter(pl.col("count") > 0)
+    [row] = evaluate(counts, metrics="bpref", policies="expected").rows(named=True)
+    total, others = (sum(pair[kind] for pair in sizes) for kind in (0, 1))
+    most, before, mean, variance = min(total, others), 0, Fraction(0), Fraction(0)
+    for relevant, rest in sizes:
+        brings = [Fraction(max(most - before - x, 0), most) for x in range(rest + 1)]
+        one = sum(brings, Fraction(0)) / (rest + 1)
+        two = sum((x * x for x in brings), Fraction(0)) / (rest + 1)
+        mean += relevant * one
+        variance += relevant * (two - one**2) * (rest + relevant + 1) / (rest + 2)
+        before += rest
+    assert row["value"] == pytest.approx(float(mean / total), rel=1e-12)
+    assert row["std"] == pytest.approx(math.sqrt(variance) / total, rel=1e-9)
+
+
+def test_random_orders_reach_behind_the_first_relevant_items() -> None:
+    ties: list[list[int | None]] = [[0] * 6, [0] * 3, [1, 0, 0, 1]]
+    given_frames = frames(ties, [0])
+    asked: dict[str, Any] = {"metrics": "bpref", "unjudged": "error", **given_frames}
+    drawn = evaluate(policies="shuffled", shuffles=4000, **asked)
+    truth = oracles.moments([[0] * 9, [1, 0, 0, 1]], "bpref", judged=[0] * 12 + [1, 1])
+    assert drawn["value"].item() == pytest.approx(float(truth.mean), abs=0.02)
+    near: list[list[int | None]] = [[0, 1], [1, 0, 0], [2]]
+    rankings = frames(near, [])["rankings"].with_columns(relevance=pl.Series([0, 1, 1, 0, 0, 2]))
+    every = order_scores(rankings, model="model", query="q", metric="bpref", cutoff=None)
+    mean = every.select((pl.col("value") * pl.col("probability")).sum()).item()
+    assert mean == pytest.approx(float(oracles.moments([[0, 1], [1, 0, 0], [2]], "bpref").mean))
+    assert set(every["method"]) == {"exact"}
+
+
+def test_items_without_judgement_are_never_taken_for_judged_ones(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"metrics": ("ndcg@3", "bpref"), **frames([[None, 1], [0]], [])}
+    message = "bpref: looks at judged items only.*unjudged='drop' takes them out"
+    with pytest.raises(ParameterError, match=message):
+        evaluate(**asked)
+    with pytest.raises(ParameterError, match=message):
+        evaluate(**asked, unjudged="non_relevant")
+    with pytest.raises(ParameterError, match=message):
+        evaluate_to(tmp_path / "scores.parquet", **{**asked, "rankings": asked["rankings"].lazy()})
+    assert evaluate(**asked, unjudged="drop", policies="expected").filter(metric="bpref")["value"].item() == 1.0
+
+
+def test_files_in_parts_give_the_same_bits(tmp_path: Path) -> None:
+    generator = np.random.default_rng(2)
+    rows = pl.DataFrame({"query": np.repeat(np.arange(40), 30), "item": np.tile(np.arange(30), 40)})
+    rows = rows.with_columns(distance=pl.Series(generator.integers(0, 5, rows.height)))
+    graded = rows.with_columns(relevance=pl.Series(generator.integers(0, 3, rows.height)))
+    judgements = graded.filter(pl.Series(generator.random(rows.height) < 0.6)).drop("distance")
+    asked: dict[str, Any] = {"judgements": judgements, "metrics": ("bpref", "ap"), "unjudged": "drop", "cutoffs": None}
+    path = evaluate_to(tmp_path / "scores.parquet", rows.lazy(), **asked, policies=POLICIES, rows_per_part=200)
+    parts = pl.read_parquet(path).sort("query", "metric", "policy")
+    assert parts.equals(evaluate(rows, **asked, policies=POLICIES).sort("query", "metric", "policy"))
+
+
+def test_pytrec_eval_prints_the_same() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier, of the extra `dev`, is not installed")
+    generator = np.random.default_rng(5)
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for query in map(str, range(60)):
+        grades = generator.choice([-1, 0, 0, 1, 2], 40)
+        qrels[query] = {f"d{n:02}": int(grade) for n, grade in enumerate(grades) if grade >= 0} | {"far": 1}
+        run[query] = {f"d{n:02}": float(generator.integers(0, 6)) for n in range(40)}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(run)
+    scores = evaluate(
+        pl.DataFrame(
+            [(q, i, s) for q, own in run.items() for i, s in own.items()], ["query", "item", "score"], orient="row"
+        ),
+        judgements=pl.DataFrame(
+            [(q, i, r) for q, own in qrels.items() for i, r in own.items()],
+            ["query", "item", "relevance"],
+            orient="row",
+        ),
+        metrics="bpref",
+        policies=("naive", "best", "worst"),
+        naive_order="item_descending",
+        unjudged="drop",
+    )
+    for query, policy, value in scores.select("query", "policy", "value").iter_rows():
+        other = theirs[query]["bpref"]
+        wanted = {
+            "naive": value == pytest.approx(other, rel=1e-12),
+            "best": value >= other - 1e-12,
+            "worst": value <= other + 1e-12,
+        }
+        assert wanted[policy], (query, policy)
+
+
+@pytest.mark.skipif(REAL not in os.environ, reason=f"{REAL} is not set: it names the folder with real runs")
+def test_a_track_of_trec_covid_is_printed_again() -> None:
+    """38 submitted runs: bpref and RBP(p=.5) of the leaderboard, to the digit, as P@5 and MAP are elsewhere.
+
+    trec_eval 9 compares scores as float32; RBP counts a document of grade 1 half.
+    """
+    folder = Path(os.environ[REAL]) / "trec-covid-round1"
+    judgements = read_judgements(folder / "qrels.txt")
+    board = {row["run"]: row for row in pl.read_csv(folder / "leaderboard.csv").iter_rows(named=True)}
+    paths = sorted((folder / "runs").glob("*.gz"))
+    assert len(paths) == 38
+    for path in paths:
+        name = path.name.removesuffix(".gz")
+        run = read_rankings(path).with_columns(pl.col("score").cast(pl.Float32), model=pl.lit(name))
+        asked: dict[str, Any] = {"policies": "naive", "naive_order": "item_descending", "judgements": judgements}
+        for metric, column, unjudged in (("bpref", "bpref", "drop"), ("rbp(p=0.5,max_grade=2)", "RBP(p=.5)", None)):
+            mean = summarise(evaluate(run, metrics=metric, cutoffs=None, unjudged=unjudged, **asked))["value"].item()
+            assert f"{mean:.4f}" == f"{board[name][column]:.4f}", (name, column)
