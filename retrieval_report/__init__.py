@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         Recall,
         RPrecision,
     )
+    from retrieval_report.neighbours import neighbour_judgements
     from retrieval_report.radius import evaluate_radius, radius_scores
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
     from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
@@ -146,6 +147,7 @@ __all__ = [
     "list_ties",
     "list_weights",
     "no_worse",
+    "neighbour_judgements",
     "order_scores",
     "queries_needed",
     "query_table",
@@ -246,6 +248,7 @@ _HOMES = {
     "Precision": "metrics",
     "Recall": "metrics",
     "RPrecision": "metrics",
+    "neighbour_judgements": "neighbours",
     "read_judgements": "reading",
     "read_queries": "reading",
     "read_rankings": "reading",

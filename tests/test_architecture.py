@@ -17,7 +17,10 @@ PACKAGE = "retrieval_report"
 # From the ground up; a module imports from its own layer or from those before it.
 LAYERS = (
     {"arguments", "checking", "errors", "schema", "truncation"},
-    {"arrays", "beyond", "codes", "joining", "kernels", "layout", "needs", "options", "radius", "reading", "ties"},
+    {
+        *("arrays", "beyond", "codes", "joining", "kernels", "layout"),
+        *("needs", "neighbours", "options", "radius", "reading", "ties"),
+    },
     {"metrics", "parsing", "weights"},
     {
         "completion",
