@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.rounding import rounding_effect
     from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
+    from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.analysis.tie_distributions import tie_distributions
     from retrieval_report.analysis.tukey import compare_many
@@ -114,6 +115,7 @@ __all__ = [
     "ParameterError",
     "Precision",
     "RPrecision",
+    "RankingSimilarity",
     "Recall",
     "Report",
     "RetrievalReportError",
@@ -154,6 +156,7 @@ __all__ = [
     "radius_scores",
     "rank_agreement",
     "rank_intervals",
+    "ranking_similarity",
     "read_judgements",
     "read_queries",
     "read_rankings",
@@ -201,6 +204,8 @@ _HOMES = {
     "drawn_order": "analysis.orders",
     "list_ties": "analysis.orders",
     "order_scores": "analysis.order_scores",
+    "RankingSimilarity": "analysis.similarity",
+    "ranking_similarity": "analysis.similarity",
     "rounding_effect": "analysis.rounding",
     "resolution": "analysis.resolution",
     "resolve_ties": "analysis.resolution",

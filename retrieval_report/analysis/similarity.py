@@ -1,0 +1,189 @@
+"""How similar two rankings of the same queries are, and whether they differ in more than the order of their ties."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.analysis.overlap import Ranks, extreme_ranks, overlap
+from retrieval_report.arguments import is_number
+from retrieval_report.checking import check_unique
+from retrieval_report.errors import KeyMismatchError, ParameterError
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import check_rankings, order_column
+
+__all__ = ["RankingSimilarity", "ranking_similarity"]
+
+COUNTS = {"items_a": pl.Int64, "items_b": pl.Int64, "shared": pl.Int64}
+MEASURES = dict.fromkeys(("tau_b", "tau_ap", "rbo_w", "rbo_a", "rbo_b", "rbo_low", "rbo_high"), pl.Float64)
+BLOCK = 2_000_000  # pairs of items that are looked at together
+Floats = NDArray[np.float64]
+
+
+class RankingSimilarity(NamedTuple):
+    """What :func:`ranking_similarity` returns: a row for every query, and one row of means."""
+
+    queries: pl.DataFrame
+    mean: pl.DataFrame
+
+
+def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimilarity:
+    """Compare two rankings query by query: whether a new index changed the results, or the order of ties alone.
+
+    Parameters
+    ----------
+    a, b
+        Rankings frames of one model each: ``query``, ``item``, ``distance`` or ``score``. Relevance is not looked at.
+    p
+        Persistence of rank-biased overlap, between 0 and 1: the first 1/(1 − p) ranks matter most.
+
+    Returns
+    -------
+    RankingSimilarity
+        ``queries``: a row for every query of either, with
+
+        - ``items_a``, ``items_b``, ``shared``: items of both lists, and those in both;
+        - ``change``: "none" (the same ranks and ties), "ties" (some order of the ties makes the lists the same),
+          "order" (the same items in another order), "items" (other items);
+        - ``tau_b``: Kendall's τ_b of the shared items, which corrects for ties (null where all tie in one list);
+        - ``tau_ap``: AP correlation of the shared items with ``a`` as the truth (Yilmaz, Aslam and Robertson 2008),
+          the exact mean over all orders of the ties of both (Urbano and Marrero 2017); swaps near the top of b weigh
+          most. Null for fewer than two shared items;
+        - ``rbo_w``, ``rbo_a``, ``rbo_b``: extrapolated rank-biased overlap with tied items at one rank, in the mean
+          over the orders of ties, and corrected for them (Corsi and Urbano 2024);
+        - ``rbo_low``, ``rbo_high``: its least and its most over all orders of the ties.
+
+        ``mean``: one row with the number of queries, the share of each change, and the plain means of the measures
+        over the queries that have them.
+
+    Raises
+    ------
+    RetrievalReportError
+        For frames that :func:`evaluate` would refuse, for several models, and for ids of different kinds.
+
+    Examples
+    --------
+    The second index swaps two items that tie in the first one, and brings a new item in place of the last.
+
+    >>> a = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 3]}
+    >>> b = {"query": ["q"] * 4, "item": list("acbe"), "distance": [0.1, 0.2, 0.3, 0.4]}
+    >>> found = ranking_similarity(a, b)
+    >>> found.queries.select("shared", "change", pl.col("tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high").round(4))
+    shape: (1, 7)
+    ┌────────┬────────┬────────┬────────┬────────┬─────────┬──────────┐
+    │ shared ┆ change ┆ tau_b  ┆ tau_ap ┆ rbo_a  ┆ rbo_low ┆ rbo_high │
+    │ ---    ┆ ---    ┆ ---    ┆ ---    ┆ ---    ┆ ---     ┆ ---      │
+    │ i64    ┆ str    ┆ f64    ┆ f64    ┆ f64    ┆ f64     ┆ f64      │
+    ╞════════╪════════╪════════╪════════╪════════╪═════════╪══════════╡
+    │ 3      ┆ items  ┆ 0.8165 ┆ 0.75   ┆ 0.7952 ┆ 0.7728  ┆ 0.8178   │
+    └────────┴────────┴────────┴────────┴────────┴─────────┴──────────┘
+    """
+    if not is_number(p) or not 0 < p < 1:
+        raise ParameterError(f"p: {p!r} is not a number between 0 and 1")
+    one, two = _ranked(a, "a"), _ranked(b, "b")
+    for key in ("query", "item"):
+        if one.schema[key].is_integer() != two.schema[key].is_integer():
+            raise KeyMismatchError(
+                f"column {key!r} is {one.schema[key]} in a and {two.schema[key]} in b; ids are never cast"
+            )
+        if one.schema[key] != two.schema[key]:
+            one, two = (frame.with_columns(pl.col(key).cast(pl.Int128)) for frame in (one, two))
+    both = one.join(two, on=["query", "item"], how="full", coalesce=True, suffix="_b").fill_null(0)
+    both = both.sort("query", "item")
+    rows = [_compare(query, part, float(p)) for (query,), part in both.group_by("query", maintain_order=True)]
+    schema: dict[str, Any] = {"query": both.schema["query"], **COUNTS, "change": pl.String, **MEASURES}
+    queries = pl.DataFrame(rows, schema=schema, orient="row")
+    return RankingSimilarity(queries, _mean(queries))
+
+
+def _ranked(rankings: object, what: str) -> pl.DataFrame:
+    """Each item with the first and the last rank of its tie."""
+    frame = check_rankings(to_polars(rankings, what), relevance=False)
+    if "model" in frame.columns and frame["model"].n_unique() > 1:
+        raise ParameterError(f"{what}: holds {frame['model'].n_unique()} models; give the rankings of one")
+    if "mask" in frame.columns:
+        frame = frame.filter("mask")
+    check_unique(frame, ("query", "item"), what)
+    order = order_column(frame)
+    falling = order == "score"
+    top = pl.col(order).rank("min", descending=falling).over("query").cast(pl.Int64)
+    bottom = pl.col(order).rank("max", descending=falling).over("query").cast(pl.Int64)
+    return frame.select("query", "item", top=top, bottom=bottom)
+
+
+def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
+    """One row of the result."""
+    a = Ranks(part["top"].to_numpy(), part["bottom"].to_numpy())
+    b = Ranks(part["top_b"].to_numpy(), part["bottom_b"].to_numpy())
+    shared = a.there & b.there
+    taus = _taus(a.top[shared], b.top[shared])
+    low, high = extreme_ranks(a, b, alike=False), extreme_ranks(a, b, alike=True)
+    overlaps = [overlap(a, b, p, ties) for ties in "wab"] + [overlap(*low, p, "w"), overlap(*high, p, "w")]
+    counts = int(a.there.sum()), int(b.there.sum()), int(shared.sum())
+    return query, *counts, _change(a, b, high), *taus, *overlaps
+
+
+def _change(a: Ranks, b: Ranks, high: tuple[Ranks, Ranks]) -> str:
+    if not np.array_equal(a.there, b.there):
+        return "items"
+    if np.array_equal(a.top, b.top):
+        return "none"
+    return "ties" if np.array_equal(high[0].top, high[1].top) else "order"
+
+
+def _taus(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[float | None, float | None]:
+    """Kendall's τ_b, and τ_AP with ``a`` as the truth in the mean over all orders of ties."""
+    n = a.size
+    if n < 2:
+        return None, None
+    agree = np.zeros(n)  # Σ of signs over pairs
+    above, inside = np.zeros(n), np.zeros(n)  # chances that an item of b's earlier ties, of its own tie, belongs there
+    tied_a = tied_b = 0
+    step = max(BLOCK // n, 1)
+    for first in range(0, n, step):
+        own = slice(first, first + step)
+        before_a = np.sign(a[own, None] - a[None, :])  # 1: the other stands before
+        before_b = np.sign(b[own, None] - b[None, :])
+        agree[own] = (before_a * before_b).sum(axis=1)
+        right = (before_a + 1) / 2.0
+        above[own] = np.where(before_b == 1, right, 0.0).sum(axis=1)
+        inside[own] = np.where(before_b == 0, right, 0.0).sum(axis=1) - 0.5  # without the item itself
+        tied_a += int((before_a == 0).sum())
+        tied_b += int((before_b == 0).sum())
+    pairs = n * n
+    room = (pairs - tied_a) * (pairs - tied_b)
+    tau_b = None if room == 0 else float(agree.sum() / np.sqrt(room))
+    return tau_b, _tau_ap(b, above, inside)
+
+
+def _tau_ap(b: NDArray[np.int64], above: Floats, inside: Floats) -> float:
+    """2/(n − 1) · Σ over ranks i from 2 of the share of the i − 1 items above that belong there, less 1.
+
+    An item of a tie of ``size`` behind ``before`` items is at each of its ranks with the same chance, and at the j-th
+    of them (from 0) a share j/(size − 1) of the others of the tie stands above it.
+    """
+    n = b.size
+    start, tie, size = np.unique(b, return_inverse=True, return_counts=True)
+    del start
+    before = np.concatenate([[0], np.cumsum(size)])
+    total = 0.0
+    for number, count in enumerate(size.tolist()):
+        ranks = before[number] + np.arange(count)  # items above
+        slots = np.arange(count)[ranks > 0]
+        ranks = ranks[ranks > 0]
+        mine = tie == number
+        total += above[mine].sum() * np.sum(1.0 / ranks) / count
+        if count > 1:
+            total += inside[mine].sum() * np.sum(slots / ranks) / count / (count - 1)
+    return float(2.0 * total / (n - 1) - 1.0)
+
+
+def _mean(queries: pl.DataFrame) -> pl.DataFrame:
+    """The number of queries, how many changed how, and means of what they have."""
+    changes = [(pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")]
+    return queries.select(queries=pl.len().cast(pl.Int64)).hstack(
+        queries.select(*changes, *(pl.col(name).mean() for name in MEASURES))
+    )
