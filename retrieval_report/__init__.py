@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.leaderboard import leaderboard
     from retrieval_report.analysis.letters import compact_letters
     from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
+    from retrieval_report.analysis.judged import judgement_coverage
     from retrieval_report.analysis.order_scores import order_scores
     from retrieval_report.analysis.orders import drawn_order, list_ties
     from retrieval_report.analysis.profile import tie_profile
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         Bpref,
         HitRate,
         Metric,
+        NumRelRet,
         Precision,
         Recall,
         RPrecision,
@@ -111,6 +113,7 @@ __all__ = [
     "HitRate",
     "KeyMismatchError",
     "Metric",
+    "NumRelRet",
     "OutputError",
     "ParameterError",
     "Precision",
@@ -146,6 +149,7 @@ __all__ = [
     "flips",
     "gate",
     "leaderboard",
+    "judgement_coverage",
     "list_ties",
     "list_weights",
     "no_worse",
@@ -199,6 +203,7 @@ _HOMES = {
     "cut_ties": "analysis.cuts",
     "chance_level": "analysis.hints",
     "tie_hints": "analysis.hints",
+    "judgement_coverage": "analysis.judged",
     "tie_profile": "analysis.profile",
     "query_table": "analysis.queries",
     "drawn_order": "analysis.orders",
@@ -250,6 +255,7 @@ _HOMES = {
     "Bpref": "metrics",
     "HitRate": "metrics",
     "Metric": "metrics",
+    "NumRelRet": "metrics",
     "Precision": "metrics",
     "Recall": "metrics",
     "RPrecision": "metrics",

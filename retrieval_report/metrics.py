@@ -34,6 +34,7 @@ __all__ = [
     "Facts",
     "HitRate",
     "Metric",
+    "NumRelRet",
     "Precision",
     "RPrecision",
     "Recall",
@@ -95,7 +96,18 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Precision(Metric):
+class NumRelRet(Metric):
+    """Number of relevant items among the top k; trec_eval prints the sum over queries, and here is their mean."""
+
+    name: ClassVar[str] = "num_rel_ret"
+
+    @property
+    def need(self) -> needs.Need:
+        return needs.Sum(needs.Relevant(), needs.Unit())
+
+
+@dataclass(frozen=True)
+class Precision(NumRelRet):
     """Share of relevant items among the top k: hits / k.
 
     ``denominator="retrieved"`` divides by min(k, n), as rax, KerasRS and TensorFlow Ranking do.
@@ -109,10 +121,6 @@ class Precision(Metric):
 
     def __post_init__(self) -> None:
         check_choice("precision denominator", self.denominator, ("k", "retrieved"))
-
-    @property
-    def need(self) -> needs.Need:
-        return needs.Sum(needs.Relevant(), needs.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff if self.denominator == "k" else np.minimum(facts.cutoff, facts.length)
@@ -141,14 +149,10 @@ class Recall(_PerRelevant):
 
 
 @dataclass(frozen=True)
-class F1(Metric):
+class F1(NumRelRet):
     """Harmonic mean of precision and recall at k: 2 · hits / (k + R)."""
 
     name: ClassVar[str] = "f1"
-
-    @property
-    def need(self) -> needs.Need:
-        return needs.Sum(needs.Relevant(), needs.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
         return (facts.cutoff + facts.relevant) / 2.0

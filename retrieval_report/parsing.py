@@ -74,7 +74,7 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
     >>> parse_metric("ncdg")
     Traceback (most recent call last):
     retrieval_report.errors.ParameterError: metrics: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg, ap, ap_at_r, \
-bpref, dcg, err, f1, hit_rate, ndcg, precision, r_precision, rbp, recall, rr, wap
+bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, recall, rr, wap
     """
     if isinstance(metric, Metric) and hasattr(metric, "name"):  # the bases have no name
         return metric, None

@@ -324,7 +324,7 @@ METRICS: dict[str, Callable[..., Fraction]] = {
         *(precision, recall, f1, hit_rate, r_precision, ap, ap_at_r, rr),
         *(dcg, ndcg, acg, wap, rbp, err, bpref),
     )
-}
+} | {"num_rel_ret": lambda grades, k=None, **query: Fraction(hits(grades, k, query))}
 ALIASES = {"hit": "hit_rate", "success": "hit_rate", "map": "ap", "mrr": "rr"}
 
 

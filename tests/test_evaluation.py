@@ -24,6 +24,7 @@ TEXTS = [
     "precision",
     "precision(denominator=retrieved)",
     "recall",
+    "num_rel_ret",
     "f1",
     "hit_rate",
     "r_precision",

@@ -18,6 +18,7 @@ RANDOM_AP = {
 }
 # Sum over the first min(k, n) positions i, and the divisor where no parameter chooses it.
 FORMULAS = {
+    "num_rel_ret": ("number of relevant items", "1"),
     "precision": ("number of relevant items", ""),
     "recall": ("number of relevant items", "R, the relevant items of the query"),
     "f1": ("2 · number of relevant items", "k + R"),

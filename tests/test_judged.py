@@ -1,0 +1,70 @@
+"""The judged share of the top k and RBP's residual, against plain recounts over all orders."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from retrieval_report import ParameterError, evaluate, judgement_coverage, summarise
+
+
+def recount(ties: list[list[bool]], k: int, p: float) -> tuple[list[float], list[float]]:
+    """Share and residual in every order."""
+    shares, residuals = [], []
+    for parts in itertools.product(*(itertools.permutations(tie) for tie in ties)):
+        flags = [flag for part in parts for flag in part][:k]
+        shares.append(sum(flags) / len(flags))
+        residuals.append(1 - sum((1 - p) * p**place for place, flag in enumerate(flags) if flag))
+    return shares, residuals
+
+
+@pytest.mark.parametrize("k", [1, 3, 4, 9])
+def test_share_and_residual_are_those_of_all_orders(k: int) -> None:
+    ties = [[True, False], [False, True, True], [False]]
+    rows = [(f"{t}{n}", t, flag) for t, tie in enumerate(ties) for n, flag in enumerate(tie)]
+    frame = pl.DataFrame(rows, schema=["item", "distance", "judged"], orient="row").with_columns(query=pl.lit("q"))
+    judgements = frame.filter("judged").select("query", "item", relevance=pl.lit(0))
+    scores = judgement_coverage(frame.drop("judged"), judgements, cutoffs=k, p=0.6)
+    assert scores["policy"].to_list() == ["expected", "naive", "best", "worst"] * 2
+    for metric, values in zip(("judged", "rbp_residual(p=0.6)"), recount(ties, k, 0.6), strict=True):
+        own = dict(scores.filter(metric=metric).select("policy", "value").iter_rows())
+        assert own["expected"] == pytest.approx(np.mean(values), rel=1e-12)
+        assert (own["worst"], own["best"]) == (pytest.approx(min(values)), pytest.approx(max(values)))
+        assert own["naive"] == pytest.approx(values[0])
+        std = scores.filter(metric=metric, policy="expected")["std"].item()
+        assert std == pytest.approx(np.std(values), rel=1e-9, abs=1e-15)
+
+
+def test_the_true_rbp_lies_within_the_residual() -> None:
+    generator = np.random.default_rng(4)
+    rows = pl.DataFrame({"query": np.repeat(np.arange(30), 20), "item": np.tile(np.arange(20), 30)})
+    rows = rows.with_columns(distance=pl.Series(generator.integers(0, 8, rows.height)))
+    truth = rows.select("query", "item", relevance=pl.Series(generator.integers(0, 2, rows.height)))
+    some = pl.concat([truth.filter(pl.Series(generator.random(rows.height) < 0.5)), truth.unique("query").head(30)])
+    some = some.unique(["query", "item"])
+    asked = {"metrics": "rbp", "cutoffs": 10, "policies": "expected"}
+    low, full = (evaluate(rows, judgements=told, **asked)["value"] for told in (some, truth))  # type: ignore[arg-type]
+    open_ = judgement_coverage(rows, some, cutoffs=10).filter(metric="rbp_residual(p=0.8)", policy="expected")
+    assert ((full >= low - 1e-12) & (full <= low + open_["value"] + 1e-12)).all()
+    assert summarise(open_)["value"].item() == pytest.approx(open_["value"].mean())
+
+
+def test_bounds_are_those_asked_for() -> None:
+    rows = pl.DataFrame({"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1]})
+    told = pl.DataFrame({"query": ["q"], "item": ["b"], "relevance": [1]})
+    best = judgement_coverage(rows, told, cutoffs=1, p=0.5, policies="best")
+    assert best.select("metric", "policy", "value").rows() == [
+        ("judged", "best", 1.0),
+        ("rbp_residual(p=0.5)", "best", 1.0),
+    ]
+
+
+def test_options_about_relevance_are_refused() -> None:
+    rows = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [3]})
+    told = rows.drop("distance")
+    assert judgement_coverage(rows, told, cutoffs=1, policies="naive")["value"].to_list() == pytest.approx([1.0, 0.8])
+    with pytest.raises(ParameterError, match="judgement_coverage: unjudged speaks of relevance"):
+        judgement_coverage(rows, told, unjudged="drop")
