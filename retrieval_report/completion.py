@@ -54,7 +54,14 @@ class Completions:
 
     def extremes(self, metrics: Iterable[Metric], *, best: bool) -> dict[tuple[Metric, int | None], Floats]:
         """The least or the largest value of every list, for each metric and cutoff (own depth: None)."""
-        metrics, result = list(metrics), {}
+        asked = list(metrics)
+        result: dict[tuple[Metric, int | None], Floats] = {}
+        metrics = [metric for metric in asked if not isinstance(metric.need, needs.Preferences)]
+        for metric in asked:
+            if metric not in metrics:  # more judged items may follow anywhere: what bounds them is not worked out
+                result[metric, None] = np.full(self.before.size, np.nan)
+        if not metrics:
+            return result
         if self.near or self.own_depth:
             scorer = self.high if best else self.low
             found = scorer.score(metrics, arrange(scorer.prepared, "best" if best else "worst"))

@@ -57,6 +57,8 @@ def reaching(scorer: Scorer, metric: Metric) -> Bools:
     prepared, beyond = scorer.prepared, scorer.prepared.beyond
     if not beyond.open.any():
         return np.zeros(scorer.asked.shape, np.bool_)
+    if isinstance(metric.need, needs.Preferences):  # it looks at the whole list
+        return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
     deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
     relevant = prepared.relevant_grade
     if isinstance(metric.need, needs.FirstRelevant):  # what comes after the first relevant item is all the same

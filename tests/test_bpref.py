@@ -22,7 +22,6 @@ from retrieval_report import (
     order_scores,
     read_judgements,
     read_rankings,
-    summarise,
 )
 
 POLICIES = ("expected", "best", "worst", "naive")
@@ -45,6 +44,7 @@ def frames(ties: list[list[int | None]], unretrieved: list[int]) -> dict[str, An
     return {"rankings": items.drop("relevance"), "judgements": judgements.with_columns(query=pl.lit("q"))}
 
 
+@pytest.mark.filterwarnings("ignore:judgements. none of the")
 @settings(max_examples=80)
 @given(ties=ties_of_a_list, unretrieved=st.lists(st.integers(0, 2), max_size=3), level=st.sampled_from([None, 2]))
 def test_every_policy_is_that_of_the_enumeration(
@@ -54,8 +54,8 @@ def test_every_policy_is_that_of_the_enumeration(
     everything = [*(grade for tie in condensed for grade in tie), *unretrieved]
     if not oracles.count_relevant(everything, level):
         return
-    asked: dict[str, Any] = {"metrics": "bpref", "policies": POLICIES, "unjudged": "drop", "relevant_from": level}
-    scores = evaluate(**frames(ties, unretrieved), **asked)
+    asked: dict[str, Any] = {"metrics": "bpref", "policies": POLICIES, "unjudged": "drop", "truncated": "no"}
+    scores = evaluate(**frames(ties, unretrieved), **asked, relevant_from=level)
     truth = oracles.moments([tie for tie in condensed if tie], "bpref", judged=everything, relevant_from=level)
     received = oracles.bpref([grade for tie in condensed for grade in tie], judged=everything, relevant_from=level)
     wanted = {"expected": truth.mean, "best": truth.maximum, "worst": truth.minimum, "naive": received}
@@ -114,6 +114,16 @@ def test_items_without_judgement_are_never_taken_for_judged_ones(tmp_path: Path)
     assert evaluate(**asked, unjudged="drop", policies="expected").filter(metric="bpref")["value"].item() == 1.0
 
 
+def test_lists_that_were_cut_have_no_bounds_and_say_so() -> None:
+    asked: dict[str, Any] = {**frames([[0, 1], [1, 0]], [1]), "metrics": "bpref", "unjudged": "drop"}
+    cut = evaluate(**asked, policies=("expected", "worst", "best"), truncated="within_tie")
+    assert cut["truncated"].all()
+    whole = evaluate(**asked, policies="expected", truncated="no")
+    assert cut["value"].to_list() == [whole["value"].item(), None, None]
+    assert cut["std"].null_count() == 3
+    assert whole["std"].item() > 0
+
+
 def test_files_in_parts_give_the_same_bits(tmp_path: Path) -> None:
     generator = np.random.default_rng(2)
     rows = pl.DataFrame({"query": np.repeat(np.arange(40), 30), "item": np.tile(np.arange(30), 40)})
@@ -149,6 +159,7 @@ def test_pytrec_eval_prints_the_same() -> None:
         policies=("naive", "best", "worst"),
         naive_order="item_descending",
         unjudged="drop",
+        truncated="no",
     )
     for query, policy, value in scores.select("query", "policy", "value").iter_rows():
         other = theirs[query]["bpref"]
@@ -175,6 +186,7 @@ def test_a_track_of_trec_covid_is_printed_again() -> None:
         name = path.name.removesuffix(".gz")
         run = read_rankings(path).with_columns(pl.col("score").cast(pl.Float32), model=pl.lit(name))
         asked: dict[str, Any] = {"policies": "naive", "naive_order": "item_descending", "judgements": judgements}
+        asked["truncated"] = "no"  # trec_eval takes a run for all there is
         for metric, column, unjudged in (("bpref", "bpref", "drop"), ("rbp(p=0.5,max_grade=2)", "RBP(p=.5)", None)):
-            mean = summarise(evaluate(run, metrics=metric, cutoffs=None, unjudged=unjudged, **asked))["value"].item()
+            mean = evaluate(run, metrics=metric, cutoffs=None, unjudged=unjudged, **asked)["value"].mean()
             assert f"{mean:.4f}" == f"{board[name][column]:.4f}", (name, column)

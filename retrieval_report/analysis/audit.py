@@ -155,6 +155,7 @@ def audit(
         "unjudged": unjudged,
         "unjudged_query": unjudged_query,
         "null_distance": null_distance,
+        "truncated": "no",  # the systems take the rows for the whole list
         "threads": threads,
     }
     asked: dict[str, Any] = {"metrics": metrics, "cutoffs": cutoffs, "policies": "expected", **options}

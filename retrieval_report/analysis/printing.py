@@ -173,7 +173,7 @@ class Data:
         options["missing_query"] = quantity.missing_query
         if quantity.seen == "list":
             frame, judgements, queries = self.rows, None, None
-            options |= {"unjudged": None, "missing_query": "skip"}
+            options |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
         score = pl.col(self.order)
         if quantity.positive == "irrelevant":
             frame = frame.with_columns(relevance=pl.when(score > 0).then("relevance").otherwise(0))
