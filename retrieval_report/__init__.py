@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.flips import flips, rank_agreement
     from retrieval_report.analysis.gate import Gate, gate
     from retrieval_report.analysis.hints import chance_level, tie_hints
+    from retrieval_report.analysis.judged import judgement_coverage
     from retrieval_report.analysis.leaderboard import leaderboard
     from retrieval_report.analysis.letters import compact_letters
     from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
-    from retrieval_report.analysis.judged import judgement_coverage
     from retrieval_report.analysis.order_scores import order_scores
     from retrieval_report.analysis.orders import drawn_order, list_ties
     from retrieval_report.analysis.profile import tie_profile
@@ -148,12 +148,12 @@ __all__ = [
     "evaluate_with_draws",
     "flips",
     "gate",
-    "leaderboard",
     "judgement_coverage",
+    "leaderboard",
     "list_ties",
     "list_weights",
-    "no_worse",
     "neighbour_judgements",
+    "no_worse",
     "order_scores",
     "queries_needed",
     "query_table",

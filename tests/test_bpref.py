@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
+from real_data import folder
 from retrieval_report import (
     ParameterError,
     evaluate,
@@ -25,7 +25,6 @@ from retrieval_report import (
 )
 
 POLICIES = ("expected", "best", "worst", "naive")
-REAL = "RETRIEVAL_REPORT_REAL"
 # 0: judged and not relevant, None: not judged
 ties_of_a_list = st.lists(
     st.lists(st.sampled_from([None, 0, 0, 1, 2]), min_size=1, max_size=5), min_size=1, max_size=4
@@ -171,16 +170,15 @@ def test_pytrec_eval_prints_the_same() -> None:
         assert wanted[policy], (query, policy)
 
 
-@pytest.mark.skipif(REAL not in os.environ, reason=f"{REAL} is not set: it names the folder with real runs")
 def test_a_track_of_trec_covid_is_printed_again() -> None:
     """38 submitted runs: bpref and RBP(p=.5) of the leaderboard, to the digit, as P@5 and MAP are elsewhere.
 
     trec_eval 9 compares scores as float32; RBP counts a document of grade 1 half.
     """
-    folder = Path(os.environ[REAL]) / "trec-covid-round1"
-    judgements = read_judgements(folder / "qrels.txt")
-    board = {row["run"]: row for row in pl.read_csv(folder / "leaderboard.csv").iter_rows(named=True)}
-    paths = sorted((folder / "runs").glob("*.gz"))
+    place = folder("trec-covid-round1")
+    judgements = read_judgements(place / "qrels.txt")
+    board = {row["run"]: row for row in pl.read_csv(place / "leaderboard.csv").iter_rows(named=True)}
+    paths = sorted((place / "runs").glob("*.gz"))
     assert len(paths) == 38
     for path in paths:
         name = path.name.removesuffix(".gz")
@@ -188,5 +186,6 @@ def test_a_track_of_trec_covid_is_printed_again() -> None:
         asked: dict[str, Any] = {"policies": "naive", "naive_order": "item_descending", "judgements": judgements}
         asked["truncated"] = "no"  # trec_eval takes a run for all there is
         for metric, column, unjudged in (("bpref", "bpref", "drop"), ("rbp(p=0.5,max_grade=2)", "RBP(p=.5)", None)):
-            mean = evaluate(run, metrics=metric, cutoffs=None, unjudged=unjudged, **asked)["value"].mean()
+            values = evaluate(run, metrics=metric, cutoffs=None, unjudged=unjudged, **asked)["value"]
+            mean = float(np.mean(values.to_numpy()))
             assert f"{mean:.4f}" == f"{board[name][column]:.4f}", (name, column)
