@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import ZERO, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, kernel
 from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
 from retrieval_report.kernels.shuffling import mix
 from retrieval_report.kernels.tables import Weights
@@ -28,7 +28,7 @@ def fingerprints(
         out[q] = total
 
 
-@kernel
+@allocating
 def complete(
     lists: Lists,
     open_last: Bools,
@@ -73,7 +73,7 @@ def complete(
     return ties, cells
 
 
-@kernel
+@allocating
 def best_ratio(
     start: int,
     depth: int,
@@ -110,7 +110,7 @@ def _weight(weights: Weights, begin: int, end: int, depth: int) -> float:
     return result
 
 
-@kernel
+@allocating
 def _best_difference(
     start: int,
     depth: int,
