@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import permutations, product
 
 import numpy as np
@@ -192,14 +191,13 @@ def test_tie_spread_of_the_difference() -> None:
     )
 
 
-def test_a_track_takes_a_second_and_a_thousand_models_do_not_fail() -> None:
+def test_a_thousand_models_do_not_fail() -> None:
     values = some(1_000, 10)
-    start = time.process_time()
-    range_draws(np.stack(list(values.values()))[:143].repeat(3, axis=1), 10_000, 0)
-    assert time.process_time() - start < 10  # it takes 0.7 on two cores
     pairs = rr.compare_many(scores_of(values), most_apart=1, resamples=199)
     assert pairs.height == 999
     assert set(pairs["family"]) == {499_500}
+    board = rr.leaderboard(scores_of(values), resamples=199)
+    assert board["letters"].str.len_chars().min() > 0
 
 
 def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_values() -> None:

@@ -49,7 +49,7 @@ def deciding_queries(
     ...      "value": value, "std": 0.0, "items": 9, "n_relevant": 2}
     ...     for model, column in {"a": [.9, .5, .4], "b": [.2, .5, .5]}.items() for number, value in enumerate(column)])
     >>> deciding_queries(decide(scores, "a", "b"), metric="ap", cutoff=None).to_dict()["title"]["text"]
-    ['without 1 of 3 queries a would not be ahead of b at ap@all']
+    ['Without 1 of 3 queries a would not be ahead of b at ap@all']
     """
     check_whole("most", most, 1)
     frame = held(deciding, DECIDING, "deciding", "deciding_queries")
@@ -116,7 +116,7 @@ def _title(rows: pl.DataFrame, where: str) -> str:
         return f"{one} and {other} are level at {where}"
     if total < 0:
         one, other = other, one
-    return f"without {fewest} of {rows.height} queries {one} would not be ahead of {other} at {where}"
+    return f"Without {fewest} of {rows.height} queries {one} would not be ahead of {other} at {where}"
 
 
 def _spoken(rows: pl.DataFrame) -> str:

@@ -74,8 +74,13 @@ def leaderboard(
 
 def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
     """The ends of the thick line, and the text on the right."""
-    span = [pl.format("{}–{}", f"{name}_low", f"{name}_high") for name in ("tie_rank", "query_rank")]
-    tie, query = (text.fill_null("–") for text in span)
+    tie, query = (
+        pl.when(pl.col(f"{name}_low") == pl.col(f"{name}_high"))
+        .then(pl.col(f"{name}_low").cast(pl.String))
+        .otherwise(pl.format("{}–{}", f"{name}_low", f"{name}_high"))
+        .fill_null("–")
+        for name in ("tie_rank", "query_rank")
+    )
     short = pl.Series("short", [short_letters(text or "") for text in rows["letters"]], dtype=pl.String)
     two = 2 * pl.col("tie_std")
     return rows.with_columns(
