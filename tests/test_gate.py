@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import retrieval_report as rr
-from made_scores import scores_of, within
+from made_scores import bounded_scores, scores_of, within
+from retrieval_report.analysis.gate import decide
 from retrieval_report.cli import cli
 from retrieval_report.report.gates import junit_xml, markdown_summary
 
@@ -128,6 +129,16 @@ def test_judgements_that_fit_nothing_certify_nothing() -> None:
     strange = JUDGEMENTS.with_columns(item="x" + pl.col("item"))
     with pytest.raises(rr.DataError, match="baseline: no query scores above 0"):
         held(ranking(), judgements=strange)
+
+
+def test_a_part_of_the_queries_is_not_certified() -> None:
+    """In the worst order of a cut list nothing may bound a score: such queries are no fewer queries."""
+    scores = bounded_scores({name: ([0.5] * 3, [0.5] * 3, [0.4] * 3, [0.6] * 3) for name in ("baseline", "candidate")})
+    unbounded = (pl.col("query") == "q00001") & (pl.col("policy") == "worst") & (pl.col("model") == "candidate")
+    cut = scores.with_columns(pl.when(~unbounded).then("value").alias("value"))
+    assert decide(scores, names=("a", "b"), margin=0.5, tie_order="worst").status == "passed"
+    with pytest.raises(rr.DataError, match="1 of 3 queries have no worst score of both runs"):
+        decide(cut, names=("a", "b"), margin=0.5, tie_order="worst")
 
 
 def test_queries_that_neither_answers_count_where_asked() -> None:

@@ -21,7 +21,7 @@ __all__ = ["EXIT_CODES", "Gate", "check_runs", "decide", "gate"]
 
 EXIT_CODES = {"passed": 0, "failed": 1, "not decided": 3}
 STATUS = {"no worse": "passed", "worse": "failed", "not decided": "not decided"}
-POLICIES = {"expected": ("expected",), "worst": ("best", "worst")}
+POLICIES = {"expected": ("expected",), "worst": ("expected", "best", "worst")}
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def gate(
     ------
     RetrievalReportError
         Input that cannot be certified: a run without rows, with several models or with other queries than the other;
-        judgements of which the baseline finds nothing relevant at all.
+        judgements of which the baseline finds nothing relevant at all; queries without the score asked for.
 
     Examples
     --------
@@ -176,13 +176,22 @@ def decide(
     scores: pl.DataFrame, *, names: tuple[str, str], margin: float, tie_order: str = "expected", alpha: float = 0.05
 ) -> Gate:
     """Hold the scores of "candidate" to those of "baseline", one metric and cutoff, to the margin."""
-    best = scores.filter(model="baseline")["value"].max()
+    best = scores.filter(model="baseline", policy="expected")["value"].max()
     if not isinstance(best, float) or best <= 0:
         raise DataError(
             f"{names[0]}: no query scores above 0, so there is nothing to hold {names[1]} to; do the ids of the "
             "rankings and of the judgements agree?"
         )
-    found = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, alpha=alpha).row(0, named=True)
+    policies = "expected" if tie_order == "expected" else None
+    told = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, policies=policies, alpha=alpha)
+    found = told.row(0, named=True)
+    scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())["query"].n_unique()
+    lacking = scored - found["queries"]
+    if lacking:
+        raise DataError(
+            f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both runs, such as lists "
+            "that are cut and may go on in any way; a part of the queries is not certified"
+        )
     cutoff = "all" if found["cutoff"] is None else found["cutoff"]
     same = ("difference", "bound_low", "bound_high", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries")
     return Gate(

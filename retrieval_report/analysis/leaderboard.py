@@ -109,7 +109,7 @@ def leaderboard(
     >>> from retrieval_report.samples import sample_folder
     >>> docs = sample_folder() / "docs"
     >>> scores = evaluate(read_rankings(docs / "runs"), judgements=read_judgements(docs / "qrels.txt"),
-    ...                   metrics="ndcg", cutoffs=10, policies=("expected", "best", "worst"))
+    ...                   metrics="ndcg", cutoffs=10, policies="expected", truncated="between_ties")
     >>> board = leaderboard(scores)
     >>> for row in board.select("rank", "model", "letters", "tie_rank_low", "tie_rank_high").rows():
     ...     print(*row)

@@ -83,7 +83,7 @@ def rank_intervals(
         better rank), ``rank_low`` and ``rank_high`` (the interval, best and worst rank), ``first_share`` (of the draws
         in which no model is ahead of it) and ``method``: "bootstrap", "normal" (moments), "draws" (``shuffled``),
         "normal+bootstrap" for both, or "exact" where no score depends on tie order. The last four are null where the
-        policy has no standard deviation, and where no query is shared.
+        policy or a score has no standard deviation (a cut list, say), and where no query is shared.
 
     Raises
     ------
