@@ -9,7 +9,18 @@ import numpy as np
 
 from retrieval_report.errors import ParameterError
 
-__all__ = ["check_whole", "is_number", "is_whole", "listed"]
+__all__ = ["check_whole", "is_missing", "is_number", "is_whole", "listed"]
+
+
+def is_missing(value: object) -> bool:
+    """Whether this says that there is no value: None, and what pandas makes of it in a column (NaN, NA, NaT).
+
+    >>> is_missing(None), is_missing(np.float32("nan")), is_missing(0), is_missing("nan")
+    (True, True, False, False)
+    """
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def is_whole(value: object) -> bool:

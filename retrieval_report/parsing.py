@@ -7,7 +7,7 @@ import inspect
 import re
 
 from retrieval_report import metrics as catalogue
-from retrieval_report.arguments import is_whole, listed
+from retrieval_report.arguments import is_missing, is_whole, listed
 from retrieval_report.errors import ParameterError
 from retrieval_report.metrics import Metric
 
@@ -41,7 +41,7 @@ Requests = list[tuple[Metric, tuple[int | None, ...]]]
 
 
 def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
-    """Cutoffs as a tuple without repeats, in the order given; None is the whole list.
+    """Cutoffs as a tuple without repeats, in the order given; None, and what pandas makes of it, is the whole list.
 
     >>> parse_cutoffs([10, 1, 10, "all"])
     (10, 1, None)
@@ -56,7 +56,7 @@ def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
 
 
 def _parse_cutoff(cutoff: object) -> int | None:
-    if cutoff is None or (isinstance(cutoff, str) and cutoff == "all"):
+    if is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all"):
         return None
     number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
     if number < 1:
@@ -83,6 +83,8 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
         made = f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
         raise ParameterError(f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10{made}")
     name, arguments, cutoff = found.groups()
+    if name.isdecimal():
+        raise ParameterError(f"metrics: {metric!r} is no metric; for several cutoffs write ndcg@1, ndcg@5, or cutoffs=")
     name = ALIASES.get(name.lower(), name.lower())
     if name not in CATALOGUE:
         close = difflib.get_close_matches(name, [*CATALOGUE, *ALIASES], n=1)
@@ -130,16 +132,29 @@ def _parse_value(text: str) -> object:
 def split_metrics(text: str) -> list[str]:
     """Split at the commas that stand outside parentheses.
 
-    >>> split_metrics("ndcg@10,ap(denominator=min)@5")
+    >>> split_metrics("ndcg@10, ap(denominator=min)@5")
     ['ndcg@10', 'ap(denominator=min)@5']
     """
-    return [part.strip() for part in re.findall(r"(?:[^,(]|\([^)]*\))+", text) if part.strip()]
+    depth, parts = 0, [""]
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
 
 
 def parse_metrics(metrics: object, cutoffs: object) -> Requests:
-    """Which metric is wanted at which cutoffs, in the order asked; repeats are merged."""
+    """Which metric is wanted at which cutoffs, in the order asked; repeats are merged.
+
+    >>> parse_metrics("ap@5, ndcg, ap@10", 3)
+    [(AP(denominator='total'), (5, 10)), (NDCG(gain='exp2', discount='log2', ideal='judged'), (3,))]
+    """
     default = parse_cutoffs(cutoffs)
-    given = listed(metrics, (str, bytes, Metric))
+    given: list[object] = []
+    for entry in listed(metrics, (str, bytes, Metric)):
+        given += split_metrics(entry) if isinstance(entry, str) and entry.strip() else [entry]
     if not given:
         raise ParameterError("metrics: none given")
     result: dict[Metric, tuple[int | None, ...]] = {}

@@ -29,7 +29,7 @@ from retrieval_report.errors import ParameterError
 from test_evaluation import TEXTS
 
 NO_CUTOFFS = [
-    *(0, -1, 2.5, 2.0, True, False, "5", "", "five", b"5", float("nan"), float("inf"), 1j, Decimal(2), Fraction(2)),
+    *(0, -1, 2.5, 2.0, True, False, "5", "", "five", b"5", "nan", float("inf"), 1j, Decimal(2), Fraction(2)),
     *(np.float64(3), np.True_, np.array([1.0]), np.array(3), np.array([True]), object(), [[1]], [1, None, 0], slice(2)),
 ]
 
@@ -44,7 +44,9 @@ def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
 
 @pytest.mark.parametrize("text", ["0", "-1", "2.5", "x", "", "None", "10@10", "1,5"])
 def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
-    with pytest.raises(ParameterError, match=r"metrics: .*name@10|cutoffs: .* is not a whole number"):
+    with pytest.raises(
+        ParameterError, match=r"metrics: .*name@10|cutoffs: .* is not a whole number|write ndcg@1, ndcg@5"
+    ):
         evaluate(rankings(), metrics=f"ndcg@{text}")
 
 
@@ -54,6 +56,22 @@ def test_row_059_numpy_integers(integer: Any) -> None:
     assert scores(frame, "precision", integer(2)) == scores(frame, "precision", [integer(2)]) == [0.5]
     assert scores(frame, "precision", np.array([1, 2], dtype=integer)) == [1.0, 0.5]
     assert evaluate(frame, cutoffs=integer(2)).schema["cutoff"] == pl.Int64
+
+
+@pytest.mark.parametrize("missing", [None, "all", float("nan"), np.float32("nan"), pd.NA, pd.NaT])
+def test_row_059_what_pandas_makes_of_no_cutoff_is_the_whole_list(missing: Any) -> None:
+    frame = one_list([1, 2], [1, 0])
+    assert scores(frame, "precision", missing) == scores(frame, "precision", [missing]) == [0.5]
+    assert scores(frame, "precision", [1, missing, None]) == [1.0, 0.5]
+
+
+def test_row_059_measures_as_one_text() -> None:
+    frame = one_list([1, 2], [1, 0])
+    found = evaluate(frame, metrics=" ap , mrr, rbp(p=0.5,max_grade=1)@2,ap@1", cutoffs=2, policies="expected")
+    measures = [("ap", 2), ("ap", 1), ("rr", 2), ("rbp(p=0.5,max_grade=1)", 2)]
+    assert found.select("metric", "cutoff").rows() == measures
+    listed = evaluate(frame, metrics=["ap, mrr", "rbp(p=0.5,max_grade=1)@2", "ap@1"], cutoffs=2, policies="expected")
+    assert_frame_equal(listed, found)
 
 
 def test_row_059_the_whole_list_and_other_iterables() -> None:
@@ -129,7 +147,9 @@ def test_row_062_unknown_metric(metric: str, close: str) -> None:
         ("recall(k=3)", "recall has no parameter 'k'"),
         ("ap(min)", "'min'"),
         ("ap(", "name@10"),
-        ("ap,rr", "name@10"),
+        ("ap,,r r", "'r r' is not of the form name"),
+        ("ap, (", "name@10"),
+        (",", "metrics: none given"),
         ("", "name@10"),
         ("ndcg(gain=cubic)", "cubic"),
         ("ndcg(gain=linear,gain=exp2)", "gain"),
