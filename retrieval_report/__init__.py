@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from retrieval_report.radius import evaluate_radius, radius_scores
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
     from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
+    from retrieval_report.search import Inputs, from_search
     from retrieval_report.stream import count_ties_to, evaluate_to
     from retrieval_report.ties import tie_groups
     from retrieval_report.weights import WeighedGains, list_weights, weigh_gains
@@ -111,6 +112,7 @@ __all__ = [
     "FileError",
     "Gate",
     "HitRate",
+    "Inputs",
     "KeyMismatchError",
     "Metric",
     "NumRelRet",
@@ -147,6 +149,7 @@ __all__ = [
     "evaluate_to",
     "evaluate_with_draws",
     "flips",
+    "from_search",
     "gate",
     "judgement_coverage",
     "leaderboard",
@@ -263,6 +266,8 @@ _HOMES = {
     "read_judgements": "reading",
     "read_queries": "reading",
     "read_rankings": "reading",
+    "Inputs": "search",
+    "from_search": "search",
     "tie_groups": "ties",
     "WeighedGains": "weights",
     "list_weights": "weights",

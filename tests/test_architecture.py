@@ -19,7 +19,7 @@ LAYERS = (
     {"arguments", "checking", "errors", "schema", "truncation"},
     {
         *("arrays", "beyond", "codes", "joining", "kernels", "layout"),
-        *("needs", "neighbours", "options", "radius", "reading", "ties"),
+        *("needs", "neighbours", "options", "radius", "reading", "search", "ties"),
     },
     {"metrics", "parsing", "weights"},
     {

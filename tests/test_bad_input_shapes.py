@@ -87,22 +87,26 @@ def test_row_055_missing_column() -> None:
     for column in ("query", "item"):
         frame = rankings(**{column: None})
         refused(frame, ColumnError, f"no column '{column}'", "found 'model'", "expected model, query, item")
-    frame = pl.DataFrame({"qid": ["q"], "docno": ["a"], "rank": [1]})
-    refused(frame, ColumnError, "'query', 'item'", "found 'qid', 'docno', 'rank'")
-    judgements = pl.DataFrame({"query": ["q"], "doc": ["a"], "relevance": [1]})
-    refused(rankings(), ColumnError, "judgements", "'item'", "found", "'doc'", judgements=judgements)
+    frame = pl.DataFrame({"question": ["q"], "answer": ["a"], "rank": [1]})
+    refused(frame, ColumnError, "'query', 'item'", "found 'question', 'answer', 'rank'")
+    judgements = pl.DataFrame({"query": ["q"], "answer": ["a"], "relevance": [1]})
+    refused(rankings(), ColumnError, "judgements", "'item'", "found", "'answer'", judgements=judgements)
     refused(rankings(), ColumnError, "queries", "'query'", "found 'label'", queries=pl.DataFrame({"label": ["x"]}))
 
 
 @pytest.mark.parametrize("column", ["distance", "relevance"])
 def test_row_055_missing_distance_or_relevance(column: str) -> None:
-    frame = rankings(**{column: None}, dist=[1, 2, 1, 2])
-    refused(frame, ColumnError, f"'{column}'", "rankings", "'dist'")
+    frame = rankings(**{column: None}, rank=[1, 2, 1, 2])
+    refused(frame, ColumnError, f"'{column}'", "rankings", "'rank'")
 
 
-def test_row_055_a_wrong_case_is_hinted_at() -> None:
+def test_row_055_a_wrong_case_and_the_names_of_other_tools_are_known() -> None:
+    wanted = evaluate(rankings(), metrics=TEXTS)
     for column in ("query", "distance", "relevance"):
-        refused(rankings().rename({column: column.title()}), ColumnError, f"'{column}'", f"'{column.title()}'")
+        assert_frame_equal(evaluate(rankings().rename({column: column.title()}), metrics=TEXTS), wanted)
+    names = {"query": "qid", "item": "docno", "distance": "dist", "relevance": "label", "model": "system"}
+    assert_frame_equal(evaluate(rankings().rename(names), metrics=TEXTS), wanted)
+    assert_frame_equal(evaluate(rankings().rename(names).lazy(), metrics=TEXTS), wanted)
 
 
 def test_row_055_columns_of_other_functions() -> None:
@@ -196,7 +200,7 @@ def test_row_072_what_is_no_frame(frame: Any) -> None:
     for call in (*ENTRANCES.values(), summarise):
         with pytest.raises((ColumnError, DataError, FileError), match=r"rankings|scores|runs\.csv: No such file"):
             call(frame)  # evaluate and count_ties take paths
-    with pytest.raises((ColumnError, DataError), match="queries"):
+    with pytest.raises((ColumnError, DataError, FileError), match=r"queries|runs\.csv: No such file"):
         evaluate(rankings(), queries=frame if frame is not None else 0)
 
 

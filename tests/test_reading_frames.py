@@ -112,10 +112,9 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
     ("frame", "hint"),
     [
         ([{"query": "q"}], r"a list is no frame; for rows as dicts, pass pl.DataFrame\(rows\)"),
-        ({"q1": {"d1": 0.5}}, r"a run \{query: \{item: score\}\} becomes a frame with pl.DataFrame"),
-        ({"query": "q", "item": "a"}, "a dict is read as columns"),
+        ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
         ({"query": ["q"], "item": ["a", "b"]}, "the columns differ in length: {'query': 1, 'item': 2}"),
-        ("runs/bm25.csv", "read a file with read_rankings"),
+        (np.zeros((2, 2)), "a ndarray is no frame"),
         (np.zeros(3), "a ndarray is no frame"),
         (None, "a NoneType is no frame"),
     ],

@@ -50,7 +50,7 @@ def test_a_mapping_decides(found: list[str], mapping: dict[str, str]) -> None:
         (["query", "qid", "item", "dist"], None, r"f: columns \['query', 'qid'\] can all be meant by 'query'"),
         (["query", "item", "dist", "score"], None, "both 'dist' .smaller is nearer. and 'score'"),
         (["query", "item", "dist"], {"querry": "query"}, "the rankings have"),
-        (["query", "item", "dist"], {"query": "q"}, r"but the file has \['query', 'item', 'dist'\]"),
+        (["query", "item", "dist"], {"query": "q"}, r"but its columns are \['query', 'item', 'dist'\]"),
         (["query", "item", "dist"], {"query": "item", "item": "item"}, "uses one column of the file twice"),
         (["query", "item", "a", "b"], {"distance": "a", "score": "b"}, "names both 'distance' and 'score'"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from retrieval_report.errors import DataError, FileError, RetrievalReportWarning
+from retrieval_report.errors import DataError, FileError, ParameterError, RetrievalReportWarning
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 
 RUN = "301 Q0 FBIS3-1 0 4.5 bm25\n301 Q0 FBIS3-2 1 4.5 bm25\n0302 Q0 FT941-7 0 -1e-3 bm25\n"
@@ -89,11 +89,18 @@ def test_files_with_one_tag_are_pieces_of_a_run_when_they_share_no_query(tmp_pat
     assert read_rankings(tmp_path).rows() == [("t", "q1", "a", 1, 0), ("t", "q2", "a", 1, 1)]
 
 
-def test_files_with_one_tag_and_one_query_are_refused(tmp_path: Path) -> None:
-    write(tmp_path / "a.run", "q1 Q0 a 1 1 STANDARD\n")
-    write(tmp_path / "b.run", "q0 Q0 a 1 1 STANDARD\nq1 Q0 b 1 1 STANDARD\n")
-    with pytest.raises(FileError, match=r"a.run and .*b.run both carry the tag 'STANDARD' and rank query 'q1'"):
-        read_rankings(tmp_path)
+def test_files_with_one_tag_and_one_query_are_named_after_their_files(tmp_path: Path) -> None:
+    write(tmp_path / "a.run", "q1 Q0 a 1 1 Anserini\n")
+    write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 b 1 1 Anserini\n")
+    write(tmp_path / "c.run", "q1 Q0 a 1 1 other\n")
+    clash = r"a.run and .*b.run both carry the tag 'Anserini' and rank query 'q1'"
+    with pytest.warns(RetrievalReportWarning, match=clash):
+        assert read_rankings(tmp_path)["model"].to_list() == ["a", "b", "b", "other"]
+    assert read_rankings(tmp_path, name_by="file")["model"].to_list() == ["a", "b", "b", "c"]
+    with pytest.raises(FileError, match=clash):
+        read_rankings(tmp_path, name_by="tag")
+    with pytest.raises(ParameterError, match="name_by: 'files' is not one of"):
+        read_rankings(tmp_path, name_by="files")
 
 
 def test_a_folder_gives_runs_to_rankings_and_qrels_to_judgements(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from retrieval_report.reading.files import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.readers import read_judgements, read_queries, read_rankings
 
 __all__ = ["read_judgements", "read_queries", "read_rankings", "to_polars"]

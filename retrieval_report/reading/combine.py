@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.errors import ColumnError, FileError
+from retrieval_report.errors import ColumnError, FileError, RetrievalReportWarning
+from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
+from retrieval_report.reading.sources import base_name
 
-__all__ = ["Part", "combine"]
+__all__ = ["Part", "combine", "name_runs"]
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,8 @@ class Part:
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : Path | str
+        The file, or the model, for messages.
     frame : pl.DataFrame
         Its rows in file order, under our names.
     name : str | None
@@ -30,7 +33,7 @@ class Part:
         True where the model name is the tag of a TREC run.
     """
 
-    path: Path
+    path: Path | str
     frame: pl.DataFrame
     name: str | None = None
     tagged: bool = False
@@ -45,10 +48,9 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
         The files have different columns, ids of different types, or numbers whose common type would change
         them.
     FileError
-        Two files give the same model, where their names or tags cannot both mean it.
+        Two files give the same model, where their names cannot both mean it.
     """
     _refuse_shared_names(parts)
-    _refuse_shared_tags([part for part in parts if part.tagged])
     first = parts[0]
     for part in parts[1:]:
         if set(part.frame.columns) != set(first.frame.columns):
@@ -61,7 +63,7 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def _refuse_shared_names(parts: Sequence[Part]) -> None:
-    seen: dict[str, Path] = {}
+    seen: dict[str, Path | str] = {}
     for part in parts:
         if part.name is None:
             continue
@@ -73,36 +75,86 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
         seen[part.name] = part.path
 
 
-def _refuse_shared_tags(parts: Sequence[Part]) -> None:
-    """Runs may share a tag only where they share no query: then they are pieces of one run."""
-    if len(parts) < 2:
-        return
-    keys = pl.concat(
-        part.frame.select("model", "query").unique().with_columns(file=pl.lit(index, pl.UInt32))
-        for index, part in enumerate(parts)
+def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
+    """Name TREC runs by their tags or by their files.
+
+    Without ``name_by`` a tag is the name, unless several files carry it and rank the same query: then they are no
+    pieces of one run, and each is named after its file.
+
+    Raises
+    ------
+    FileError
+        With ``name_by="tag"``, where files carry one tag and rank the same query.
+    """
+    tagged = [part for part in parts if part.tagged]
+    if name_by == "file":
+        return [_by_file(part) if part.tagged else part for part in parts]
+    shared = _shared_tags(tagged)
+    if shared.is_empty():
+        return list(parts)
+    model, query, files = shared.sort("model", "query").row(0)
+    both = f"{tagged[files[0]].path} and {tagged[files[1]].path} both carry the tag {model!r} and rank query {query!r}"
+    if name_by == "tag":
+        raise FileError(f"{both}; give the runs different tags, or name them by file: name_by='file'")
+    warnings.warn(
+        f"{both}: files with this tag are named after the file; name_by='file' names all runs so",
+        RetrievalReportWarning,
+        stacklevel=4,
     )
-    shared = keys.group_by("model", "query").agg(pl.col("file").sort()).filter(pl.col("file").list.len() > 1)
-    if shared.height:
-        model, query, files = shared.sort("model", "query").row(0)
-        raise FileError(
-            f"{parts[files[0]].path} and {parts[files[1]].path} both carry the tag {model!r} and rank "
-            f"query {query!r}; give the runs different tags, or read each with its own model="
+    tags = set(shared["model"])
+    return [_by_file(part) if part.tagged and tags & set(part.frame["model"].unique()) else part for part in parts]
+
+
+def _by_file(part: Part) -> Part:
+    name = base_name(Path(part.path))
+    return Part(part.path, part.frame.with_columns(pl.lit(name).alias("model")), name=name)
+
+
+def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
+    """Tags and queries that several files have, with the places of these files."""
+    keys = (
+        pl.concat(
+            part.frame.select("model", "query").unique().with_columns(file=pl.lit(index, pl.UInt32))
+            for index, part in enumerate(parts)
         )
+        if parts
+        else pl.DataFrame(schema={"model": pl.String, "query": pl.String, "file": pl.UInt32})
+    )
+    shared = keys.group_by("model", "query").agg(pl.col("file").sort())
+    return shared.filter(pl.col("file").list.len() > 1)
 
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
-    """Choose the type that holds the values of all files unchanged."""
+    """Choose the type that holds the values of all parts unchanged, or at least their order."""
     types = list(dict.fromkeys(part.frame.schema[name] for part in parts))
     if len(types) == 1:
         return types[0]
     if all(dtype.is_integer() for dtype in types):
-        return pl.Int64()
-    if name not in ID_COLUMNS and all(dtype.is_float() or dtype.is_integer() for dtype in types):
+        return pl.Int64() if all(_fits(part.frame[name]) for part in parts) else pl.Int128()
+    if name in ID_COLUMNS:
+        if all(dtype.is_integer() or dtype == pl.String for dtype in types) and not _odd_text(name, parts):
+            return pl.String()
+    elif all(dtype.is_numeric() or (dtype == pl.Boolean and name == "relevance") for dtype in types):
         if name in ("distance", "score"):
             _refuse_mixed_floats(name, parts)
         return pl.Float64()
     places = "; ".join(f"{dtype} in {_first_with(dtype, name, parts).path}" for dtype in types)
-    raise ColumnError(f"column {name!r} has types that do not go together: {places}")
+    odd = _odd_text(name, parts) if name in ID_COLUMNS else None
+    hint = f" ({odd!r} is not spelt as a number is)" if odd else ""
+    raise ColumnError(f"column {name!r} has types that do not go together: {places}{hint}")
+
+
+def _fits(values: pl.Series) -> bool:
+    """Whether whole numbers are within 64 bits."""
+    return values.dtype not in (pl.UInt64, pl.Int128, pl.UInt128) or bool(
+        (values.cast(pl.Int128, strict=False).is_between(-(2**63), 2**63 - 1) | values.is_null()).all()
+    )
+
+
+def _odd_text(name: str, parts: Sequence[Part]) -> str | None:
+    """The first id that is not spelt as a whole number."""
+    texts = [part.frame[name] for part in parts if part.frame.schema[name] == pl.String]
+    return next((odd for odd in map(spelt_otherwise, texts) if odd is not None), None)
 
 
 def _first_with(dtype: pl.DataType, name: str, parts: Sequence[Part]) -> Part:
@@ -131,13 +183,23 @@ def _cast(part: Part, types: dict[str, pl.DataType]) -> pl.DataFrame:
     columns = []
     for name, dtype in types.items():
         series = part.frame[name]
-        exact = dtype != pl.Float64 or series.dtype.is_float() or series.is_between(-(2**53), 2**53).all()
-        if not exact:
-            raise ColumnError(
-                f"{part.path}: column {name!r} has integers beyond 2^53, which the floats of another file cannot hold"
-            )
         try:
-            columns.append(series.cast(dtype))
+            cast = series.cast(dtype)
         except pl.exceptions.PolarsError as error:
             raise ColumnError(f"{part.path}: column {name!r}: {series.dtype} does not fit {dtype}") from error
+        if dtype == pl.Float64 and _merges(series, cast):
+            raise ColumnError(
+                f"{part.path}: column {name!r} has {series.dtype} values that Float64, which another part needs, "
+                "cannot tell apart; they would tie"
+            )
+        columns.append(cast)
     return pl.DataFrame(columns)
+
+
+def _merges(series: pl.Series, cast: pl.Series) -> bool:
+    """Whether numbers that differ become one; a cast to Float64 never puts them in another order."""
+    if series.dtype.is_float() or series.dtype == pl.Boolean:
+        return False
+    if series.dtype.is_integer() and series.cast(pl.Int128).is_between(-(2**53), 2**53).all():
+        return False
+    return bool(series.n_unique() != cast.n_unique())

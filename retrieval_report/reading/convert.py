@@ -12,8 +12,10 @@ import polars as pl
 
 from retrieval_report.arguments import is_number
 from retrieval_report.errors import ColumnError, DataError
+from retrieval_report.reading.names import KINDS
+from retrieval_report.reading.results import as_array
 
-__all__ = ["to_polars"]
+__all__ = ["convert", "is_column"]
 
 _TEXT_COLUMNS = ("model", "query", "item", "label", "metric", "policy")
 _USED_COLUMNS = {
@@ -23,8 +25,8 @@ _USED_COLUMNS = {
 }
 
 
-def to_polars(frame: object, what: str) -> pl.DataFrame:
-    """Convert a frame of any library narwhals understands; values and row order are kept.
+def convert(frame: object, what: str) -> pl.DataFrame:
+    """Convert a frame of any library narwhals understands; values, column names and row order are kept.
 
     Parameters
     ----------
@@ -51,25 +53,25 @@ def to_polars(frame: object, what: str) -> pl.DataFrame:
 
     Examples
     --------
-    >>> to_polars({"query": ["q1", "q1"], "item": ["a", "b"], "distance": [0.5, 0.5]}, "rankings").shape
+    >>> convert({"query": ["q1", "q1"], "item": ["a", "b"], "distance": [0.5, 0.5]}, "rankings").shape
     (2, 3)
-    >>> to_polars([{"query": "q1"}], "rankings")
+    >>> convert([{"query": "q1"}], "rankings")
     Traceback (most recent call last):
     ...
     retrieval_report.errors.ColumnError: rankings: a list is no frame; for rows as dicts, pass
     pl.DataFrame(rows)
     """
-    converted = _convert(frame, what)
+    converted = _to_polars(frame, what)
     objects = [name for name, dtype in converted.schema.items() if dtype == pl.Object]
     for name in objects:
-        if name in _USED_COLUMNS:
+        if _is_used(name):
             raise ColumnError(_not_usable(what, name, "it holds Python objects"))
     converted = converted.drop(objects)
     categories = [name for name in _TEXT_COLUMNS if converted.schema.get(name) in (pl.Categorical, pl.Enum)]
     return converted.with_columns(pl.col(categories).cast(pl.String))
 
 
-def _convert(frame: object, what: str) -> pl.DataFrame:
+def _to_polars(frame: object, what: str) -> pl.DataFrame:
     native: Any = nw.to_native(frame, pass_through=True)
     if isinstance(native, pl.DataFrame):
         return native
@@ -102,11 +104,10 @@ def _from_arrow(native: Any, what: str) -> pl.DataFrame:
 
 def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
     for values in columns.values():
-        if not _is_column(values):
+        if not is_column(values):
             raise ColumnError(
-                f"{what}: a dict is read as columns, each a list of equal length; a run "
-                "{query: {item: score}} becomes a frame with pl.DataFrame([(query, item, score) for …], "
-                "schema=['query', 'item', 'score'], orient='row')"
+                f"{what}: a dict of columns has lists of equal length, not {type(values).__name__}; rankings and "
+                "judgements may also be {query: {item: number}}"
             )
     lengths = {str(name): len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -114,8 +115,13 @@ def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
     return _convert_columns([(str(name), values) for name, values in columns.items()], _series, what)
 
 
-def _is_column(values: object) -> bool:
-    alone = isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__")
+def is_column(values: object) -> bool:
+    """Whether this could be a column of a table: a list or array, no text, no dictionary, no table itself.
+
+    >>> is_column([1, 2]), is_column("ab"), is_column(pl.DataFrame())
+    (True, False, False)
+    """
+    alone = isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__") or hasattr(values, "columns")
     return not alone and getattr(values, "shape", None) != ()  # an array without dimensions has no length
 
 
@@ -147,7 +153,7 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
 def _series(name: str, values: Any) -> pl.Series:
     """A column; whole and broken numbers in one list are Float64, where that holds each of them."""
     if not isinstance(values, (list, tuple)):
-        return pl.Series(name, values)
+        return pl.Series(name, values if isinstance(values, pl.Series) else _held(values))
     if any(isinstance(value, Decimal) and not value.is_finite() for value in values):
         raise ValueError("it holds a decimal that is no number")  # Polars panics
     try:
@@ -156,6 +162,11 @@ def _series(name: str, values: Any) -> pl.Series:
         if not all(map(_is_float, values)):
             raise
         return pl.Series(name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
+
+
+def _held(values: Any) -> Any:
+    """An array, of a tensor too; what Polars takes by itself stays as it is."""
+    return as_array(values, "column") if hasattr(values, "__array__") and hasattr(values, "detach") else values
 
 
 def _is_float(value: Any) -> bool:
@@ -176,9 +187,14 @@ def _convert_columns(
                 f"{what}: column {name!r}: {error.object[:40]!r} is not Unicode: half a surrogate pair"
             ) from None
         except Exception as error:  # PyArrow's errors are no class that can be named here
-            if name in _USED_COLUMNS:
+            if _is_used(name):
                 raise ColumnError(_not_usable(what, name, _one_line(error))) from error
     return pl.DataFrame(converted)
+
+
+def _is_used(name: str) -> bool:
+    """Whether a column of this name could be one of ours."""
+    return name in _USED_COLUMNS or any(kind.knows(name) for kind in KINDS.values())
 
 
 def _not_usable(what: str, name: str, problem: str) -> str:
@@ -188,6 +204,10 @@ def _not_usable(what: str, name: str, problem: str) -> str:
 
 def _no_frame(frame: object, what: str) -> str:
     kind = type(frame).__name__
+    if hasattr(frame, "rankings"):  # Inputs, Study and their like
+        return f"{what}: a {kind} holds more than the {what}; pass all of it with **, as in evaluate(**inputs)"
+    if hasattr(frame, "__array__"):
+        return f"{what}: a {kind} is no frame; from_search makes one of the arrays that a search returns"
     if isinstance(frame, (list, tuple)):
         return f"{what}: a {kind} is no frame; for rows as dicts, pass pl.DataFrame(rows)"
     if isinstance(frame, str) or hasattr(frame, "__fspath__"):

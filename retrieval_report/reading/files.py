@@ -1,4 +1,4 @@
-"""The three readers: files in, contract frames out."""
+"""Open files in, contract frames out."""
 
 from __future__ import annotations
 
@@ -8,107 +8,25 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.errors import FileError, ParameterError, RetrievalReportWarning
+from retrieval_report.errors import FileError, RetrievalReportWarning
 from retrieval_report.reading.binary import read_binary
-from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.combine import Part, combine, name_runs
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.lines import read_ndjson
 from retrieval_report.reading.names import ID_COLUMNS, JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
-from retrieval_report.reading.sources import Source, base_name, find_files, open_source
+from retrieval_report.reading.sources import Source, base_name, folder_model
 from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 from retrieval_report.reading.values import TextTable, parse_values
 
 __all__ = [
     "column_names",
+    "contract_judgements",
+    "contract_rankings",
     "judgements_from",
     "queries_from",
     "rankings_from",
-    "read_judgements",
-    "read_queries",
-    "read_rankings",
 ]
-
-Paths = str | Path | Sequence[str | Path]
-
-
-def read_rankings(
-    path: Paths,
-    *,
-    columns: Mapping[str, str] | None = None,
-    model: str | None = None,
-    max_bytes: int | None = None,
-    max_rows: int | None = None,
-) -> pl.DataFrame:
-    r"""Read ranked lists (or counts) from files.
-
-    CSV, TSV, NDJSON and TREC runs, each also gzipped, Parquet and Arrow IPC (file or stream) are read. The
-    content decides which of these a file is; its name only helps where the content leaves a choice.
-
-    Parameters
-    ----------
-    path : str | Path | Sequence
-        A file, a glob, a folder (its files with known endings, sorted by name) or a list of these.
-    columns : Mapping[str, str] | None
-        Our column name → the name in the file, for example ``{"query": "q", "distance": "score"}``. The
-        usual names of other tools (``qid``, ``docno``, ``sim``, …) are recognised without it. The columns
-        of a TREC run are called query, iteration, item, rank, score and tag.
-    model : str | None
-        The model name of all rows, instead of the one in the files. Without it the name is the column
-        ``model`` (or ``run``, ``system``, ``tag``); the tag of a TREC run; else the file's name without its
-        ending.
-    max_bytes : int | None
-        Most bytes a gzipped file may unpack to. Default: 64 GiB, and past 256 MiB at most 250 times its size.
-    max_rows : int | None
-        Most rows of a Parquet or Arrow file, looked up before it is read. Default: 2³² - 1.
-
-    Returns
-    -------
-    pl.DataFrame
-        ``model`` (String), ``query`` and ``item`` (String; integers stay integers in Parquet and Arrow),
-        ``distance`` (smaller is nearer) or ``score`` (larger is nearer), and where the files have them
-        ``relevance``, ``mask``, ``weight``; then ``row`` (Int64), the position over all files, unless the
-        files bring their own ``row``. Files with a ``count`` column give counts: without ``row``, and
-        ``item`` may be absent. Other columns are left out.
-
-    Raises
-    ------
-    FileError
-        A file cannot be read as what it is; or two files would be the same model; or a file differs from the
-        ``<file>.sha256`` next to it (made by ``sha256sum file > file.sha256``).
-    ColumnError
-        A column is missing, can be meant by two names, or differs in type between files.
-    DataError
-        A value of a number column is no number.
-
-    Warns
-    -----
-    RetrievalReportWarning
-        A text file does not end with a newline, as a file does that was cut off while being written.
-
-    Notes
-    -----
-    Values are not judged here: NaN, null, duplicates and the like are refused by `evaluate`. In text files
-    every id is text (``007`` is not ``7``); a column of numbers is Int64 when all its values are integers,
-    else Float64; empty text and ``NA`` are null. An unquoted empty id is null, a quoted one is the empty
-    text.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     table, run = Path(folder) / "lsh-16.csv", Path(folder) / "bm25.run"
-    ...     _ = table.write_text("qid,docno,dist,rel\n007,a,3,1\n007,b,3,0\n")
-    ...     _ = run.write_text("q1 Q0 d1 1 7.5 BM25\nq1 Q0 d2 2 7.5 BM25\n")
-    ...     read_rankings(table).rows()
-    ...     read_rankings(f"{folder}/*.run").columns
-    [('lsh-16', '007', 'a', 3, 1, 0), ('lsh-16', '007', 'b', 3, 0, 1)]
-    ['model', 'query', 'item', 'score', 'row']
-    """
-    if model is not None and (not isinstance(model, str) or not model):
-        raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
-    sources = (open_source(file, max_bytes) for file in find_files(path, skip=("qrels",)))
-    return rankings_from(sources, columns=columns, model=model, max_rows=max_rows)
 
 
 def rankings_from(
@@ -116,6 +34,7 @@ def rankings_from(
     *,
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
+    name_by: str | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
     """What `read_rankings` makes of the files, once they are open; each is done with before the next."""
@@ -123,53 +42,14 @@ def rankings_from(
     for source in sources:
         form, frame = _read_source(source, RANKINGS, columns, max_rows)
         parts.append(_with_model(source.path, frame, model, tagged=form == "run"))
-    rankings = combine(parts)
+    return contract_rankings(combine(name_runs(parts, name_by)))
+
+
+def contract_rankings(rankings: pl.DataFrame) -> pl.DataFrame:
+    """The columns of the contract in its order, with the order of the rows in ``row``."""
     if "count" not in rankings.columns and "row" not in rankings.columns:
         rankings = rankings.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
     return rankings.select(name for name in RANKINGS.columns if name in rankings.columns)
-
-
-def read_judgements(
-    path: Paths,
-    *,
-    columns: Mapping[str, str] | None = None,
-    negative: str = "keep",
-    max_bytes: int | None = None,
-    max_rows: int | None = None,
-) -> pl.DataFrame:
-    r"""Read relevance judgements: TREC qrels, or a table in any format `read_rankings` reads.
-
-    Parameters
-    ----------
-    path, columns, max_bytes, max_rows
-        As in `read_rankings`. The columns of TREC qrels are called query, iteration, item and relevance.
-    negative : {"keep", "unjudged"}
-        What a negative relevance means.  ``keep`` keeps it, and the evaluation refuses it; ``unjudged``
-        drops the row, as trec_eval ignores such a judgement.
-
-    Returns
-    -------
-    pl.DataFrame
-        ``query``, ``item``, ``relevance`` (Int64, or Float64 where a value of a text file has a fraction).
-
-    Raises
-    ------
-    FileError, ColumnError, DataError
-        As in `read_rankings`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "qrels.txt"
-    ...     _ = file.write_text("# a comment\n301 0 FBIS3-1 1\n301 0 FBIS3-2 -1\n")
-    ...     read_judgements(file, negative="unjudged").rows()
-    [('301', 'FBIS3-1', 1)]
-    """
-    if negative not in ("keep", "unjudged"):
-        raise ParameterError(f"negative: expected 'keep' or 'unjudged', got {negative!r}")
-    sources = (open_source(file, max_bytes) for file in find_files(path, skip=("run",)))
-    return judgements_from(sources, columns=columns, negative=negative, max_rows=max_rows)
 
 
 def judgements_from(
@@ -181,48 +61,15 @@ def judgements_from(
 ) -> pl.DataFrame:
     """What `read_judgements` makes of the files, once they are open."""
     judgements = combine([Part(one.path, _read_source(one, JUDGEMENTS, columns, max_rows)[1]) for one in sources])
+    return contract_judgements(judgements, negative)
+
+
+def contract_judgements(judgements: pl.DataFrame, negative: str) -> pl.DataFrame:
+    """The columns of the contract; ``negative`` as in `read_judgements`."""
     if negative == "unjudged" and judgements.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
         judgements = judgements.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
     return judgements.select(list(JUDGEMENTS.columns))
-
-
-def read_queries(
-    path: Paths,
-    *,
-    columns: Mapping[str, str] | None = None,
-    max_bytes: int | None = None,
-    max_rows: int | None = None,
-) -> pl.DataFrame:
-    r"""Read the queries with what is known about each.
-
-    Parameters
-    ----------
-    path, columns, max_bytes, max_rows
-        As in `read_rankings`; there is no TREC form.
-
-    Returns
-    -------
-    pl.DataFrame
-        ``query``, and where the files have them ``label`` (String: the class of the query, for macro
-        means), ``weight`` and ``n_relevant`` (number of relevant items).
-
-    Raises
-    ------
-    FileError, ColumnError, DataError
-        As in `read_rankings`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "queries.tsv"
-    ...     _ = file.write_text("query_id\tlabel\n01\tseven\n02\tone\n")
-    ...     read_queries(file).rows()
-    [('01', 'seven'), ('02', 'one')]
-    """
-    sources = (open_source(file, max_bytes) for file in find_files(path, skip=("run", "qrels")))
-    return queries_from(sources, columns=columns, max_rows=max_rows)
 
 
 def queries_from(
@@ -308,6 +155,9 @@ def _text_ids(frame: pl.DataFrame) -> pl.DataFrame:
 def _with_model(path: Path, frame: pl.DataFrame, model: str | None, *, tagged: bool) -> Part:
     if model is not None:
         return Part(path, frame.with_columns(pl.lit(model).alias("model")))
+    folder = folder_model(path)
+    if folder is not None and (tagged or "model" not in frame.columns):
+        return Part(path, frame.with_columns(pl.lit(folder).alias("model")))
     if "model" in frame.columns:
         return Part(path, frame, tagged=tagged)
     name = base_name(path)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from retrieval_report.errors import ColumnError
 
-__all__ = ["ID_COLUMNS", "JUDGEMENTS", "QUERIES", "RANKINGS", "Kind", "match_columns"]
+__all__ = ["ID_COLUMNS", "JUDGEMENTS", "KINDS", "QUERIES", "RANKINGS", "Kind", "match_columns", "own_names"]
 
 ID_COLUMNS = ("model", "query", "item", "label")
 """Columns that name things: text in text files, never parsed."""
@@ -19,6 +19,7 @@ ID_COLUMNS = ("model", "query", "item", "label")
 _QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id")
 _ITEM = ("item", "item_id", "doc_id", "docid", "docno", "doc", "document", "document_id", "corpus_id")
 _RELEVANCE = ("relevance", "rel", "label", "grade")
+_ORDERS = ("distance", "score")
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,18 @@ class Kind:
         Our column names in the order of the contract, each with every name it is recognised by.
     required : tuple[str, ...]
         Names that must be there; alternatives are joined by "|".
+    last : tuple[str, ...]
+        Names that count only where no other name is there that could be meant.
     """
 
     name: str
     columns: Mapping[str, tuple[str, ...]]
     required: tuple[str, ...]
+    last: tuple[str, ...] = ()
+
+    def knows(self, name: object) -> bool:
+        """Whether this could be the name of one of our columns."""
+        return isinstance(name, str) and any(_normal(name) in known for known in self.columns.values())
 
     def missing(self, present: Mapping[str, str]) -> list[str]:
         """List the required entries that `present` does not fulfil; rows that are counts have no item."""
@@ -62,13 +70,18 @@ RANKINGS = Kind(
     required=("query", "item", "distance|score"),
 )
 JUDGEMENTS = Kind(
-    "judgements", {"query": _QUERY, "item": _ITEM, "relevance": _RELEVANCE}, ("query", "item", "relevance")
+    "judgements",
+    {"query": _QUERY, "item": _ITEM, "relevance": (*_RELEVANCE, "score")},
+    ("query", "item", "relevance"),
+    last=("score",),  # what BEIR calls the relevance in its qrels
 )
 QUERIES = Kind(
     "queries",
     {"query": _QUERY, "label": ("label",), "weight": ("weight",), "n_relevant": ("n_relevant",)},
     required=("query",),
 )
+KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "queries": QUERIES}
+"""What a function calls a frame → what the frame is."""
 
 
 def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, place: str) -> dict[str, str]:
@@ -115,6 +128,25 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
     return {name: matched[name] for name in kind.columns if name in matched}
 
 
+def own_names(found: Sequence[str], kind: Kind, place: str, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Say which column of a frame stands for which of ours; unlike a file, a frame may lack some or have its own extra.
+
+    A column that has our name is that column, whatever else there is; the other names of other tools count where it
+    is absent. Parameters and errors are those of `match_columns`, which demands more.
+
+    >>> own_names(["qid", "item", "doc", "score", "sim"], RANKINGS, "rankings")
+    {'query': 'qid', 'item': 'item', 'score': 'score'}
+    """
+    mapped = _mapped(found, kind, columns or {}, place)
+    taken = set(mapped.values())
+    one_order = {"distance", "score"} & set(mapped)
+    for name in kind.columns:
+        if name in found and name not in mapped and name not in taken and not (one_order and name in _ORDERS):
+            mapped[name] = name
+    mapped.update(_recognised(found, kind, mapped, place))
+    return {name: mapped[name] for name in kind.columns if name in mapped}
+
+
 def _normal(name: str) -> str:
     return name.strip("\ufeff \t\r\n\xa0").casefold().replace("-", "_").replace(" ", "_")
 
@@ -131,7 +163,7 @@ def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], place:
         if ours not in kind.columns:
             raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}")
         if theirs not in found:
-            raise ColumnError(f"{place}: columns={{{ours!r}: {theirs!r}}}, but the file has {list(found)}")
+            raise ColumnError(f"{place}: columns={{{ours!r}: {theirs!r}}}, but its columns are {list(found)}")
     if len(set(columns.values())) < len(columns):
         raise ColumnError(f"columns={dict(columns)!r} uses one column of the file twice")
     if "distance" in columns and "score" in columns:
@@ -147,6 +179,8 @@ def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], pla
         if ours in mapped or (ours in ("distance", "score") and {"distance", "score"} & set(mapped)):
             continue
         candidates = [name for name in found if name not in taken and _normal(name) in known]
+        if len(candidates) > 1:
+            candidates = [name for name in candidates if _normal(name) not in kind.last]
         if len(candidates) > 1:
             raise ColumnError(
                 f"{place}: columns {candidates} can all be meant by {ours!r}; "

@@ -17,10 +17,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import unquote
 
 from retrieval_report.errors import FileError, ParameterError
 
-__all__ = ["ENDINGS", "MAX_BYTES", "Source", "base_name", "ending", "find_files", "open_source", "source_of"]
+__all__ = [
+    "ENDINGS",
+    "MAX_BYTES",
+    "Source",
+    "base_name",
+    "ending",
+    "find_files",
+    "folder_model",
+    "is_path",
+    "open_source",
+    "source_of",
+]
 
 MAX_BYTES = 64 * 2**30
 """Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
@@ -49,6 +61,7 @@ ENDINGS = {
 }
 """File endings that are taken from a folder, with or without ``.gz``; other endings are read when named."""
 _SIDE_FILE = ".sha256"
+_MODEL_FOLDER = "model="
 _COMPRESSED = {b"PK\x03\x04": "a zip archive", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
 
@@ -107,6 +120,31 @@ def base_name(path: Path) -> str:
     return _without(name, ending(path)) or path.name
 
 
+def folder_model(path: Path) -> str | None:
+    """Return the model that a folder ``model=…`` above the file names, as Spark writes and reads them, or None.
+
+    >>> folder_model(Path("runs/model=lsh%3A16/part-0.parquet")), folder_model(Path("runs/lsh.parquet"))
+    ('lsh:16', None)
+    """
+    named = [folder for folder in path.parts[:-1] if _is_model_folder(folder)]
+    return unquote(named[-1].removeprefix(_MODEL_FOLDER)) if named else None
+
+
+def _is_model_folder(name: str) -> bool:
+    return name.startswith(_MODEL_FOLDER) and len(name) > len(_MODEL_FOLDER)
+
+
+def is_path(given: object) -> bool:
+    """Whether this names files: a path, or several.
+
+    >>> is_path("rankings.parquet"), is_path(["a.parquet", Path("b.parquet")]), is_path([{"query": "q"}]), is_path([])
+    (True, True, False, False)
+    """
+    several = isinstance(given, list | tuple) and len(given) > 0
+    paths = given if several else [given]
+    return all(isinstance(path, str | Path) for path in paths)  # type: ignore[attr-defined]
+
+
 def _without(name: str, suffix: str) -> str:
     return name[: len(name) - len(suffix)] if suffix and name.lower().endswith(suffix) else name
 
@@ -118,8 +156,8 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
     ----------
     path : str | Path | Sequence of these
         A file; a glob (``*``, ``?``, ``[…]``, ``**``); a folder, whose files with known endings are taken
-        in the order of their names, without its subfolders and hidden files; or a list, taken in its own
-        order.
+        in the order of their names, with those of its subfolders ``model=…`` but of no others, and without
+        hidden files; or a list, taken in its own order.
     skip : Iterable[str]
         Formats (values of `ENDINGS`) that are left out of a folder.
 
@@ -157,8 +195,12 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
         entries = sorted(path.iterdir(), key=lambda entry: entry.name)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
-    files = [entry for entry in entries if ENDINGS.get(ending(entry), "txt") not in {*skip, "txt"}]
-    files = [file for file in files if not file.name.startswith((".", "_")) and file.is_file()]
+    files = []
+    for entry in entries:
+        if _is_model_folder(entry.name) and entry.is_dir():
+            files += _expand(entry, skip)
+        elif ENDINGS.get(ending(entry), "txt") not in {*skip, "txt"} and not entry.name.startswith((".", "_")):
+            files += [entry] if entry.is_file() else []
     if not files:
         raise FileError(f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + .gz)")
     return files

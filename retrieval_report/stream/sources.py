@@ -13,12 +13,12 @@ import polars as pl
 from retrieval_report.errors import ColumnError, DataError, FileError, OutputError, ParameterError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.formats import detect_format
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.frames import matched_columns, renamed, to_polars
 from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
-from retrieval_report.reading.sources import base_name, find_files, open_source
+from retrieval_report.reading.sources import base_name, find_files, folder_model, is_path, open_source
 from retrieval_report.stream.scratch import Scratch
 
-__all__ = ["File", "Table", "is_path", "is_streamed", "naming", "open_table"]
+__all__ = ["File", "Table", "is_streamed", "naming", "open_table"]
 
 PIECE_ROWS = 2_000_000  # rows of a file that holds a piece of a large lazy frame
 
@@ -83,17 +83,6 @@ def naming(path: Path | None) -> Iterator[None]:
         raise FileError(f"{path}: damaged or cut-off file: {reason[:200]}") from error
 
 
-def is_path(rankings: object) -> bool:
-    """Whether this names files: a path, or several.
-
-    >>> is_path("rankings.parquet"), is_path(["a.parquet", Path("b.parquet")]), is_path([{"query": "q"}]), is_path([])
-    (True, True, False, False)
-    """
-    several = isinstance(rankings, list | tuple) and len(rankings) > 0
-    paths = rankings if several else [rankings]
-    return all(isinstance(path, str | Path) for path in paths)  # type: ignore[attr-defined]
-
-
 def is_streamed(rankings: object) -> bool:
     """Whether rankings are read part by part: paths, and lazy frames."""
     return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
@@ -147,8 +136,10 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
     try:
         schema = frame.collect_schema()
         given = pl.DataFrame(schema=schema)
-        known = [_column(name, name, schema[name]) for name in RANKINGS.columns if name in schema]
-        empty = given.select(known)
+        matched = matched_columns(given, RANKINGS, "rankings")
+        known = [_column(ours, theirs, schema[theirs]) for ours, theirs in matched.items()]
+        given = renamed(given, matched, RANKINGS)
+        empty = given.select(_column(name, name, given.schema[name]) for name in matched)
         batches = frame.select(known).collect_batches(maintain_order=True)
         held, rows = [empty], 0
         for batch in batches:
@@ -203,9 +194,10 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
     found = [_column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()]
     if "model" in chosen and model is None:
         return File(path, frame, tuple(found), rows)
-    name = base_name(path) if model is None else model
+    given = model if model is not None else folder_model(path)
+    name = base_name(path) if given is None else given
     found = [pl.lit(name).alias("model"), *(found[1:] if "model" in chosen else found)]
-    return File(path, frame, tuple(found), rows, name, model is None)
+    return File(path, frame, tuple(found), rows, name, given is None)
 
 
 def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:

@@ -1,0 +1,174 @@
+"""Whatever a user holds → one Polars frame under our names: the way into the package for objects in memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.errors import ColumnError
+from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.convert import convert, is_column
+from retrieval_report.reading.files import judgements_from, queries_from, rankings_from
+from retrieval_report.reading.names import JUDGEMENTS, KINDS, RANKINGS, Kind, own_names
+from retrieval_report.reading.objects import is_nested, name_of, nested_frame, record_columns, unwrapped
+from retrieval_report.reading.results import is_search_result, results_frame
+from retrieval_report.reading.sources import find_files, is_path, open_source
+
+__all__ = ["matched_columns", "renamed", "to_polars"]
+
+VALUES = {"rankings": "score", "judgements": "relevance"}  # what a dictionary {query: {item: number}} holds
+
+
+def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """Make one Polars frame of what holds rankings, judgements, queries, or anything else that is a frame.
+
+    Parameters
+    ----------
+    given : object
+        A frame of any library that narwhals or Arrow's stream interface covers, or a dict of columns. Of rankings,
+        judgements and queries also the paths of files. Of rankings and judgements also ``{query: {item: number}}``,
+        a ``Run`` or ``Qrels`` of ranx, or an iterable of named tuples such as ir_measures'. Of rankings also
+        (distances, indices), or a dict of model → any of these.
+    what : str
+        "rankings", "judgements" or "queries", whose columns are recognised by the usual names of other tools; or what
+        else messages should call it.
+    columns : Mapping[str, str] | None
+        Our column name → the name in the frame, where the caller decides.
+
+    Returns
+    -------
+    pl.DataFrame
+        Columns we know are under our names, a column that has such a name already before all others; other columns
+        stay as they are. For values, see `convert`.
+
+    Raises
+    ------
+    ColumnError
+        No frame, two columns that could be meant, or a column of Python objects or mixed types.
+    DataError
+        A text that is not Unicode; a lazy frame that cannot be computed.
+
+    Examples
+    --------
+    >>> to_polars({"qid": ["q1", "q1"], "docno": ["a", "b"], "score": [2, 1]}, "rankings").columns
+    ['query', 'item', 'score']
+    >>> to_polars({"bm25": {"q1": {"a": 2.5}}, "bits": {"q1": {"a": 7}}}, "rankings").rows()
+    [('bm25', 'q1', 'a', 2.5), ('bits', 'q1', 'a', 7.0)]
+    """
+    kind = KINDS.get(what)
+    return convert(given, what) if kind is None else _of_kind(given, kind, what, columns)
+
+
+def _of_kind(given: object, kind: Kind, what: str, columns: Mapping[str, str] | None) -> pl.DataFrame:
+    if is_path(given):
+        return _from_files(given, kind, columns)
+    name, held = name_of(given), unwrapped(given)
+    if kind is RANKINGS and is_models(held):
+        return _of_models(held, columns)
+    frame = _table(held, kind, what)
+    frame = renamed(frame, matched_columns(frame, kind, what, columns), kind)
+    if name is None or "model" in frame.columns:
+        return frame
+    return frame.select(pl.lit(name).alias("model"), pl.all())
+
+
+def _from_files(path: object, kind: Kind, columns: Mapping[str, str] | None, model: str | None = None) -> pl.DataFrame:
+    """What the readers make of files."""
+    if kind is RANKINGS:
+        sources = map(open_source, find_files(path, skip=("qrels",)))
+        return rankings_from(sources, columns=columns, model=model)
+    if kind is JUDGEMENTS:
+        return judgements_from(map(open_source, find_files(path, skip=("run",))), columns=columns)
+    return queries_from(map(open_source, find_files(path, skip=("run", "qrels"))), columns=columns)
+
+
+def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
+    """One object as a frame, under the names it has itself."""
+    value = VALUES.get(kind.name)
+    if value is not None and is_nested(held):
+        return nested_frame(held, value, what)
+    if kind is RANKINGS and is_search_result(held):
+        return results_frame(held, what)
+    if value is not None and _holds_records(held):
+        return convert(record_columns(held, what), what)
+    return convert(held, what)
+
+
+def _holds_records(held: object) -> bool:
+    """Whether this may be an iterable of named tuples; an iterator is not looked into, for that would use it up."""
+    if isinstance(held, list | tuple):
+        return bool(held) and hasattr(held[0], "_fields")
+    return isinstance(held, Iterable) and hasattr(held, "__next__") and not hasattr(held, "__arrow_c_stream__")
+
+
+def is_models(held: object) -> bool:
+    """Whether this is model → whatever holds its rankings, or a list of runs that have names.
+
+    >>> is_models({"query": ["q"], "item": ["a"]}), is_models({"bm25": pl.DataFrame()}), is_models({"q": {"a": 1}})
+    (False, True, False)
+    """
+    if isinstance(held, list | tuple):
+        return bool(held) and all(name_of(run) is not None for run in held)
+    if not isinstance(held, Mapping) or not held or is_nested(held):
+        return False
+    if any(RANKINGS.knows(name) and _is_columnar(value) for name, value in held.items()):
+        return False
+    return all(map(is_path, held.values())) or not all(map(_is_flat, held.values()))
+
+
+def _is_columnar(values: Any) -> bool:
+    """Whether this is a column, or a plain value that somebody took for one."""
+    plain = isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()
+    return plain or (is_column(unwrapped(values)) and not _holds_records(values))
+
+
+def _is_flat(values: Any) -> bool:
+    """Whether this is a column of plain values."""
+    if not _is_columnar(values):
+        return False
+    first = [values] if np.ndim(values) == 0 else itertools.islice(values, 1)
+    return all(isinstance(value, str | int | float | np.generic) or value is None for value in first)
+
+
+def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
+    """The rows of all models below each other, in the order given."""
+    entries = held.items() if isinstance(held, Mapping) else [(name_of(run), run) for run in held]
+    parts = []
+    for model, given in entries:
+        if not isinstance(model, str) or not model:
+            raise ColumnError(f"rankings: {model!r} is no name of a model, in a dict of model → rankings")
+        if is_path(given):
+            frame = _from_files(given, RANKINGS, columns, model)
+        else:
+            frame = _of_kind(given, RANKINGS, f"model {model!r}", columns)
+        known = [name for name in RANKINGS.columns if name in frame.columns and name not in ("model", "row")]
+        frame = frame.sort("row", maintain_order=True) if "row" in frame.columns else frame
+        parts.append(Part(f"model {model!r}", frame.select(pl.lit(model).alias("model"), *known)))
+    return combine(parts)
+
+
+def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.DataFrame:
+    """Our columns under our names, others as they are; a column that only looks like one of ours is gone."""
+    if all(ours == theirs for ours, theirs in matched.items()) and not set(kind.columns) & set(frame.columns) - {
+        *matched
+    }:
+        return frame
+    others = [name for name in frame.columns if name not in matched.values() and name not in kind.columns]
+    return frame.select(*(pl.col(theirs).alias(ours) for ours, theirs in matched.items()), *others)
+
+
+def matched_columns(
+    frame: pl.DataFrame, kind: Kind, what: str, columns: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Our column → the column of a frame that stands for it, where there is one."""
+    matched = own_names(frame.columns, kind, what, columns)
+    theirs = matched.get("relevance")
+    if kind is RANKINGS and theirs not in (None, "relevance") and "relevance" not in (columns or {}):
+        dtype = frame.schema[theirs]  # a label in words is the class of the row, no relevance
+        if not (dtype.is_numeric() or dtype == pl.Boolean):
+            del matched["relevance"]
+    return matched

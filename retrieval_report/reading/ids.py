@@ -1,0 +1,68 @@
+"""When text and whole numbers are the same ids: '7' of a text file is 7 of a frame, '007' is neither.
+
+A text file cannot say that an id is a number, so its ids are text. They are taken as the numbers of another frame only
+where every one of them is spelt as its number, for then no two ids can merge.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.errors import KeyMismatchError
+
+__all__ = ["SPELT_AS_NUMBER", "in_kind_of", "spelt_otherwise"]
+
+SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
+"""Whole numbers as they are written; 38 digits are what 128 bits hold."""
+
+
+def spelt_otherwise(ids: pl.Series) -> str | None:
+    """The first text that is no whole number, or not written as that number is, or None.
+
+    >>> spelt_otherwise(pl.Series(["7", "-12", "0"])), spelt_otherwise(pl.Series(["7", "007"]))
+    (None, '007')
+    """
+    odd = ids.filter(~ids.str.contains(SPELT_AS_NUMBER))
+    return None if odd.is_empty() else str(odd[0])
+
+
+def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl.Series:
+    """The ids ``given`` as text or as whole numbers, whichever ``wanted`` are; nulls stay.
+
+    Parameters
+    ----------
+    wanted, given : pl.Series
+        Ids of the same thing in two frames.
+    what, other : str
+        What messages call the two frames.
+
+    Raises
+    ------
+    KeyMismatchError
+        One is text, the other numbers, and a text is not spelt as its number.
+
+    Examples
+    --------
+    >>> in_kind_of(pl.Series("query", [7, 12]), pl.Series(["7", "12"]), "rankings", "judgements").to_list()
+    [7, 12]
+    >>> in_kind_of(pl.Series("query", [7, 12]), pl.Series(["007", "12"]), "rankings", "judgements")
+    Traceback (most recent call last):
+    retrieval_report.errors.KeyMismatchError: column 'query' is Int64 in the rankings and String in the judgements, \
+where '007' is not spelt as a number is; such ids are never cast ('007' and '7' would merge): make both text or both \
+whole numbers
+    """
+    if wanted.dtype.is_integer() == given.dtype.is_integer():
+        return given
+    odd = spelt_otherwise(given if wanted.dtype.is_integer() else wanted)
+    if odd is not None:
+        place = other if wanted.dtype.is_integer() else what
+        raise KeyMismatchError(
+            f"column {wanted.name!r} is {wanted.dtype} in the {what} and {given.dtype} in the {other}, where "
+            f"{odd!r}{'' if place == other else f' of the {what}'} is not spelt as a number is; such ids are never "
+            "cast ('007' and '7' would merge): make both text or both whole numbers"
+        )
+    if not wanted.dtype.is_integer():
+        return given.cast(pl.String)
+    wide = given.cast(pl.Int128)
+    fits = wide.is_between(-(2**63), 2**63 - 1).all()
+    return wide.cast(pl.Int64) if fits else wide

@@ -1,0 +1,128 @@
+"""Runs and judgements that are no frames → columns: nested dictionaries, runs of ranx, iterables of records.
+
+Nothing of pytrec_eval, ranx or ir_measures is imported: what they hold is recognised by its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.errors import ColumnError, DataError
+
+__all__ = ["is_nested", "name_of", "nested_frame", "record_columns", "unwrapped"]
+
+Nested = Mapping[Any, Mapping[Any, Any]]
+
+
+def unwrapped(given: object) -> object:
+    """What a run or qrels object of ranx holds, as a dictionary; anything else as it is.
+
+    >>> class Run:
+    ...     run, name = {"q1": {"a": 1.5}}, "bm25"
+    >>> unwrapped(Run()), unwrapped("bm25")
+    ({'q1': {'a': 1.5}}, 'bm25')
+    """
+    for attribute in ("run", "qrels"):
+        held = getattr(given, attribute, None)
+        if isinstance(held, Mapping):
+            return {query: dict(items) for query, items in held.items()}
+    return given
+
+
+def name_of(given: object) -> str | None:
+    """The name that a run of ranx carries, or None."""
+    name = getattr(given, "name", None) if isinstance(getattr(given, "run", None), Mapping) else None
+    return name if isinstance(name, str) and name else None
+
+
+def is_nested(given: object) -> bool:
+    """Whether this is ``{query: {item: number}}``, as pytrec_eval and ranx take runs and judgements.
+
+    >>> is_nested({"q1": {}, "q2": {"a": 1.5}}), is_nested({"query": ["q1"]}), is_nested({"bm25": {"q1": {"a": 1.5}}})
+    (True, False, False)
+    """
+    if not isinstance(given, Mapping) or not given:
+        return False
+    if not all(isinstance(items, Mapping) for items in given.values()):
+        return False
+    values = next((list(items.values()) for items in given.values() if items), [])
+    return all(_is_scalar(value) for value in values)
+
+
+def _is_scalar(value: object) -> bool:
+    return value is None or isinstance(value, int | float | np.number | np.bool_)
+
+
+def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
+    """The rows of ``{query: {item: number}}`` in their order, as ``query``, ``item`` and the column ``value``.
+
+    Raises
+    ------
+    DataError
+        Ids that are partly text and partly numbers; values that are no numbers.
+
+    Examples
+    --------
+    >>> nested_frame({"q1": {"a": 1.5, "b": 2}}, "score", "rankings").rows()
+    [('q1', 'a', 1.5), ('q1', 'b', 2.0)]
+    """
+    counts = [len(items) for items in given.values()]
+    queries = pl.Series("query", np.repeat(np.arange(len(counts), dtype=np.uint32), counts))
+    ids = _ids("query", list(given), what)
+    items = _ids("item", list(chain.from_iterable(given.values())), what)
+    values = _numbers(value, list(chain.from_iterable(items.values() for items in given.values())), what)
+    return pl.DataFrame([ids.gather(queries), items, values])
+
+
+def _ids(name: str, values: list[Any], what: str) -> pl.Series:
+    try:
+        series = pl.Series(name, values)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        raise DataError(f"{what}: column {name!r}: ids are all text or all whole numbers") from None
+    except UnicodeEncodeError as error:
+        raise DataError(f"{what}: column {name!r}: {error.object[:40]!r} is half of a surrogate pair") from None
+    return series.cast(pl.String) if series.dtype == pl.Null else series
+
+
+def _numbers(name: str, values: list[Any], what: str) -> pl.Series:
+    """Numbers as the type that holds them all: whole ones stay whole where all of them are."""
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    odd = next((value for value in plain if not _is_scalar(value)), None)
+    if odd is not None:
+        raise DataError(f"{what}: {odd!r} among the numbers of a dictionary")
+    if any(isinstance(value, float) for value in plain):
+        merged = next((value for value in plain if isinstance(value, int) and int(float(value)) != value), None)
+        if merged is not None:
+            raise DataError(f"{what}: {merged} among fractions: Float64 cannot hold it, and neighbours would tie")
+        return pl.Series(name, [None if value is None else float(value) for value in plain], dtype=pl.Float64)
+    try:
+        return pl.Series(name, plain)
+    except OverflowError:
+        raise DataError(f"{what}: whole numbers beyond 64 bits") from None
+
+
+def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
+    """The columns of an iterable of named tuples, such as ir_measures' ``ScoredDoc`` and ``Qrel``.
+
+    >>> from typing import NamedTuple
+    >>> class ScoredDoc(NamedTuple):
+    ...     query_id: str
+    ...     doc_id: str
+    ...     score: float
+    >>> record_columns(iter([ScoredDoc("q1", "a", 0.5), ScoredDoc("q1", "b", 0.5)]), "rankings")
+    {'query_id': ['q1', 'q1'], 'doc_id': ['a', 'b'], 'score': [0.5, 0.5]}
+    """
+    rows = list(given)
+    names = getattr(rows[0], "_fields", None) if rows else None
+    if names is None:
+        first = f"first {rows[0]!r:.60}" if rows else "nothing in it"
+        raise ColumnError(f"{what}: a {type(given).__name__} is no frame and holds no named tuples ({first})")
+    odd = next((row for row in rows if getattr(row, "_fields", None) != names), None)
+    if odd is not None:
+        raise ColumnError(f"{what}: {odd!r:.60} among records of {names}")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

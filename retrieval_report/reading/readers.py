@@ -1,0 +1,238 @@
+"""The three readers: files, or whatever a user holds, in; contract frames out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path  # noqa: F401 - the examples use it
+
+import polars as pl
+
+from retrieval_report.checking import check_choice
+from retrieval_report.errors import ColumnError, ParameterError
+from retrieval_report.reading.files import (
+    contract_judgements,
+    contract_rankings,
+    judgements_from,
+    queries_from,
+    rankings_from,
+)
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind
+from retrieval_report.reading.sources import find_files, is_path, open_source
+
+__all__ = ["read_judgements", "read_queries", "read_rankings"]
+
+
+def read_rankings(
+    source: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    model: str | None = None,
+    name_by: str | None = None,
+    max_bytes: int | None = None,
+    max_rows: int | None = None,
+) -> pl.DataFrame:
+    r"""Read ranked lists (or counts) from files, or from whatever holds them in memory.
+
+    CSV, TSV, NDJSON and TREC runs, each also gzipped, Parquet and Arrow IPC (file or stream) are read, and the
+    predictions that MTEB and sentence-transformers save. The content decides which of these a file is; its name only
+    helps where the content leaves a choice.
+
+    Parameters
+    ----------
+    source : path, frame, dictionary or iterable
+        - A file, a glob, a folder (its files with known endings, sorted by name, and those in its folders
+          ``model=<name>``) or a list of these.
+        - A frame: Polars, pandas, PyArrow, DuckDB; or a dict of columns.
+        - ``{query: {item: score}}``, as pytrec_eval and BEIR have it; a ``Run`` of ranx, or a list of them.
+        - An iterable of named tuples: ``ScoredDoc`` of ir_measures.
+        - What a search returned: ``(distances, indices)`` of FAISS or scikit-learn, ``(labels, distances)`` of
+          hnswlib, matches of usearch. Queries are 0, 1, …, items are the indices, and −1 is no result. For scores,
+          labels and matrices there is `from_search`.
+        - A dictionary model → any of these.
+    columns : Mapping[str, str] | None
+        Our column name → the name in the source, for example ``{"query": "q", "distance": "score"}``. The
+        usual names of other tools (``qid``, ``docno``, ``sim``, …) are recognised without it. The columns
+        of a TREC run are called query, iteration, item, rank, score and tag, those of a dictionary query, item and
+        score.
+    model : str | None
+        The model name of all rows, instead of the one in the source. Without it the name is the column
+        ``model`` (or ``run``, ``system``, ``tag``); the tag of a TREC run; the folder ``model=<name>``; the file's
+        name without its ending; the name of a ``Run``; else ``model``.
+    name_by : {"tag", "file"} | None
+        What names a TREC run. None: its tag, but its file where several files have one tag and rank the same query.
+    max_bytes : int | None
+        Most bytes a gzipped file may unpack to. Default: 64 GiB, and past 256 MiB at most 250 times its size.
+    max_rows : int | None
+        Most rows of a Parquet or Arrow file, looked up before it is read. Default: 2³² - 1.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``model`` (String), ``query`` and ``item`` (String; integers stay integers in Parquet, Arrow and frames),
+        ``distance`` (smaller is nearer) or ``score`` (larger is nearer), and where the files have them
+        ``relevance``, ``mask``, ``weight``; then ``row`` (Int64), the position over all rows, unless the
+        source brings its own ``row``. Numbers of different types become one that keeps their order. Files
+        with a ``count`` column give counts: without ``row``, and
+        ``item`` may be absent. Other columns are left out.
+
+    Raises
+    ------
+    FileError
+        A file cannot be read as what it is; or two files would be the same model; or a file differs from the
+        ``<file>.sha256`` next to it (made by ``sha256sum file > file.sha256``).
+    ColumnError
+        A column is missing, can be meant by two names, or differs in type between files.
+    DataError
+        A value of a number column is no number.
+
+    Warns
+    -----
+    RetrievalReportWarning
+        A text file does not end with a newline, as a file does that was cut off while being written; TREC runs with
+        one tag are named after their files; distances fall where a search sorts them.
+
+    Notes
+    -----
+    Values are not judged here: NaN, null, duplicates and the like are refused by `evaluate`. In text files
+    every id is text (``007`` is not ``7``); a column of numbers is Int64 when all its values are integers,
+    else Float64; empty text and ``NA`` are null. An unquoted empty id is null, a quoted one is the empty
+    text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table, run = Path(folder) / "lsh-16.csv", Path(folder) / "bm25.run"
+    ...     _ = table.write_text("qid,docno,dist,rel\n007,a,3,1\n007,b,3,0\n")
+    ...     _ = run.write_text("q1 Q0 d1 1 7.5 BM25\nq1 Q0 d2 2 7.5 BM25\n")
+    ...     read_rankings(table).rows()
+    ...     read_rankings(f"{folder}/*.run").columns
+    [('lsh-16', '007', 'a', 3, 1, 0), ('lsh-16', '007', 'b', 3, 0, 1)]
+    ['model', 'query', 'item', 'score', 'row']
+    >>> read_rankings({"bm25": {"q1": {"a": 7.5}}, "lsh": {"q1": {"a": 3}}}).rows()
+    [('bm25', 'q1', 'a', 7.5, 0), ('lsh', 'q1', 'a', 3.0, 1)]
+    """
+    if model is not None and (not isinstance(model, str) or not model):
+        raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
+    if name_by is not None:
+        check_choice("name_by", name_by, ("tag", "file"))
+    if _is_files(source):
+        sources = (open_source(file, max_bytes) for file in find_files(source, skip=("qrels",)))
+        return rankings_from(sources, columns=columns, model=model, name_by=name_by, max_rows=max_rows)
+    frame = _held(source, RANKINGS, columns)
+    if model is not None or "model" not in frame.columns:
+        frame = frame.with_columns(pl.lit(model or "model").alias("model"))
+    return contract_rankings(frame)
+
+
+def read_judgements(
+    source: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    negative: str = "keep",
+    max_bytes: int | None = None,
+    max_rows: int | None = None,
+) -> pl.DataFrame:
+    r"""Read relevance judgements: TREC qrels, a table in any format `read_rankings` reads, or what is in memory.
+
+    Parameters
+    ----------
+    source : path, frame, dictionary or iterable
+        Files or frames as in `read_rankings`; ``{query: {item: relevance}}``; ``Qrels`` of ranx; ``Qrel`` tuples of
+        ir_measures.
+    columns, max_bytes, max_rows
+        As in `read_rankings`. The columns of TREC qrels are called query, iteration, item and relevance.
+    negative : {"keep", "unjudged"}
+        What a negative relevance means.  ``keep`` keeps it, and the evaluation refuses it; ``unjudged``
+        drops the row, as trec_eval ignores such a judgement.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``query``, ``item``, ``relevance`` (Int64, or Float64 where a value of a text file has a fraction).
+
+    Raises
+    ------
+    FileError, ColumnError, DataError
+        As in `read_rankings`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "qrels.txt"
+    ...     _ = file.write_text("# a comment\n301 0 FBIS3-1 1\n301 0 FBIS3-2 -1\n")
+    ...     read_judgements(file, negative="unjudged").rows()
+    [('301', 'FBIS3-1', 1)]
+    >>> read_judgements({"q1": {"a": 1, "b": 0}}).rows()
+    [('q1', 'a', 1), ('q1', 'b', 0)]
+    """
+    if negative not in ("keep", "unjudged"):
+        raise ParameterError(f"negative: expected 'keep' or 'unjudged', got {negative!r}")
+    if _is_files(source):
+        sources = (open_source(file, max_bytes) for file in find_files(source, skip=("run",)))
+        return judgements_from(sources, columns=columns, negative=negative, max_rows=max_rows)
+    return contract_judgements(_held(source, JUDGEMENTS, columns), negative)
+
+
+def read_queries(
+    source: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
+    max_rows: int | None = None,
+) -> pl.DataFrame:
+    r"""Read the queries with what is known about each.
+
+    Parameters
+    ----------
+    source : path or frame
+        Files or frames as in `read_rankings`; there is no TREC form.
+    columns, max_bytes, max_rows
+        As in `read_rankings`.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``query``, and where the files have them ``label`` (String: the class of the query, for macro
+        means), ``weight`` and ``n_relevant`` (number of relevant items).
+
+    Raises
+    ------
+    FileError, ColumnError, DataError
+        As in `read_rankings`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "queries.tsv"
+    ...     _ = file.write_text("query_id\tlabel\n01\tseven\n02\tone\n")
+    ...     read_queries(file).rows()
+    [('01', 'seven'), ('02', 'one')]
+    """
+    if _is_files(source):
+        sources = (open_source(file, max_bytes) for file in find_files(source, skip=("run", "qrels")))
+        return queries_from(sources, columns=columns, max_rows=max_rows)
+    frame = _held(source, QUERIES, columns)
+    return frame.select(name for name in QUERIES.columns if name in frame.columns)
+
+
+def _is_files(source: object) -> bool:
+    """Whether this names files; an empty list names none, which is an error of its own."""
+    return is_path(source) or (isinstance(source, list | tuple) and not source)
+
+
+def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:
+    """A frame of what is in memory, with all columns that its kind needs."""
+    frame = to_polars(source, kind.name, columns)
+    missing = kind.missing({name: name for name in frame.columns})
+    if missing:
+        raise ColumnError(f"the {kind.name} lack {' and '.join(missing)}; found {frame.columns}{_say(kind, missing)}")
+    return frame
+
+
+def _say(kind: Kind, missing: Sequence[str]) -> str:
+    known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for entry in missing for name in entry.split("|"))
+    return f", recognised are {known}"

@@ -1,0 +1,241 @@
+"""What a search returns as arrays → flat columns: (distances, indices), matrices, rows of unequal length, tensors.
+
+Nothing of FAISS, usearch, hnswlib, scikit-learn or torch is imported: results are recognised by their shape, and
+tensors come through NumPy's array protocol.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
+
+__all__ = [
+    "NO_RESULT",
+    "Results",
+    "as_array",
+    "is_search_result",
+    "read_results",
+    "results_frame",
+    "series_of",
+    "warn_of_direction",
+]
+
+NO_RESULT = -1
+"""The index that FAISS and others return where they found no more."""
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of one search, in the order received; all arrays are of one length.
+
+    Attributes
+    ----------
+    query : NDArray
+        Which query, counted from 0.
+    item : NDArray
+        Which item: the index (or key) that the search returned, or the column of a matrix.
+    value : NDArray
+        Distances or scores, in the type received.
+    queries : int
+        How many queries were asked, those without a result too.
+    indexed : bool
+        Whether the search named its items; else an item is a column.
+    """
+
+    query: NDArray[np.int64]
+    item: Array
+    value: Array
+    queries: int
+    indexed: bool
+
+
+def is_search_result(given: object) -> bool:
+    """Whether this is what a search returns, rather than a frame: a tuple of arrays, or an object like usearch's.
+
+    >>> is_search_result((np.ones((2, 3)), np.ones((2, 3), int))), is_search_result(("a.csv", "b.csv"))
+    (True, False)
+    """
+    if isinstance(given, tuple):
+        return not hasattr(given, "_fields") and len(given) in (2, 3) and all(map(_is_arrays, given))
+    return hasattr(given, "distances") and hasattr(given, "keys") and not callable(given.keys)
+
+
+def _is_arrays(given: object) -> bool:
+    """Whether this is an array, or a list of numbers or of arrays."""
+    if isinstance(given, list):
+        return bool(given) and not isinstance(given[0], str | bytes | dict | tuple)
+    return hasattr(given, "__array__") and hasattr(given, "shape") and not hasattr(given, "columns")
+
+
+def as_array(values: object, what: str) -> Array:
+    """An array of anything that has the array protocol, of a tensor that needs a gradient or is elsewhere too.
+
+    >>> as_array([[1, 2], [3, 4]], "results").shape
+    (2, 2)
+    """
+    held: Any = values
+    for step in ("detach", "cpu"):
+        held = getattr(held, step)() if callable(getattr(held, step, None)) else held
+    try:
+        return np.asarray(held)
+    except ValueError:
+        return _ragged(held)
+    except (TypeError, RuntimeError) as error:
+        try:
+            return np.asarray(held.float())  # bfloat16, which NumPy has not; float32 holds every value of it
+        except (AttributeError, TypeError, RuntimeError):
+            raise DataError(f"{what}: no array: {error}") from None
+
+
+def _ragged(rows: Sequence[Any]) -> Array:
+    """Rows of unequal length as an array of rows."""
+    array = np.empty(len(rows), object)
+    array[:] = rows
+    return array
+
+
+def read_results(given: object, what: str, *, indexes: object = None) -> Results:
+    """The rows of one search.
+
+    Parameters
+    ----------
+    given : object
+        A tuple (distances, indices), in either order where one of them alone has fractions; FAISS's (limits,
+        distances, indices) of a range search; usearch's matches; or a matrix with a row for every query and a column
+        for every item. One query may come without the dimension of queries.
+    what : str
+        What messages call it.
+    indexes : object
+        The query of every value, where all queries come as one flat array (as torchmetrics takes them).
+
+    Raises
+    ------
+    DataError
+        Arrays of different or impossible shapes, or indices that are no whole numbers or text.
+
+    Examples
+    --------
+    >>> found = read_results((np.array([[0.1, 0.2], [0.3, 9.0]]), np.array([[4, 7], [4, -1]])), "results")
+    >>> found.query, found.item, found.value
+    (array([0, 0, 1]), array([4, 7, 4]), array([0.1, 0.2, 0.3]))
+    """
+    value, item, counts = _parts(given, what)
+    flat, lengths = _flat(value, what)
+    if flat.dtype.kind not in "biuf":
+        raise DataError(f"{what}: {flat.dtype} values; distances and scores are numbers")
+    query = np.repeat(np.arange(lengths.size), lengths)
+    if item is None:
+        query, queries = (query, lengths.size) if indexes is None else _flat_queries(indexes, flat, lengths, what)
+        column = np.arange(flat.size) if indexes is not None else _within(lengths)
+        return Results(query, column, flat, queries, indexed=False)
+    items, widths = _flat(item, what)
+    if not np.array_equal(lengths, widths):
+        raise DataError(f"{what}: the distances have shape {_shape(value)}, the indices {_shape(item)}")
+    if items.dtype.kind not in "iuUO":
+        raise DataError(f"{what}: indices of type {items.dtype}; they are whole numbers or text")
+    kept = _within(lengths) < np.repeat(counts, lengths) if counts is not None else np.ones(flat.size, bool)
+    if items.dtype.kind == "i":
+        kept &= items != NO_RESULT
+    return Results(query[kept], items[kept], flat[kept], lengths.size, indexed=True)
+
+
+def _parts(given: Any, what: str) -> tuple[Array, Array | None, Array | None]:
+    """Values, indices, and how many of each row count, where an object says so."""
+    if not is_search_result(given):
+        return as_array(given, what), None, None
+    if not isinstance(given, tuple):
+        counts = getattr(given, "counts", None)
+        counts = None if counts is None else np.atleast_1d(as_array(counts, what))
+        return as_array(given.distances, what), as_array(given.keys, what), counts
+    arrays = [as_array(part, what) for part in given]
+    if len(arrays) == 3:  # a range search of FAISS: where the results of every query begin, and both flat arrays
+        limits, *flat = arrays
+        if limits.ndim != 1 or limits.dtype.kind not in "iu" or limits[-1] != flat[0].size:
+            raise DataError(f"{what}: three arrays, but no (limits, distances, indices) of a range search")
+        arrays = [_ragged(np.split(part, limits[1:-1].astype(np.int64))) for part in flat]
+    value, item = arrays
+    if _kind(value) in "iuUO" and _kind(item) == "f":  # hnswlib returns labels first
+        value, item = item, value
+    return value, item, None
+
+
+def _kind(array: Array) -> str:
+    """The kind of the numbers in an array, or in an array of rows."""
+    if array.dtype != object or not array.size:
+        return array.dtype.kind
+    first = next((np.asarray(row) for row in array if np.size(row)), array)
+    return first.dtype.kind
+
+
+def _flat(array: Array, what: str) -> tuple[Array, NDArray[np.int64]]:
+    """All values one after the other, and the length of every row."""
+    if array.ndim == 1 and array.dtype == object and any(np.ndim(row) == 1 for row in array):
+        rows = [np.asarray(row) for row in array]
+        filled = [row for row in rows if row.size]
+        return np.concatenate(filled or [np.empty(0)]), np.array([row.size for row in rows], np.int64)
+    if array.ndim not in (1, 2):
+        raise DataError(f"{what}: shape {array.shape}; expected a row for every query")
+    matrix = np.atleast_2d(array)
+    return matrix.ravel(), np.full(matrix.shape[0], matrix.shape[1], np.int64)
+
+
+def _shape(array: Array) -> object:
+    return array.shape if array.dtype != object else f"({array.size} rows of unequal length)"
+
+
+def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of every value in its row."""
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths))
+
+
+def _flat_queries(indexes: object, flat: Array, lengths: NDArray[np.int64], what: str) -> tuple[Array, int]:
+    """Queries of a flat array, as they are named, and how many there are."""
+    query = as_array(indexes, "indexes")
+    if lengths.size != 1 or query.shape != flat.shape:
+        raise ParameterError(f"indexes: shape {query.shape} for {what} of shape {(lengths.size, flat.size)}; one each")
+    if query.dtype.kind not in "iu":
+        raise DataError(f"indexes: {query.dtype} values; they are whole numbers")
+    return query.astype(np.int64), np.unique(query).size
+
+
+def results_frame(given: object, what: str, scores: bool = False) -> pl.DataFrame:
+    """Results of a search that names its items, as a frame: ``query``, ``item``, and ``distance`` or ``score``."""
+    found = read_results(given, what)
+    warn_of_direction(found, what, scores=scores)
+    value = "score" if scores else "distance"
+    return pl.DataFrame({"query": found.query, "item": series_of("item", found.item), value: found.value})
+
+
+def series_of(name: str, values: Array) -> pl.Series:
+    """Indices as ids; keys beyond int64 stay unsigned."""
+    if values.dtype.kind in "UO":
+        return pl.Series(name, [str(value) for value in values.tolist()], dtype=pl.String)
+    fits = values.dtype != np.uint64 or not values.size or values.max() <= np.iinfo(np.int64).max
+    return pl.Series(name, values.astype(np.int64) if fits else values)
+
+
+def warn_of_direction(found: Results, what: str, *, scores: bool) -> None:
+    """Tell where a search sorts its results the other way than its numbers were said to go."""
+    if not found.indexed or found.value.size < 2:
+        return
+    value, same = found.value, found.query[1:] == found.query[:-1]
+    rises, falls = (bool((turn & same).any()) for turn in (value[1:] > value[:-1], value[1:] < value[:-1]))
+    if (rises, falls) != (scores, not scores):
+        return
+    named, other = ("scores", "distances") if scores else ("distances", "scores")
+    warnings.warn(
+        f"{what}: the {named} of every query {'rise' if scores else 'fall'} from its first result to its last, as "
+        f"{other} do; if they are {other}, pass scores={not scores}",
+        RetrievalReportWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,363 @@
+"""What a search returned → what an evaluation starts from: rankings with their relevance, and R of every query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.codes.counts import count_relevant
+from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.readers import read_judgements
+from retrieval_report.reading.results import Results, as_array, read_results, series_of, warn_of_direction
+
+__all__ = ["Inputs", "from_search"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Inputs:
+    """What an evaluation starts from; ``evaluate(**inputs)``, ``audit(**inputs)`` and others take all of it.
+
+    Attributes
+    ----------
+    rankings : pl.DataFrame
+        As for :func:`evaluate`.
+    judgements : pl.DataFrame | None
+        ``query``, ``item``, ``relevance`` where they are known apart from the rankings.
+    queries : pl.DataFrame | None
+        ``query``, and ``n_relevant`` and ``label`` where they are known.
+
+    Examples
+    --------
+    >>> inputs = Inputs(pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}))
+    >>> inputs, dict(**inputs)["judgements"]
+    (Inputs(rankings: 1 rows, query, item, distance, relevance), None)
+    """
+
+    rankings: pl.DataFrame
+    judgements: pl.DataFrame | None = None
+    queries: pl.DataFrame | None = None
+
+    def keys(self) -> Iterator[str]:
+        """The names of the parts: with ``inputs[name]`` this is what ``**inputs`` needs."""
+        return (field.name for field in fields(self))
+
+    def __getitem__(self, name: str) -> pl.DataFrame | None:
+        """One part by its name."""
+        if name not in self.keys():
+            raise KeyError(name)
+        frame: pl.DataFrame | None = getattr(self, name)
+        return frame
+
+    def __repr__(self) -> str:
+        """The size and columns of every part."""
+        parts = [(name, self[name]) for name in self.keys()]
+        shown = [
+            f"{name}: {frame.height} rows, {', '.join(frame.columns)}" for name, frame in parts if frame is not None
+        ]
+        return f"Inputs({'; '.join(shown)})"
+
+
+def from_search(
+    results: object,
+    *,
+    query_labels: object = None,
+    item_labels: object = None,
+    judgements: object = None,
+    relevance: object = "any",
+    scores: bool = False,
+    query_ids: object = None,
+    item_ids: object = None,
+    indexes: object = None,
+    mask: object = None,
+    exclude_self: bool = False,
+) -> Inputs:
+    """Turn what a search returned into what an evaluation starts from.
+
+    Parameters
+    ----------
+    results : dict or one result
+        Model → its result, or a single result. A result is
+
+        - ``(distances, indices)`` of FAISS or scikit-learn's ``kneighbors`` and ``radius_neighbors``; hnswlib's
+          ``(labels, distances)``; usearch's matches; FAISS's ``(limits, distances, indices)``. −1 is no result.
+        - A matrix of distances (or scores) with a row for every query and a column for every item, as scikit-learn's
+          ``y_score``, or for every place, as in KerasRS and TF Similarity.
+        - With ``indexes``, one flat array, as torchmetrics takes it.
+
+        Arrays may be NumPy's, tensors of torch, JAX or TensorFlow, or nested lists.
+    query_labels, item_labels : array-like
+        Class ids (n,), or multi-hot labels (n, classes): an item is relevant to the queries of its class. Indices count
+        the items from 0; where a search returns keys instead, ``item_labels`` is a dict key → class id.
+    judgements : object
+        Instead of labels: whatever :func:`read_judgements` takes.
+    relevance : {"any", "shared"} or matrix
+        With multi-hot labels, 1 for any class in common or the number of classes in common. Or, instead of labels, a
+        matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape of the results
+        where these have no indices (KerasRS's ``y_true``, TF Similarity's ``match_mask``, torchmetrics' ``target``). A
+        dict model → matrix where places hold other items in every model; items then have names of their own.
+    scores : bool
+        Whether larger is nearer: inner products, cosine similarities, predictions.
+    query_ids, item_ids : list or array
+        Text or whole numbers; by default the places 0, 1, …
+    indexes : array
+        The query of every value of flat results.
+    mask : matrix
+        False where a matrix has no item (KerasRS).
+    exclude_self : bool
+        Leave out the item that the query itself is: item i of query i, or the item with the query's id.
+
+    Returns
+    -------
+    Inputs
+        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance`` but with
+        ``judgements``), and what tells of relevant items that were not found: with labels ``queries`` (``query``,
+        ``n_relevant``, and ``label`` where labels are class ids), with a matrix beside indices ``judgements``.
+
+    Raises
+    ------
+    DataError, ParameterError
+        Shapes that do not fit each other, an index without an item, relevance from two sources.
+
+    Warns
+    -----
+    RetrievalReportWarning
+        Distances fall, or scores rise, from the first result of every query to its last.
+
+    Examples
+    --------
+    Two items found for each of two queries, of which the second has one relevant item only.
+
+    >>> import numpy as np
+    >>> distances, indices = np.array([[0.1, 0.4], [0.2, 0.2]]), np.array([[0, 2], [1, -1]])
+    >>> inputs = from_search({"flat": (distances, indices)}, query_labels=[7, 8], item_labels=[7, 8, 7])
+    >>> inputs.rankings.rows()
+    [('flat', 0, 0, 0.1, 1), ('flat', 0, 2, 0.4, 1), ('flat', 1, 1, 0.2, 1)]
+    >>> inputs.queries.rows()
+    [(0, 2, 7), (1, 1, 8)]
+    >>> from retrieval_report import evaluate
+    >>> evaluate(**inputs, metrics="recall@1", policies="expected").get_column("value").to_list()
+    [0.5, 1.0]
+    """
+    given = results if isinstance(results, Mapping) else {"model": results}
+    if not given:
+        raise ParameterError("results: none given")
+    found = {_name(model): read_results(one, f"model {model!r}", indexes=indexes) for model, one in given.items()}
+    for model, one in found.items():
+        warn_of_direction(one, f"model {model!r}", scores=scores)
+    labels = (query_labels, item_labels)
+    _check_sources(labels, judgements, relevance, indexes)
+    items = _Items.of(item_labels, item_ids)
+    names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
+    judge = _Judge.of(labels, relevance, items, names)
+    frames = {
+        model: _rows(one, model, names, items, judge, mask).rename({"value": "score" if scores else "distance"})
+        for model, one in found.items()
+    }
+    if exclude_self:
+        frames = {model: _without_self(frame, model) for model, frame in frames.items()}
+    rankings = combine([Part(f"model {model!r}", frame) for model, frame in frames.items()])
+    if isinstance(relevance, str):
+        return Inputs(
+            rankings,
+            None if judgements is None else read_judgements(judgements),
+            None if query_labels is None else judge.queries(labels, relevance, items, names, exclude_self),
+        )
+    return Inputs(rankings, judge.judgements(items, names) if any(one.indexed for one in found.values()) else None)
+
+
+def _name(model: object) -> str:
+    if not isinstance(model, str) or not model:
+        raise ParameterError(f"results: {model!r} is no name of a model")
+    return model
+
+
+def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:
+    one, other = frame.schema["query"], frame.schema["item"]
+    if one.is_integer() != other.is_integer():
+        raise KeyMismatchError(f"exclude_self: model {model!r} has {one} query ids and {other} item ids")
+    return frame.filter(pl.col("query") != pl.col("item"))
+
+
+def _check_sources(labels: tuple[object, object], judgements: object, relevance: object, indexes: object) -> None:
+    """Refuse two things that say what is relevant, or half of one."""
+    given = {
+        "query_labels": labels[0] is not None,
+        "judgements": judgements is not None,
+        "relevance": not isinstance(relevance, str),
+    }
+    named = [name for name, there in given.items() if there]
+    if len(named) > 1:
+        raise ParameterError(f"{named[1]}: given beside {named[0]}; only one of them can say what is relevant")
+    if (labels[0] is None) != (labels[1] is None):
+        raise ParameterError("query_labels, item_labels: one is given without the other")
+    if indexes is not None and labels[0] is not None:
+        raise ParameterError("indexes: flat results take relevance or judgements, no labels")
+
+
+def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
+    """The ids of the queries; None where the results name them themselves."""
+    if indexes is not None:
+        if ids is not None:
+            raise ParameterError("query_ids: given beside indexes, which name the queries")
+        return None
+    if ids is None:
+        return pl.int_range(count, eager=True)
+    return check_ids(_plain(ids, "query_ids", count, "queries"), count, "query_ids")
+
+
+def _plain(values: object, what: str, count: int | None = None, things: str = "") -> Any:
+    """Labels or ids as NumPy's or as they are, as many as there are things to name."""
+    held = as_array(values, what) if hasattr(values, "detach") else values
+    if not hasattr(held, "__len__"):
+        raise DataError(f"{what}: a {type(held).__name__} is no list or array")
+    if count is not None and len(held) != count:
+        raise DataError(f"{what}: {len(held)} for {count} {things}")
+    return held
+
+
+@dataclass(frozen=True)
+class _Items:
+    """What is known of the items that a search can return."""
+
+    ids: pl.Series | None  # of items counted from 0
+    keys: NDArray[Any] | None  # what the search calls them, where it does not count
+    labels: Any  # in the order of ids or keys
+    count: int | None
+
+    @classmethod
+    def of(cls, labels: object, ids: object) -> _Items:
+        if isinstance(labels, Mapping):
+            if ids is not None:
+                raise ParameterError("item_ids: given beside item_labels by key, which name the items")
+            keys = check_ids(list(labels), len(labels), "item_labels")
+            return cls(keys, keys.to_numpy(), list(labels.values()), len(labels))
+        held = None if labels is None else _plain(labels, "item_labels")
+        count = None if held is None else len(held)
+        if ids is None:
+            return cls(None, None, held, count)
+        named = _plain(ids, "item_ids", count, "item_labels")
+        return cls(check_ids(named, len(named), "item_ids"), None, held, len(named))
+
+    def places(self, found: Results, what: str) -> NDArray[np.int64]:
+        """Which item, counted from 0, every result is."""
+        item = found.item.astype(str) if found.item.dtype == object else found.item
+        if self.keys is not None:
+            keys = self.keys.astype(str) if item.dtype.kind == "U" else self.keys
+            order = np.argsort(keys, kind="stable")
+            place = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
+            unknown = keys[place] != item
+        elif item.dtype.kind not in "iu":
+            raise DataError(f"{what}: indices are text; to find their labels, give item_labels as a dict id → label")
+        else:
+            place = item.astype(np.int64)
+            unknown = (place < 0) | (place >= (self.count or 0))
+        if unknown.any():
+            first = item[np.argmax(unknown)]
+            raise DataError(
+                f"{what}: index {first} is none of the {self.count} items ({int(unknown.sum())} such results)"
+            )
+        return place
+
+    def names(self, found: Results, what: str) -> pl.Series:
+        """The ids of the items."""
+        if self.ids is None or self.keys is not None:
+            return series_of("item", found.item)
+        return self.ids.gather(pl.Series(self.places(found, what))).alias("item")
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """What says which item is relevant to which query: labels, a matrix, or nothing yet."""
+
+    space: LabelSpace | None = None
+    words: Any = None
+    matrix: Any = None  # or a dict model → matrix
+
+    @classmethod
+    def of(cls, labels: tuple[object, object], relevance: object, items: _Items, names: pl.Series | None) -> _Judge:
+        if not isinstance(relevance, str):
+            return cls(matrix=relevance)
+        if labels[0] is None or names is None:
+            return cls()
+        own = _plain(labels[0], "query_labels", len(names), "queries")
+        space = LabelSpace.of(own, len(names), relevance)
+        count = items.count or 0
+        return cls(space, space.encode(space.check(items.labels, count, "item_labels"), count, "item_labels", 0))
+
+    def relevance(self, found: Results, model: str, items: _Items) -> Any:
+        """The relevance of every result, or None where something else will tell."""
+        what = f"model {model!r}"
+        if self.space is not None:
+            return self.space.relevance(found.query, items.places(found, what), self.words)
+        if self.matrix is None or found.indexed:
+            return None
+        own = self.matrix[model] if isinstance(self.matrix, Mapping) else self.matrix
+        return _aligned(own, found, "relevance", what)
+
+    def queries(
+        self, labels: tuple[object, object], relevance: str, items: _Items, names: pl.Series | None, exclude_self: bool
+    ) -> pl.DataFrame:
+        """R of every query, found or not."""
+        own = None if names is None else _plain(labels[0], "query_labels")
+        ids = pl.int_range(items.count or 0, eager=True) if items.ids is None else items.ids
+        given = {"query_ids": names, "item_ids": ids, "exclude_self": exclude_self}
+        return count_relevant(own, items.labels, relevance=relevance, **given)  # type: ignore[arg-type]
+
+    def judgements(self, items: _Items, names: pl.Series | None) -> pl.DataFrame:
+        """The matrix as judgements: what is relevant, and one item of a query for which nothing is."""
+        matrix = self._whole(names)
+        listed = matrix != 0
+        listed[~listed.any(axis=1), 0] = True
+        query, item = np.nonzero(listed)
+        ids = pl.int_range(matrix.shape[1], eager=True) if items.ids is None else items.ids
+        if names is None or len(ids) != matrix.shape[1]:
+            raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
+        columns = [names.gather(pl.Series(query)).alias("query"), ids.gather(pl.Series(item)).alias("item")]
+        return pl.DataFrame([*columns, pl.Series("relevance", matrix[query, item])])
+
+    def _whole(self, names: pl.Series | None) -> NDArray[Any]:
+        if isinstance(self.matrix, Mapping):
+            raise ParameterError("relevance: a dict of matrices is for results without indices")
+        matrix = as_array(self.matrix, "relevance")
+        if matrix.ndim != 2 or names is None or matrix.shape[0] != len(names):
+            raise DataError(
+                f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for every item"
+            )
+        return matrix
+
+
+def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[Any]:
+    """A matrix in the shape of the results, as flat as they are."""
+    array = as_array(values, name)
+    if array.dtype == object or array.size != found.value.size or (array.ndim == 2 and len(array) != found.queries):
+        raise DataError(
+            f"{name}: shape {array.shape}, and {what} has {found.value.size} values of {found.queries} queries"
+        )
+    flat: NDArray[Any] = array.ravel()
+    return flat
+
+
+def _rows(
+    found: Results, model: str, names: pl.Series | None, items: _Items, judge: _Judge, mask: object
+) -> pl.DataFrame:
+    """The rankings of one model."""
+    query = pl.Series(found.query) if names is None else names.gather(pl.Series(found.query))
+    item = items.names(found, f"model {model!r}")
+    if isinstance(judge.matrix, Mapping):  # a place holds other items in every model
+        item = pl.select(pl.format("{}:{}", pl.lit(model), item)).to_series()
+    columns = [query.alias("query"), item.alias("item"), pl.Series("value", found.value)]
+    relevance = judge.relevance(found, model, items)
+    if relevance is not None:
+        columns.append(pl.Series("relevance", relevance))
+    if mask is not None:
+        if found.indexed:
+            raise ParameterError("mask: for a matrix; where a search found nothing its index is -1")
+        columns.append(pl.Series("mask", _aligned(mask, found, "mask", f"model {model!r}").astype(bool)))
+    return pl.DataFrame(columns).select(pl.lit(model).alias("model"), pl.all())

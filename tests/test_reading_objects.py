@@ -1,0 +1,195 @@
+"""Runs and judgements as other libraries hold them in memory: dictionaries, objects, iterables, models of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections import namedtuple
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import ColumnError, DataError, audit, evaluate, read_judgements, read_queries, read_rankings
+
+RUN = {"q1": {"d1": 0.5, "d2": 0.5, "d3": 0.25}, "q2": {"d9": 7.0, "d1": -1.0}, "q3": {}}
+QRELS = {"q1": {"d2": 2, "d3": 1}, "q2": {"d1": 1, "d9": 0}}
+ROWS = [(query, item, score) for query, items in RUN.items() for item, score in items.items()]
+FRAME = pl.DataFrame(ROWS, schema=["query", "item", "score"], orient="row")
+JUDGED = pl.DataFrame(
+    [(query, item, grade) for query, items in QRELS.items() for item, grade in items.items()],
+    schema=["query", "item", "relevance"],
+    orient="row",
+)
+ASKED: dict[str, Any] = {"metrics": "ap, ndcg@2, rr", "policies": ("expected", "naive", "best")}
+WANTED = evaluate(FRAME, judgements=JUDGED, **ASKED)
+
+
+def test_dictionaries_of_pytrec_eval() -> None:
+    assert_frame_equal(evaluate(RUN, judgements=QRELS, **ASKED), WANTED)
+    assert read_rankings(RUN).rows() == [("model", *row, place) for place, row in enumerate(ROWS)]
+    assert_frame_equal(read_judgements(QRELS), JUDGED)
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    run: dict[str, dict[str, float]] = {"q1": {"a": 3.0, "b": 2.5, "c": 1.0}, "q2": {"b": 1.0, "a": 0.5}}
+    qrels = {"q1": {"b": 2, "c": 1, "z": 1}, "q2": {"a": 1}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"}).evaluate(run)
+    ours = evaluate(run, judgements=qrels, metrics="ap, ndcg(gain=linear)", cutoffs="all", policies="expected")
+    for query, metric, value in ours.select("query", "metric", "value").iter_rows():
+        assert value == pytest.approx(theirs[query]["map" if metric == "ap" else "ndcg"], rel=1e-12)
+
+
+def test_runs_and_qrels_of_ranx() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ranx = pytest.importorskip("ranx", reason="ranx is in the extra 'peers'")
+        run = ranx.Run({query: items for query, items in RUN.items() if items}, name="bm25")
+        qrels = ranx.Qrels(QRELS)
+    found = read_rankings(run)
+    assert found["model"].unique().to_list() == ["bm25"]
+    assert_frame_equal(found.select("query", "item", "score"), FRAME)  # ranx sorts stably here
+    assert_frame_equal(read_judgements(qrels).sort("query", "item"), JUDGED.sort("query", "item"))
+    assert_frame_equal(evaluate({"model": run}, judgements=qrels, **ASKED), WANTED)
+    assert read_rankings([run, ranx.Run({"q1": {"a": 1.0}}, name="b")])["model"].unique().sort().to_list() == [
+        "b",
+        "bm25",
+    ]
+
+
+class Run:
+    """The shape of a run of ranx."""
+
+    def __init__(self, run: Any, name: str | None = None) -> None:
+        self.run, self.name = run, name
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+
+def test_the_shape_of_a_run_is_enough() -> None:
+    assert read_rankings(Run(RUN, "lsh"))["model"].unique().to_list() == ["lsh"]
+    assert read_rankings(Run(RUN))["model"].unique().to_list() == ["model"]
+    assert read_rankings(Run(RUN, "lsh"), model="mine")["model"].unique().to_list() == ["mine"]
+    assert_frame_equal(evaluate([Run(RUN, "model")], judgements=QRELS, **ASKED), WANTED)
+
+
+def test_iterables_of_ir_measures() -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    run = [ir_measures.ScoredDoc(*row) for row in ROWS]
+    qrels = [ir_measures.Qrel(*row) for row in JUDGED.iter_rows()]
+    assert_frame_equal(evaluate(run, judgements=qrels, **ASKED), WANTED)
+    assert_frame_equal(evaluate(iter(run), judgements=iter(qrels), **ASKED), WANTED)
+    assert_frame_equal(evaluate({"model": tuple(run)}, judgements=qrels, **ASKED), WANTED)
+    frame = FRAME.rename({"query": "query_id", "item": "doc_id"}).to_pandas()  # its data frames
+    assert_frame_equal(evaluate(frame, judgements=qrels, **ASKED), WANTED)
+
+
+def test_records_of_other_names_and_columns() -> None:
+    record = namedtuple("record", ["topic", "docno", "sim", "note"])
+    rows = [record(*row, None) for row in ROWS]
+    assert_frame_equal(evaluate(rows, judgements=QRELS, **ASKED), WANTED)
+    odd = namedtuple("odd", ["a", "b", "c"])
+    with pytest.raises(ColumnError, match=r"odd\(a=1, b=2, c=3\) among records of"):
+        read_rankings([*rows, odd(1, 2, 3)])
+    with pytest.raises(ColumnError, match=r"no frame and holds no named tuples \(first 5\)"):
+        read_rankings(iter([5]))
+    named = read_rankings([odd(*row) for row in ROWS], columns={"query": "a", "item": "b", "distance": "c"})
+    assert named["distance"].to_list() == FRAME["score"].to_list()
+
+
+def test_columns_choose_in_whatever_is_given() -> None:
+    frame = FRAME.rename({"query": "Q", "score": "value"}).with_columns(score=pl.lit(0))
+    for given in (frame, frame.to_pandas(), frame.to_arrow(), frame.to_dict(as_series=False), {"m": frame}):
+        found = read_rankings(given, columns={"query": "Q", "score": "value"})
+        assert_frame_equal(found.select("query", "item", "score"), FRAME)
+    assert "distance" in read_rankings(RUN, columns={"distance": "score"}).columns
+    both = FRAME.with_columns(distance=pl.lit(1))
+    assert "distance" not in read_rankings(both, columns={"score": "score"}).columns
+    with pytest.raises(ColumnError, match=r"columns=\{'query': 'nothing'\}, but its columns are"):
+        read_rankings(FRAME, columns={"query": "nothing"})
+    with pytest.raises(ColumnError, match=r"the rankings lack distance\|score; found \['query', 'item', 'rank'\]"):
+        read_rankings(FRAME.rename({"score": "rank"}))
+    with pytest.raises(ColumnError, match="the queries lack query"):
+        read_queries(pl.DataFrame({"weight": [1]}))
+    assert read_queries({"qid": ["q1"], "label": ["x"], "more": [1]}).rows() == [("q1", "x")]
+
+
+def test_names_of_other_tools_in_frames_of_all_functions() -> None:
+    frame = FRAME.rename({"query": "qid", "item": "docno"})
+    judged = JUDGED.rename({"query": "query-id", "item": "corpus-id", "relevance": "score"})  # BEIR's qrels
+    for rankings in (frame, frame.lazy(), frame.to_pandas()):
+        assert_frame_equal(evaluate(rankings, judgements=judged, **ASKED), WANTED)
+    assert audit(frame, judgements=judged, metrics="ap", systems="ranx").height == 4
+    labelled = FRAME.with_columns(label=pl.lit("a class"))  # words are no relevance
+    assert_frame_equal(evaluate(labelled, judgements=QRELS, **ASKED), WANTED)
+    graded = FRAME.with_columns(label=pl.Series([0, 2, 1, 0, 1]))
+    assert evaluate(graded, metrics="rr", cutoffs="all", policies="best")["value"].to_list() == [1.0, 0.5]
+
+
+def test_a_dictionary_of_models_takes_anything(tmp_path: Path) -> None:
+    FRAME.write_parquet(tmp_path / "x.parquet")
+    (tmp_path / "a.run").write_text("".join(f"{q} Q0 {i} 1 {s} tag\n" for q, i, s in ROWS))
+    models = {
+        "dict": RUN,
+        "frame": FRAME,
+        "pandas": FRAME.rename({"query": "qid"}).to_pandas(),
+        "arrow": FRAME.to_arrow(),
+        "lazy": FRAME.lazy(),
+        "columns": FRAME.to_dict(as_series=False),
+        "run": Run(RUN, "other"),
+        "parquet": tmp_path / "x.parquet",
+        "trec": str(tmp_path / "a.run"),
+        "read": read_rankings(RUN),
+    }
+    found = evaluate(models, judgements=QRELS, **ASKED)
+    for model in models:
+        assert_frame_equal(found.filter(model=model).drop("model"), WANTED.drop("model"))
+    assert read_rankings(models)["row"].to_list() == list(range(50))
+    with pytest.raises(ColumnError, match="5 is no name of a model"):
+        read_rankings({5: FRAME})
+    with pytest.raises(ColumnError, match=r"model 'b' has the columns .*'distance'.* but model 'a' has .*'score'"):
+        read_rankings({"a": FRAME, "b": FRAME.rename({"score": "distance"})})
+    near = np.array([[0.5, 0.75]]), np.array([[4, 2]])
+    assert read_rankings({"faiss": near}).rows() == [("faiss", 0, 4, 0.5, 0), ("faiss", 0, 2, 0.75, 1)]
+
+
+def test_number_types_of_models_are_united_without_changing_an_order() -> None:
+    whole = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [2**53, 2**53 + 1, 0]})
+    broken = whole.with_columns(distance=pl.Series([0.5, 0.25, 1.0], dtype=pl.Float32))
+    small = whole.with_columns(distance=pl.Series([3, 1, 2], dtype=pl.Int8))
+    assert read_rankings({"a": broken, "b": small})["distance"].to_list() == [0.5, 0.25, 1.0, 3.0, 1.0, 2.0]
+    assert read_rankings({"a": whole, "b": small}).schema["distance"] == pl.Int64
+    with pytest.raises(ColumnError, match=r"model 'a': column 'distance' has Int64 values .* they would tie"):
+        read_rankings({"a": whole, "b": broken})
+    decimal = whole.with_columns(distance=pl.Series(["0.10", "0.30", "0.20"]).cast(pl.Decimal(6, 2)))
+    assert read_rankings({"a": decimal, "b": broken})["distance"].to_list() == [0.1, 0.3, 0.2, 0.5, 0.25, 1.0]
+    grades = [
+        whole.with_columns(relevance=pl.Series(values)) for values in ([1, 0, 2], [1.5, 0.0, 2.0], [True, False, True])
+    ]
+    assert read_rankings(dict(zip("abc", grades, strict=True))).schema["relevance"] == pl.Float64
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"q": {"a": 1.0, 7: 2.0}}, "column 'item': ids are all text or all whole numbers"),
+        ({"q": {"a": 1.0}, 1: {"b": 2.0}}, "column 'query': ids are all text or all whole numbers"),
+        ({"q": {"a": 1.0}, "r": {"b": "2"}}, "'2' among the numbers"),
+        ({"q": {"a": 0.5, "b": 2**53 + 1}}, f"{2**53 + 1} among fractions"),
+        ({"q": {"a": 2**200}}, "whole numbers beyond 64 bits"),
+        ({"q": {"\ud800": 1}}, "half of a surrogate pair"),
+    ],
+)
+def test_dictionaries_that_are_no_runs(given: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_rankings(given)
+
+
+def test_values_of_dictionaries_keep_their_kind() -> None:
+    values = read_rankings({"q": {"a": np.float32(0.1), "b": np.int64(3), "c": 2}})["score"]
+    assert values.to_list() == [float(np.float32(0.1)), 3.0, 2.0]
+    assert read_rankings({1: {7: 3, 8: 2}}).schema["score"] == pl.Int64
+    assert read_rankings({1: {7: 3}}).schema["item"] == pl.Int64
+    missing = read_rankings({"q": {"a": None, "b": 0.5}})
+    assert missing["score"].to_list() == [None, 0.5]

@@ -1,0 +1,361 @@
+"""What a search returned, in every shape of every library, scores as the same rows written out by hand do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+from polars.testing import assert_frame_equal
+
+from retrieval_report import (
+    ColumnError,
+    DataError,
+    Inputs,
+    KeyMismatchError,
+    ParameterError,
+    RetrievalReportWarning,
+    audit,
+    evaluate,
+    from_search,
+)
+
+RNG = np.random.default_rng(7)
+ITEMS = RNG.integers(0, 3, (40, 4)).astype(np.float32)  # few values, so that many distances tie
+QUERIES = RNG.integers(0, 3, (6, 4)).astype(np.float32)
+LABELS = RNG.integers(0, 4, 40)
+QUERY_LABELS = RNG.integers(0, 4, 6)
+DISTANCES = ((QUERIES[:, None] - ITEMS[None]) ** 2).sum(axis=2)
+FLAT: dict[str, Any] = {"query_labels": QUERY_LABELS, "item_labels": LABELS}
+ASKED: dict[str, Any] = {"metrics": "recall@5, ap, ndcg@5", "policies": ("expected", "naive", "worst")}
+
+
+def nearest(k: int = 10) -> tuple[NDArray[Any], NDArray[Any]]:
+    indices = np.argsort(DISTANCES, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(DISTANCES, indices, axis=1), indices
+
+
+def by_hand(distances: Any, indices: Any, model: str = "model") -> pl.DataFrame:
+    """Scores of the rows of (distances, indices), with every relevant item judged one by one."""
+    rows = [
+        (model, query, int(item), float(distance))
+        for query, (near, found) in enumerate(zip(distances, indices, strict=True))
+        for distance, item in zip(near, found, strict=True)
+        if item != -1
+    ]
+    judged = [(q, i, int(QUERY_LABELS[q] == LABELS[i])) for q in range(len(QUERIES)) for i in range(len(ITEMS))]
+    return evaluate(
+        pl.DataFrame(rows, schema=["model", "query", "item", "distance"], orient="row"),
+        judgements=pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row"),
+        **ASKED,
+    )
+
+
+def test_distances_and_indices_with_labels() -> None:
+    distances, indices = nearest()
+    inputs = from_search({"flat": (distances, indices)}, **FLAT)
+    assert inputs.rankings.columns == ["model", "query", "item", "distance", "relevance"]
+    assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices, "flat"))
+
+
+def test_minus_one_is_no_result() -> None:
+    distances, indices = nearest()
+    distances, indices = distances.copy(), indices.copy()
+    distances[1, 6:], indices[1, 6:] = np.inf, -1  # as FAISS fills up
+    distances[4], indices[4] = np.inf, -1
+    inputs = from_search((distances, indices), **FLAT)
+    assert inputs.rankings.height == 6 * 10 - 4 - 10
+    assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices))
+
+
+def test_ids_of_queries_and_items() -> None:
+    found = from_search(
+        nearest(), **FLAT, query_ids=[f"q{n}" for n in range(6)], item_ids=[f"{n:03}" for n in range(40)]
+    )
+    assert found.rankings["item"][0] == f"{nearest()[1][0, 0]:03}"
+    assert found.queries is not None
+    assert found.queries["query"].to_list() == [f"q{n}" for n in range(6)]
+    assert_frame_equal(evaluate(**found, **ASKED).drop("query"), by_hand(*nearest()).drop("query"))
+
+
+def test_labels_by_key() -> None:
+    """What usearch and hnswlib return are keys, which need not count from 0."""
+    keys = np.arange(40)[::-1] * 100 + 7
+    distances, indices = nearest()
+    labels = dict(zip(keys.tolist(), LABELS.tolist(), strict=True))
+    inputs = from_search((distances, keys[indices].astype(np.uint64)), query_labels=QUERY_LABELS, item_labels=labels)
+    assert set(inputs.rankings["item"]) <= set(keys.tolist())
+    assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices))
+    text = {f"d{key}": label for key, label in labels.items()}
+    named = np.array([f"d{key}" for key in keys])[indices]
+    worded = from_search((distances, named), query_labels=QUERY_LABELS, item_labels=text)
+    assert_frame_equal(evaluate(**worded, **ASKED), by_hand(distances, indices))
+    with pytest.raises(DataError, match=r"model 'model': index 9 is none of the 40 items \(1 such results\)"):
+        from_search((np.array([[0.0]]), np.array([[9]])), query_labels=[1], item_labels=labels)
+
+
+def test_multi_hot_labels_share_classes() -> None:
+    hot = np.eye(4, dtype=int)
+    inputs = from_search(nearest(), query_labels=hot[QUERY_LABELS], item_labels=hot[LABELS])
+    assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(*nearest()))
+    both = from_search(
+        nearest(), query_labels=np.ones((6, 4), int), item_labels=np.ones((40, 4), int), relevance="shared"
+    )
+    assert set(both.rankings["relevance"]) == {4}
+
+
+def test_a_query_is_not_its_own_result() -> None:
+    square = ((ITEMS[:, None] - ITEMS[None]) ** 2).sum(axis=2)
+    inputs = from_search({"m": square}, query_labels=LABELS, item_labels=LABELS, exclude_self=True)
+    assert inputs.rankings.height == 40 * 39
+    assert inputs.queries is not None
+    assert inputs.queries["n_relevant"].to_list() == [int((label == LABELS).sum()) - 1 for label in LABELS]
+    with pytest.raises(KeyMismatchError, match="exclude_self: model 'm' has Int64 query ids and String item ids"):
+        from_search({"m": square}, item_ids=[f"d{n}" for n in range(40)], exclude_self=True)
+
+
+def test_a_matrix_of_relevance_beside_indices_is_judgements() -> None:
+    relevance = (QUERY_LABELS[:, None] == LABELS[None]).astype(int)
+    relevance[2] = 0
+    inputs = from_search(nearest(), relevance=relevance)
+    assert inputs.judgements is not None
+    assert inputs.judgements.filter(query=2)["relevance"].to_list() == [0]
+    wanted = by_hand(*nearest()).filter(pl.col("query") != 2)
+    assert_frame_equal(evaluate(**inputs, **ASKED).filter(pl.col("query") != 2), wanted)
+
+
+def test_scores_are_larger_where_nearer() -> None:
+    distances, indices = nearest()
+    inputs = from_search((-distances, indices), **FLAT, scores=True)
+    assert inputs.rankings.columns[3] == "score"
+    assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices))
+
+
+def test_numbers_that_go_the_other_way_are_noticed() -> None:
+    distances, indices = nearest()
+    with pytest.warns(RetrievalReportWarning, match="model 'a': the distances of every query fall .* scores=True"):
+        from_search({"a": (-distances, indices)}, **FLAT)
+    with pytest.warns(RetrievalReportWarning, match="the scores of every query rise .* scores=False"):
+        from_search((distances, indices), **FLAT, scores=True)
+    from_search((np.ones((2, 3)), indices[:2, :3]), query_labels=[1, 2], item_labels=LABELS)  # all tied: who knows
+
+
+def test_models_of_different_number_types_are_united() -> None:
+    distances, indices = nearest()
+    models = {
+        "float32": (distances.astype(np.float32) / 3, indices),
+        "bits": (distances.astype(np.int32), indices.astype(np.int32)),
+        "float64": (distances / 3, indices),
+    }
+    inputs = from_search(models, **FLAT)
+    assert inputs.rankings.schema["distance"] == pl.Float64
+    for model, (values, _) in models.items():
+        wanted = from_search({model: (values, indices)}, **FLAT)
+        assert_frame_equal(evaluate(**inputs, **ASKED).filter(model=model), evaluate(**wanted, **ASKED))
+
+
+def test_one_query_rows_of_unequal_length_and_nested_lists() -> None:
+    distances, indices = nearest()
+    one = from_search((distances[0], indices[0]), query_labels=QUERY_LABELS[:1], item_labels=LABELS)
+    assert one.rankings.height == 10
+    cut = [distances[q][: q + 1] for q in range(6)], [indices[q][: q + 1] for q in range(6)]
+    wanted = by_hand(*cut)
+    assert_frame_equal(evaluate(**from_search(cut, **FLAT), **ASKED), wanted)
+    listed: Any = tuple([row.tolist() for row in part] for part in cut)
+    assert_frame_equal(evaluate(**from_search(listed, **FLAT), **ASKED), wanted)
+    limits = np.cumsum([0, *(len(row) for row in cut[0])])
+    ranged = (limits, np.concatenate(cut[0]), np.concatenate(cut[1]))
+    assert_frame_equal(evaluate(**from_search(ranged, **FLAT), **ASKED), wanted)
+
+
+def test_scikit_learn_neighbours() -> None:
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    index = neighbors.NearestNeighbors(n_neighbors=10).fit(ITEMS)
+    found = index.kneighbors(QUERIES)
+    assert_frame_equal(evaluate(**from_search(found, **FLAT), **ASKED), by_hand(*found))
+    within = index.radius_neighbors(QUERIES, radius=2.0, sort_results=True)
+    assert len({len(row) for row in within[0]}) > 1
+    assert_frame_equal(evaluate(**from_search(within, **FLAT), **ASKED), by_hand(*within))
+
+
+def test_scikit_learn_metrics_take_the_same_matrices() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    truth = RNG.integers(0, 4, (6, 40))
+    score = RNG.integers(0, 9, (6, 40)) / 8
+    inputs = from_search(score, relevance=truth, scores=True)
+    ours = evaluate(**inputs, metrics="ndcg(gain=linear,ideal=list)@7", policies="expected")["value"].mean()
+    assert ours == pytest.approx(metrics.ndcg_score(truth, score, k=7), rel=1e-12)
+    labels = evaluate(**from_search(-score, relevance=truth > 2), metrics="ap", cutoffs="all", policies="expected")
+    assert labels["items"].to_list() == [40] * 6
+
+
+def test_torchmetrics_take_the_same_flat_arrays() -> None:
+    indexes, target = np.repeat([3, 9], [4, 2]), np.array([0, 1, 0, 1, 1, 0])
+    preds = np.array([0.5, 0.5, 0.25, 0.1, 0.2, 0.3], np.float32)
+    inputs = from_search({"m": preds}, indexes=indexes, relevance=target, scores=True)
+    assert inputs.rankings["query"].to_list() == indexes.tolist()
+    found = evaluate(**inputs, metrics="rr", cutoffs="all", policies="expected")
+    assert found["value"].to_list() == [0.75, 0.5]
+    for shape, wrong in (((5,), "relevance: shape"), ((6, 1), "relevance: shape")):
+        with pytest.raises(DataError, match=wrong):
+            from_search({"m": preds}, indexes=indexes, relevance=np.zeros(shape)[:5], scores=True)
+
+
+def test_keras_rs_and_tf_similarity_shapes() -> None:
+    scores, truth = np.array([[0.1, 0.9, 0.5], [0.3, 0.2, 0.0]]), np.array([[0, 1, 0], [1, 0, 0]])
+    mask = np.array([[True, False, True], [True, True, False]])
+    kept = from_search(scores, relevance=truth, mask=mask, scores=True)
+    found = evaluate(**kept, metrics="rr", cutoffs="all", policies="expected")
+    assert found.select("value", "items").rows() == [(0.0, 2), (1.0, 2)]
+    lookups = {"a": np.array([[0.1, 0.2]]), "b": np.array([[0.3, 0.4]])}
+    matches = {"a": np.array([[True, False]]), "b": np.array([[False, True]])}
+    near = from_search(lookups, relevance=matches)
+    assert near.rankings["item"].to_list() == ["a:0", "a:1", "b:0", "b:1"]
+    assert evaluate(**near, metrics="rr", cutoffs="all", policies="expected")["value"].to_list() == [1.0, 0.5]
+
+
+class Tensor:
+    """What torch's tensors look like from outside: elsewhere, needing a gradient, perhaps of a type NumPy has not."""
+
+    def __init__(self, values: Any, steps: tuple[str, ...] = ("detach", "cpu")) -> None:
+        self.values, self.steps = np.asarray(values), steps
+        self.shape = self.values.shape
+
+    def detach(self) -> Tensor:
+        return Tensor(self.values, tuple(step for step in self.steps if step != "detach"))
+
+    def cpu(self) -> Tensor:
+        return Tensor(self.values, tuple(step for step in self.steps if step != "cpu"))
+
+    def float(self) -> Tensor:
+        return Tensor(self.values.astype(np.float32), tuple(step for step in self.steps if step != "float"))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        if self.steps:
+            raise TypeError(f"first {self.steps}")
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+def test_tensors_come_through_the_array_protocol() -> None:
+    distances, indices = nearest()
+    wanted = by_hand(distances, indices)
+    for steps in (("detach", "cpu"), ("detach", "cpu", "float")):
+        result = Tensor(distances, steps), Tensor(indices)
+        labels: dict[str, Any] = {"query_labels": Tensor(QUERY_LABELS), "item_labels": Tensor(LABELS)}
+        assert_frame_equal(evaluate(**from_search(result, **labels), **ASKED), wanted)
+    with pytest.raises(DataError, match="no array"):
+        from_search((Tensor(distances, ("never",)), Tensor(indices)), **FLAT)
+
+
+def test_tensors_of_torch() -> None:
+    torch = pytest.importorskip("torch", reason="torch is large; Tensor above stands for it")
+    distances, indices = nearest()
+    result = torch.tensor(distances, requires_grad=True), torch.tensor(indices)
+    labels = {"query_labels": torch.tensor(QUERY_LABELS), "item_labels": torch.tensor(LABELS)}
+    assert_frame_equal(evaluate(**from_search(result, **labels), **ASKED), by_hand(distances, indices))
+    half = torch.tensor(distances).to(torch.bfloat16)
+    assert from_search((half, indices), **labels).rankings["distance"].dtype == pl.Float32
+    top = torch.topk(torch.tensor(DISTANCES), 10, largest=False, sorted=True)  # a named tuple: values, indices
+    assert_frame_equal(
+        evaluate(**from_search(tuple(top), **labels), **ASKED), by_hand(np.asarray(top[0]), np.asarray(top[1]))
+    )
+
+
+def test_results_of_faiss() -> None:
+    faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+    index = faiss.IndexFlatL2(4)
+    index.add(ITEMS)
+    found = index.search(QUERIES, 50)  # more than there are
+    assert (found[1] == -1).any()
+    assert_frame_equal(evaluate(**from_search(found, **FLAT), **ASKED), by_hand(*found))
+    limits, distances, indices = index.range_search(QUERIES, 4.0)
+    rows: Any = [np.split(part, limits[1:-1].astype(int)) for part in (distances, indices)]
+    assert_frame_equal(
+        evaluate(**from_search((limits, distances, indices), **FLAT), **ASKED), by_hand(*rows), check_exact=True
+    )
+    bits = faiss.IndexBinaryFlat(8)
+    bits.add(np.packbits(np.tile(ITEMS > 1, 2), axis=1))
+    near = bits.search(np.packbits(np.tile(QUERIES > 1, 2), axis=1), 10)
+    assert from_search(near, **FLAT).rankings["distance"].dtype == pl.Int32
+    assert_frame_equal(evaluate(**from_search(near, **FLAT), **ASKED), by_hand(*near))
+
+
+def test_results_of_hnswlib() -> None:
+    hnswlib = pytest.importorskip("hnswlib", reason="hnswlib is not installed")
+    index = hnswlib.Index(space="l2", dim=4)
+    index.init_index(max_elements=40, ef_construction=100, M=16, random_seed=1)
+    index.add_items(ITEMS, np.arange(40), num_threads=1)
+    index.set_ef(40)
+    labels, distances = index.knn_query(QUERIES, k=10)
+    found = from_search({"hnsw": (labels, distances)}, **FLAT)
+    assert_frame_equal(evaluate(**found, **ASKED), by_hand(distances, labels, "hnsw"))
+
+
+def test_results_of_usearch() -> None:
+    usearch = pytest.importorskip("usearch.index", reason="usearch is not installed")
+    index = usearch.Index(ndim=4, metric="l2sq", dtype="f32")
+    index.add(np.arange(40), ITEMS)
+    found = index.search(QUERIES, 10)
+    assert_frame_equal(evaluate(**from_search(found, **FLAT), **ASKED), by_hand(found.distances, found.keys))
+    one = index.search(QUERIES[0], 10)
+    assert from_search(one, query_labels=QUERY_LABELS[:1], item_labels=LABELS).rankings.height == 10
+
+
+def test_inputs_hold_together() -> None:
+    inputs = from_search(nearest(), judgements={0: {3: 1}, 1: {4: 2}}, scores=False)
+    assert inputs.judgements is not None
+    assert inputs.judgements.rows() == [(0, 3, 1), (1, 4, 2)]
+    assert repr(inputs) == (
+        "Inputs(rankings: 60 rows, model, query, item, distance; judgements: 2 rows, query, item, relevance)"
+    )
+    with pytest.raises(KeyError):
+        inputs["scores"]
+    with pytest.raises(ColumnError, match=r"a Inputs holds more than the rankings; pass all of it with \*\*"):
+        evaluate(inputs)
+    told = from_search(nearest(), **FLAT)
+    assert audit(**told, metrics="ap", systems="trec_eval").height > 0
+    assert isinstance(told, Inputs)
+
+
+D, F = nearest(3)
+
+
+@pytest.mark.parametrize(
+    ("results", "options", "error", "message"),
+    [
+        ({}, {}, ParameterError, "results: none given"),
+        ({3: (D, F)}, {}, ParameterError, "results: 3 is no name of a model"),
+        ((D, F[:, :2]), {}, DataError, r"distances have shape \(6, 3\), the indices \(6, 2\)"),
+        ((D, F / 2), {}, DataError, "indices of type float64"),
+        (np.zeros((2, 2, 2)), {}, DataError, r"shape \(2, 2, 2\); expected a row for every query"),
+        (np.array([["a"]]), {}, DataError, "distances and scores are numbers"),
+        ((np.array([0, 9]), D[0], F[0]), {}, DataError, "three arrays, but no"),
+        ((D, F), {"query_labels": QUERY_LABELS}, ParameterError, "one is given without the other"),
+        ((D, F), {**FLAT, "judgements": {0: {1: 1}}}, ParameterError, "judgements: given beside query_labels"),
+        ((D, F), {**FLAT, "relevance": DISTANCES}, ParameterError, "relevance: given beside query_labels"),
+        ((D, F), {**FLAT, "relevance": "all"}, ParameterError, "relevance: 'all' is not one of"),
+        ((D, F), {**FLAT, "query_labels": [1]}, DataError, "query_labels: 1 for 6 queries"),
+        ((D, F), {**FLAT, "item_labels": LABELS[:5]}, DataError, r"index \d+ is none of the 5 items"),
+        ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 for 40 item_labels"),
+        ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 for 6 queries"),
+        ((D, F), {"query_ids": 3}, DataError, "query_ids: a int is no list"),
+        ((D, F), {"relevance": np.ones((2, 40))}, DataError, r"relevance: shape \(2, 40\)"),
+        ((D, F), {"relevance": {"model": D}}, ParameterError, "a dict of matrices is for results without indices"),
+        ((D, F), {"mask": D > 1}, ParameterError, "mask: for a matrix"),
+        (D, {"relevance": D[:, :2]}, DataError, r"relevance: shape \(6, 2\), and model 'model' has 18 values"),
+        (D[0], {"indexes": [1, 2]}, ParameterError, r"indexes: shape \(2,\)"),
+        (D[0], {"indexes": [1.0, 2, 3]}, DataError, "indexes: float64 values"),
+        (D[0], {"indexes": [1, 1, 2], **FLAT}, ParameterError, "indexes: flat results take"),
+        (D[0], {"indexes": [1, 1, 2], "query_ids": [1]}, ParameterError, "query_ids: given beside indexes"),
+        ((D, F.astype(str)), FLAT, DataError, "give item_labels as a dict"),
+        ((D, F), {**FLAT, "item_labels": {1: 2}, "item_ids": [1]}, ParameterError, "item_ids: given beside"),
+    ],
+)
+def test_what_does_not_fit_is_named(results: Any, options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        from_search(results, **options)
