@@ -18,6 +18,7 @@ from retrieval_report.kernels import grouping
 from retrieval_report.layout import Known, Prepared, lay_out, with_decisions
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.schema import (
     check_counts,
     check_judgements,
@@ -177,19 +178,10 @@ def _settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
     return rows.with_columns(pl.col("relevance").fill_null(0))
 
 
-def _same_kind(left: pl.DataType, right: pl.DataType, key: str, one: str, other: str) -> None:
-    """Ids of one kind only: text and numbers are never cast into each other."""
-    if left.is_integer() != right.is_integer():
-        raise KeyMismatchError(
-            f"column {key!r} is {left} in the {one} and {right} in the {other}; ids are never cast "
-            "(7 and '007' would merge): make both text or both whole numbers"
-        )
-
-
 def _one_width(left: pl.DataFrame, right: pl.DataFrame, key: str, other: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Both frames with the ids of one type: whole numbers of different widths meet in one that holds both."""
+    right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
     one, two = left.schema[key], right.schema[key]
-    _same_kind(one, two, key, "rankings", other)
     if one == two:
         return left, right
     wide = {pl.UInt64, pl.Int128, pl.UInt128} & {one, two}

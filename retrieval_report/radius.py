@@ -13,6 +13,7 @@ from retrieval_report.checking import check_choice
 from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, ParameterError
 from retrieval_report.options import check_relevant_from
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.schema import SCORES, check_counts, check_queries, order_column, with_model
 
 __all__ = ["evaluate_radius", "radius_scores"]
@@ -166,11 +167,7 @@ def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
     if queries is None:
         return models.join(names, how="cross").with_columns(n_relevant=pl.lit(None, pl.Int64))
     told = check_queries(to_polars(queries, "queries"))
-    if told.schema["query"].is_integer() != names.schema["query"].is_integer():
-        raise KeyMismatchError(
-            f"column 'query' is {names.schema['query']} in the counts and {told.schema['query']} in the queries; "
-            "ids are never cast"
-        )
+    told = told.with_columns(in_kind_of(names["query"], told["query"], "counts", "queries"))
     told = told.with_columns(pl.col("query").cast(names.schema["query"]))
     absent = names.join(told, on="query", how="anti").sort("query")
     if absent.height:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.errors import (
@@ -123,14 +125,23 @@ def test_a_query_among_the_items_twice_is_refused() -> None:
 @pytest.mark.parametrize(
     ("judgements", "message"),
     [
-        ({"query": ["0", "1"], "item": [0, 1], "relevance": [1, 1]}, "column 'query' is String"),
-        ({"query": [0, 1], "item": ["0", "1"], "relevance": [1, 1]}, "column 'item' is String"),
+        (
+            {"query": ["0", "01"], "item": [0, 1], "relevance": [1, 1]},
+            "column 'query' is Int64 in the codes and String",
+        ),
+        ({"query": [0, 1], "item": ["0", "01"], "relevance": [1, 1]}, "'item' is Int64 in the codes and String"),
         ({"query": [0], "item": [0], "relevance": [1]}, "1 of 2 queries have none, first 1"),
     ],
 )
 def test_judgements_that_do_not_fit(judgements: dict[str, Any], message: str) -> None:
     with pytest.raises(KeyMismatchError, match=message):
         count_codes(GOOD, GOOD, judgements=judgements)
+
+
+def test_judgements_of_a_text_file_fit_codes_without_ids() -> None:
+    judgements = pl.DataFrame({"query": [0, 1], "item": [0, 1], "relevance": [1, 2]})
+    texts = judgements.with_columns(pl.col("query", "item").cast(pl.String))
+    assert_frame_equal(count_codes(GOOD, GOOD, judgements=texts), count_codes(GOOD, GOOD, judgements=judgements))
 
 
 def test_distances_with_too_many_values_are_refused() -> None:

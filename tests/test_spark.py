@@ -178,12 +178,35 @@ def test_judgements_sent_from_here(spark: Any) -> None:
     queries = pl.DataFrame({"query": range(40)}, schema={"query": pl.Int8})
     agrees(spark, numbers, judgements=told, queries=queries, policies="expected")
     with pytest.raises(
-        rr.KeyMismatchError, match="column 'query' is String in the rankings and UInt16 in the judgements"
+        rr.KeyMismatchError, match="column 'query': String in the rankings and UInt16 in the judgements"
     ):
-        on.evaluate(sent(spark, frame), judgements=told, **EXPECTED)
+        collected(on.evaluate(sent(spark, frame), judgements=told, **EXPECTED))
     wide = told.with_columns(query=pl.lit(2**63, pl.UInt64), item=pl.col("item").rank("ordinal").cast(pl.Int64))
     with pytest.raises(rr.ColumnError, match="judgements: Spark has no whole numbers of more than 64 bits"):
         on.evaluate(sent(spark, numbers), judgements=wide, **EXPECTED)
+
+
+def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(spark: Any) -> None:
+    numbers = made(text=False)
+    told = numbers.select("query", "item", "relevance").unique(maintain_order=True)
+    queries = numbers.select("query").unique(maintain_order=True)
+    bare, texts = numbers.drop("relevance"), (pl.col("query", "item").cast(pl.String), pl.col("query").cast(pl.String))
+    wanted = without_spark(bare, judgements=told, **EXPECTED)
+    found = collected(
+        on.evaluate(
+            sent(spark, bare), judgements=told.with_columns(texts[0]), queries=queries.select(texts[1]), **EXPECTED
+        )
+    )
+    assert_frame_equal(found, wanted.with_columns(pl.col("query").cast(found.schema["query"])), check_row_order=False)
+    text = collected(on.evaluate(sent(spark, bare.with_columns(texts[0])), judgements=told, **EXPECTED))
+    assert_frame_equal(text, wanted.with_columns(texts[1]), check_row_order=False)
+    labels = queries.with_columns(label=texts[1])
+    keys = ["model", "metric", "cutoff"]
+    means = on.summarise(sent(spark, wanted), queries=labels.with_columns(texts[1]), average="macro").sort(keys)
+    assert_frame_equal(means, rr.summarise(wanted, queries=labels, average="macro").sort(keys), rel_tol=1e-12)
+    odd = told.with_columns(pl.format("0{}", "query").alias("query"))
+    with pytest.raises(rr.KeyMismatchError, match=r"'query': Int64 in the rankings and String .* judgements: query '0"):
+        collected(on.evaluate(sent(spark, bare), judgements=odd, **EXPECTED))
 
 
 @pytest.mark.parametrize(

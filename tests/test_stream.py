@@ -210,6 +210,20 @@ def test_ids_over_the_whole_range_of_their_type_leave_room_before_them(tmp_path:
         evaluate_to(tmp_path / "full.parquet", full.cast({"query": pl.UInt8}), rows_per_part=60)
 
 
+@pytest.mark.parametrize("text", [True, False])
+def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text: bool) -> None:
+    frame = made(text=False)
+    judged = frame.select("query", "item", "relevance").unique(maintain_order=True)
+    texts = pl.col("query", "item").cast(pl.String)
+    rankings, judgements = (frame.with_columns(texts), judged) if text else (frame, judged.with_columns(texts))
+    agrees(tmp_path, rankings.lazy(), rankings, judgements=judgements, **FEW)
+    odd = pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(pl.lit("007")).otherwise("item").alias("item")
+    spoilt: dict[str, Any] = {"rankings": rankings.lazy(), "judgements": judgements}
+    spoilt["rankings" if text else "judgements"] = spoilt["rankings" if text else "judgements"].with_columns(odd)
+    with pytest.raises(KeyMismatchError, match=r"'007'.* is not spelt as a number is"):
+        evaluate_to(tmp_path / "bad.parquet", rows_per_part=60, **spoilt, **FEW)
+
+
 ERRORS: list[tuple[type[Exception], str, dict[str, Any]]] = [
     (ParameterError, "policies", {"policies": "naiv"}),
     (ParameterError, "rows_per_part", {"rows_per_part": 0}),

@@ -17,8 +17,9 @@ from retrieval_report.analysis.intervals import (
     weighted_mean,
 )
 from retrieval_report.checking import check_choice, check_unique, refuse
-from retrieval_report.errors import ColumnError, KeyMismatchError
+from retrieval_report.errors import ColumnError
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.schema import SUMMARY, check_queries
 
 __all__ = ["check_given", "summarise", "with_bounds"]
@@ -127,9 +128,8 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
         raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
     given, keys = check_given(to_polars(queries, "queries"), column, average)
     ids = frame.schema["query"]
-    kinds = [dtype.is_integer() for dtype in (ids, given.schema["query"]) if dtype != pl.Null]
-    if len(set(kinds)) > 1:
-        raise KeyMismatchError(f"column 'query' is {ids} in the scores and {given.schema['query']} in the queries")
+    if pl.Null not in (ids, given.schema["query"]):
+        given = given.with_columns(in_kind_of(frame["query"], given["query"], "scores", "queries"))
     check_unique(given, keys, "queries")
     given = given.select(*keys, column).with_columns(pl.col("query").cast(ids, strict=False))  # no score has the others
     frame = frame.join(given.drop_nulls("query"), on=keys, how="left", maintain_order="left")

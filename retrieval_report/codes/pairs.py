@@ -14,6 +14,7 @@ from retrieval_report.codes.counting import CELLS, Items, Task
 from retrieval_report.codes.shards import Slice
 from retrieval_report.errors import DataError, KeyMismatchError, ParameterError, RetrievalReportWarning
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.schema import check_judgements
 
 __all__ = ["Corrections", "judged_pairs"]
@@ -29,7 +30,7 @@ def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
     Relevances become Int64 where all are whole numbers.
     """
     frame = check_judgements(to_polars(judgements, "judgements"))
-    _same_kind(frame["query"], query_ids, "query")
+    frame = frame.with_columns(in_kind_of(query_ids.alias("query"), frame["query"], "codes", "judgements"))
     places = pl.DataFrame({"query": query_ids}).with_row_index("place")
     frame = frame.with_columns(pl.col("query").cast(query_ids.dtype))
     unjudged = places.join(frame, on="query", how="anti")
@@ -41,13 +42,6 @@ def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
     whole = frame.select((relevance.cast(pl.Float64) % 1 == 0).all()).item()
     frame = frame.with_columns(relevance.cast(pl.Int64 if whole else pl.Float64))
     return frame.join(places, on="query").select("place", "item", "relevance")
-
-
-def _same_kind(judged: pl.Series, ids: pl.Series, key: str) -> None:
-    if judged.dtype.is_integer() != ids.dtype.is_integer():
-        raise KeyMismatchError(
-            f"judgements: column {key!r} is {judged.dtype} where the {key} ids are {ids.dtype}; ids are never cast"
-        )
 
 
 @dataclass
@@ -83,8 +77,8 @@ class Corrections:
             own = pl.DataFrame({"item": self.query_ids}).with_row_index("place").join(slots, on="item")
             frames.append(self._without_self(items, own))
         if self.judged is not None:
-            _same_kind(self.judged["item"], ids, "item")
-            pairs = self.judged.with_columns(pl.col("item").cast(ids.dtype)).join(slots, on="item")
+            item = in_kind_of(ids.alias("item"), self.judged["item"], "codes", "judgements")
+            pairs = self.judged.with_columns(item.cast(ids.dtype)).join(slots, on="item")
             self.met += pairs.height
             if own is not None:
                 pairs = pairs.join(own, on=["place", "item"], how="anti")

@@ -39,11 +39,18 @@ def our_errors() -> Iterator[None]:
 
 
 def refusing(
-    column: Column, bad: Column, name: str, rule: str, *, what: str = "rankings", place: Column = None
+    column: Column,
+    bad: Column,
+    name: str,
+    rule: str,
+    *,
+    what: str = "rankings",
+    place: Column = None,
+    error: str = "DataError",
 ) -> Column:
-    """The column, which raises a DataError on an executor where ``bad`` holds; ``place`` says where that is."""
+    """The column, which raises an error of ours on an executor where ``bad`` holds; ``place`` says where that is."""
     source = "" if what == "rankings" else f"{what}: "
-    message = F.lit(f"retrieval_report.errors.DataError: {source}column {name!r}: {rule}")
+    message = F.lit(f"retrieval_report.errors.{error}: {source}column {name!r}: {rule}")
     if place is not None:
         message = F.concat(message, F.lit(", in "), place)
     return F.when(bad, F.raise_error(message)).otherwise(column)

@@ -11,9 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from retrieval_report.errors import ColumnError, KeyMismatchError, ParameterError
+from retrieval_report.errors import ColumnError, ParameterError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import Column
+from retrieval_report.spark.failures import refusing
 
 __all__ = ["check_frame", "chosen", "empty_of", "on_cluster", "same_ids", "sent", "typed", "where"]
 
@@ -99,17 +100,29 @@ def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
     return session.createDataFrame(local.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
+def _spelt(key: str, one: pl.DataType, two: pl.DataType, source: str, what: str) -> Expression:
+    """A column of text ids, which fails on an executor where one is not spelt as a whole number of 64 bits."""
+    rule = (
+        f"{one} in the rankings and {two} in the {what}, where an id is not spelt as a number is; such ids are "
+        "never cast ('007' and '7' would merge): make both text or both whole numbers"
+    )
+    odd = F.col(key).isNotNull() & ~F.col(key).rlike("^(0|-?[1-9][0-9]{0,17})$")
+    place = F.concat(F.lit(f"{source}: "), where(key))
+    return refusing(F.col(key), odd, key, rule, place=place, error="KeyMismatchError")
+
+
 def same_ids(
     left: DataFrame, right: DataFrame, empty: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str], what: str
 ) -> tuple[DataFrame, DataFrame]:
-    """Both frames with ids of one type: text and numbers are never cast into each other, widths are."""
+    """Both frames with ids of one type, the rankings'; text is taken as numbers where it is spelt as they are."""
     for key in keys:
         one, two = empty.schema[key], other.schema[key]
-        if one.is_integer() != two.is_integer():
-            raise KeyMismatchError(
-                f"column {key!r} is {one} in the rankings and {two} in the {what}; ids are never cast "
-                "(7 and '007' would merge): make both text or both whole numbers"
-            )
-        if one != two:
+        if one.is_integer() and not two.is_integer():
+            right = right.withColumn(key, _spelt(key, one, two, what, what).cast("long"))
+            left = left.withColumn(key, F.col(key).cast("long"))
+        elif two.is_integer() and not one.is_integer():
+            left = left.withColumn(key, _spelt(key, one, two, "rankings", what))
+            right = right.withColumn(key, F.col(key).cast("string"))
+        elif one != two:
             left, right = (frame.withColumn(key, F.col(key).cast("long")) for frame in (left, right))
     return left, right

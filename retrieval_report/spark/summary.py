@@ -14,12 +14,12 @@ from retrieval_report.analysis.inputs import PLACE, check_fraction, hold
 from retrieval_report.analysis.intervals import Mean, t_interval
 from retrieval_report.analysis.summary import check_given, with_bounds
 from retrieval_report.checking import check_choice
-from retrieval_report.errors import ColumnError, KeyMismatchError, ParameterError
+from retrieval_report.errors import ColumnError, ParameterError
 from retrieval_report.options import POLICIES
 from retrieval_report.schema import SCORES, SUMMARY
 from retrieval_report.schema import Column as Contract
 from retrieval_report.spark.failures import our_errors, refusing
-from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, sent, where
+from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, same_ids, sent, where
 
 __all__ = ["summarise"]
 
@@ -119,9 +119,7 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
 
     contract = [Contract(name, "", True, "") for name in ("model", "query", "metric", "label", "weight")]
     given, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
-    ids = empty_of(frame.select("query"), "scores").schema["query"]
-    if ids.is_integer() != empty.schema["query"].is_integer():
-        raise KeyMismatchError(f"column 'query' is {ids} in the scores and {empty.schema['query']} in the queries")
+    frame, given = same_ids(frame, given, empty_of(frame.select("query"), "scores"), empty, ("query",), "queries")
     told = given.groupBy(*keys).agg(F.first(column).alias("told"), F.count("*").alias("times"))
     bad = (
         F.isnan("told") | (F.abs("told") == float("inf")) | (F.col("told") < 0) if column == "weight" else F.lit(False)

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 import polars as pl
 from tqdm import tqdm
 
-from retrieval_report.errors import KeyMismatchError, RetrievalReportError
+from retrieval_report.errors import RetrievalReportError
 from retrieval_report.in_memory import score_lists
 from retrieval_report.list_scores import ListScores
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
 from retrieval_report.schema import check_counts, check_judgements, check_queries, check_rankings
 from retrieval_report.stream.facts import Facts, find_facts, marker_judgements, marker_queries, marker_rows
 from retrieval_report.stream.lists import decide_table
@@ -94,14 +95,20 @@ def _told(table: Table, judgements: object, queries: object) -> dict[str, pl.Dat
     for name, frame in frames.items():
         if frame is None:
             continue
-        if frame.schema["query"].is_integer() != dtype.is_integer():
-            raise KeyMismatchError(
-                f"column 'query' is {dtype} in the rankings and {frame.schema['query']} in the {name}; ids are never "
-                "cast (7 and '007' would merge): make both text or both whole numbers"
-            )
+        for key in {"query", "item"} & set(frame.columns) & set(table.empty.columns):
+            frame = frame.with_columns(in_kind_of(_ids_like(table, key, frame), frame[key], "rankings", name))
         wanted = [column for column in ("query", "item", "relevance", "n_relevant") if column in frame.columns]
         frames[name] = frame.select(wanted).with_columns(pl.col("query").cast(dtype))
     return frames
+
+
+def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
+    """Ids that tell what those of all rows are: of text beside numbers, the first that is not spelt as a number."""
+    ids = table.empty[key]
+    if ids.dtype != pl.String or frame.schema[key] == pl.String:
+        return ids
+    odd = table.scan().select(key).filter(~pl.col(key).str.contains(SPELT_AS_NUMBER)).head(1)
+    return odd.collect(engine="streaming")[key]
 
 
 def _try(table: Table, facts: Facts, told: Frames, requests: Requests, options: Options) -> None:
