@@ -163,11 +163,13 @@ def test_bad_values_are_refused_in_the_same_words(
     assert message in str(error.value)
 
 
-def test_columns_are_known_by_their_exact_names(spark: Any) -> None:
+def test_columns_are_known_by_our_names_before_those_of_others(spark: Any) -> None:
     frame = made(text=True).drop("item")
     both = frame.with_columns(Query=pl.lit("other"), DISTANCE=pl.lit(0.0))
     sent = spark.createDataFrame(both.with_row_index("item").cast({"item": pl.Int64}).to_arrow())
     expected = rr.evaluate(both.with_row_index("item"), **ASKED, policies="expected")
     assert_frame_equal(collected(on.evaluate(sent, **ASKED, policies="expected")), expected, check_exact=True)
+    others = sent.toDF("docno", "system", "qid", "dist", "label", "title", "far")
+    assert_frame_equal(collected(on.evaluate(others, **ASKED, policies="expected")), expected, check_exact=True)
     with pytest.raises(rr.ColumnError, match="no column 'query'"):
-        on.evaluate(sent.toDF("item", "model", "who", "distance", "relevance", "Query", "DISTANCE"), policies="best")
+        on.evaluate(sent.toDF("item", "model", "who", "distance", "relevance", "title", "far"), policies="best")

@@ -61,7 +61,8 @@ def evaluate(
     Parameters
     ----------
     rankings
-        Rankings or counts, with the columns of :func:`retrieval_report.evaluate`. Names are taken exactly, whatever
+        Rankings or counts, with the columns of :func:`retrieval_report.evaluate`, or those that
+        :func:`retrieval_report.read_rankings` knows; a column of our own name is taken before any other, whatever
         ``spark.sql.caseSensitive`` says.
     judgements, queries
         As for :func:`retrieval_report.evaluate`; frames of Spark, or local ones, which are sent to the cluster.

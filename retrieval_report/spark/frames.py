@@ -13,6 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from retrieval_report.errors import ColumnError, ParameterError
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.names import KINDS, own_names
 from retrieval_report.schema import Column
 from retrieval_report.spark.failures import refusing
 
@@ -26,7 +27,7 @@ def check_frame(frame: object, what: str) -> None:
 
 
 def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequence[str] = ()) -> DataFrame:
-    """The contract's columns and others, by their exact names.
+    """The contract's columns under our names, found as `read_rankings` finds them, and others by their exact names.
 
     Spark itself takes ``Query`` for ``query``, and cannot tell them apart where both are there; by position it can.
     """
@@ -35,8 +36,13 @@ def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequen
     twice = [name for name in wanted if given.count(name) > 1]
     if twice:
         raise ColumnError(f"{what}: the columns {twice} stand there twice")
+    matched = {name: name for name in wanted if name in given}
+    for ours, theirs in own_names(given, KINDS[what], what).items() if what in KINDS else ():
+        words = ours == "relevance" and frame.schema[given.index(theirs)].dataType.typeName() == "string"
+        if ours in wanted and ours not in matched and not words:  # a label in words is no relevance
+            matched[ours] = theirs
     numbered = frame.toDF(*(f"_{place}" for place in range(len(given))))
-    return numbered.select([F.col(f"_{given.index(name)}").alias(name) for name in wanted if name in given])
+    return numbered.select([F.col(f"_{given.index(matched[name])}").alias(name) for name in wanted if name in matched])
 
 
 def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
