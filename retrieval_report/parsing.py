@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+from contextlib import suppress
+from typing import Any
 
 from retrieval_report import metrics as catalogue
 from retrieval_report.arguments import is_missing, is_whole, listed
@@ -16,6 +18,7 @@ __all__ = [
     "DEFAULT_CUTOFFS",
     "DEFAULT_METRICS",
     "parse_cutoffs",
+    "parse_measure",
     "parse_metric",
     "parse_metrics",
     "split_metrics",
@@ -94,6 +97,31 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
     if cutoff is None:
         return record, None
     return record, parse_cutoffs(int(cutoff) if cutoff.isdecimal() else cutoff)
+
+
+def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | None]:
+    """One metric and its cutoff as frames have them, from ``"ndcg@10"`` or from metric and cutoff.
+
+    The text of a metric made of functions cannot be parsed; it is taken as it stands, for a frame to know or refuse.
+
+    >>> parse_measure("MAP@10"), parse_measure("ndcg", 5), parse_measure("rr@all")
+    (('ap', 10), ('ndcg', 5), ('rr', None))
+    >>> parse_measure("ndcg@10", 5)
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: cutoff: 5 is given beside 'ndcg@10'
+    """
+    name, at, own = metric.rpartition("@") if isinstance(metric, str) else ("", "", "")
+    name = name if at else str(metric)
+    with suppress(ParameterError):
+        name = str(parse_metric(name)[0])
+    whole = is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all")
+    given: Any = None if whole else cutoff
+    if not at:
+        return name.strip(), given
+    wanted = parse_cutoffs(int(own) if own.strip().isdecimal() else own.strip())[0]
+    if given is not None and given != wanted:
+        raise ParameterError(f"cutoff: {cutoff!r} is given beside {metric!r}")
+    return name.strip(), wanted
 
 
 def _parse_arguments(name: str, text: str) -> dict[str, object]:

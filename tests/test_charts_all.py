@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from functools import cache
@@ -125,6 +126,36 @@ def test_any_number_of_models(draw: Callable[[Frames], Any], number: int) -> Non
     assert spec["description"].endswith(".")
     assert spec["config"]["background"] == "transparent"
     assert all(len(rows) <= 5000 for rows in spec["datasets"].values())
+
+
+@every_chart
+def test_a_measure_is_one_text_or_metric_and_cutoff(
+    draw: Callable[[Frames], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``P@2`` is precision with cutoff 2, by the alias too."""
+    numbers = re.compile(r"(view|param|concat)_\d+")  # Altair counts what it has drawn
+    wanted = numbers.sub("", json.dumps(drawn(draw(frames(PLAIN)))))
+    monkeypatch.setitem(PLACE, "metric", "P@2")
+    monkeypatch.delitem(PLACE, "cutoff")
+    assert numbers.sub("", json.dumps(drawn(draw(frames(PLAIN))))) == wanted
+
+
+def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None:
+    summary = frames(PLAIN)["summary"]
+    wanted = charts.policy_panels(summary, metric="precision").to_dict()["title"]
+    assert charts.policy_panels(summary, metric=rr.Precision()).to_dict()["title"] == wanted
+    assert "lead in precision" in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
+    whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["title"]
+    for cutoff in ("all", float("nan"), None):
+        assert charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["title"] == whole  # type: ignore[arg-type]
+    for measure, message in (
+        ("precision@3", "cutoff: 3 is not one of 1, 2, None"),
+        ("ndcg@2", "metric: 'ndcg' is not"),
+    ):
+        with pytest.raises(rr.ParameterError, match=message):
+            charts.rank_flips(summary, metric=measure)
+    with pytest.raises(rr.ParameterError, match="cutoff: 1 is given beside 'precision@2'"):
+        charts.rank_flips(summary, metric="precision@2", cutoff=1)
 
 
 @every_chart

@@ -11,6 +11,7 @@ from retrieval_report.charts.data import at_place, bounds, held, inline, joined,
 from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import AMBER, BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.checking import check_choice
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["evaluators"]
 
@@ -26,7 +27,7 @@ NUMBERS = (
 )
 
 
-def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str) -> ChartType:
+def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None, model: str) -> ChartType:
     """Draw what every evaluator would print for one model.
 
     Parameters
@@ -34,7 +35,7 @@ def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str)
     audit
         What :func:`audit` returns.
     metric, cutoff
-        One that it has; None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     model
         One of its models.
 
@@ -57,7 +58,8 @@ def evaluators(audit: object, *, metric: object, cutoff: int | None, model: str)
     frame = held(audit, AUDIT, "audit", "audit")
     if frame is None:
         return empty_chart("no evaluator prints such a number")
-    where = place_name(str(metric), cutoff)
+    metric, cutoff = parse_measure(metric, cutoff)
+    where = place_name(metric, cutoff)
     place = at_place(frame, metric, cutoff)
     check_choice("model", model, list(dict.fromkeys(place["model"])))
     rows = place.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])

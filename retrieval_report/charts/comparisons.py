@@ -15,6 +15,7 @@ from retrieval_report.charts.names import clean, place_name, quoted, unique_labe
 from retrieval_report.charts.theme import BLUE, GREEN, VERMILLION, empty_chart, finish, layered
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["comparison_matrix", "intervals"]
 
@@ -27,7 +28,9 @@ CHANCES = ("holm_p", "permutation_p", "p_tie")
 COUNTS = ("wins", "ties", "losses", "queries")
 
 
-def comparison_matrix(comparison: object, *, metric: object, cutoff: int | None, policy: str = "expected") -> ChartType:
+def comparison_matrix(
+    comparison: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected"
+) -> ChartType:
     """Draw every pair of models as two cells: the difference below the diagonal, the chance of a flip above it.
 
     Parameters
@@ -35,7 +38,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: int | None,
     comparison
         What :func:`compare` returns.
     metric, cutoff, policy
-        One that it has; cutoff None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
     -------
@@ -54,11 +57,12 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: int | None,
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['0 of 1 pairs differ significantly at rr@all; 1 depends on tie order']
     """
+    metric, cutoff = parse_measure(metric, cutoff)
     pairs = _pairs(comparison, metric, cutoff, policy)
     if pairs is None:
         return empty_chart("there are no pairs of models to compare")
     labels = unique_labels(_ordered(pairs))
-    where = place_name(str(metric), cutoff)
+    where = place_name(metric, cutoff)
     cells = _cells(pairs, labels)
     step = CELL if len(labels) <= WRITTEN else SMALL_CELL
     domain = alt.Scale(domain=list(labels.values()))
@@ -86,7 +90,12 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: int | None,
 
 
 def intervals(
-    comparison: object, *, metric: object, cutoff: int | None, policy: str = "expected", model: str | None = None
+    comparison: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    policy: str = "expected",
+    model: str | None = None,
 ) -> ChartType:
     """Draw the difference of every pair of models with its interval, better model first.
 
@@ -95,7 +104,7 @@ def intervals(
     comparison
         What :func:`compare` returns.
     metric, cutoff, policy
-        One that it has; cutoff None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     model
         Draw the pairs of this model only. Default: all pairs, or those of the best model where there are more than
         forty.
@@ -117,6 +126,7 @@ def intervals(
     >>> intervals(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['fine is ahead of coarse at rr@all, but tie order could turn that']
     """
+    metric, cutoff = parse_measure(metric, cutoff)
     pairs = _pairs(comparison, metric, cutoff, policy)
     if pairs is None:
         return empty_chart("there are no pairs of models to compare")
@@ -126,7 +136,7 @@ def intervals(
     lead = order[0] if model is None and pairs.height > PAIRS else model
     if lead is not None:
         pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
-    where = place_name(str(metric), cutoff)
+    where = place_name(metric, cutoff)
     rows = _oriented(pairs, unique_labels(order), lead)
     chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
     lines = [

@@ -24,6 +24,7 @@ from retrieval_report.charts.lines import (
 from retrieval_report.charts.names import clean, listed, quoted, unique_labels
 from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.errors import ParameterError
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["cutoff_axis", "scores_by_cutoff"]
 
@@ -71,6 +72,7 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     frame = summary_frame(summary)
     if frame is None:
         return empty_chart("the summary has no rows")
+    metric, _ = parse_measure(metric)
     wide = side_by_side(of_metric(frame, metric))
     unknown = [model for model in bands if model not in set(wide["model"])]
     if unknown:

@@ -25,6 +25,7 @@ from retrieval_report.charts.theme import (
     sentence_chart,
 )
 from retrieval_report.errors import ColumnError
+from retrieval_report.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["list_orders", "score_distribution"]
@@ -39,7 +40,11 @@ EXPECTED = "mean of all orders"
 
 
 def score_distribution(
-    distribution: object, *, metric: object, cutoff: int | None, marks: Mapping[str, float | None] | None = None
+    distribution: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    marks: Mapping[str, float | None] | None = None,
 ) -> ChartType:
     """Draw how probable every score is that the tie order can give one list.
 
@@ -48,7 +53,7 @@ def score_distribution(
     distribution
         What :func:`order_scores` returns.
     metric, cutoff
-        What it is the distribution of; None is the whole list.
+        What it is the distribution of: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     marks
         Scores to mark by name, such as those of the order received and of one draw; None leaves one out. The title
         tells of the second where there are two.
@@ -69,7 +74,8 @@ def score_distribution(
     rr@all can be anything from 0.2500 to 1.0000; order received: 1.0000, more than 75% of the orders give
     """
     frame = held(distribution, DISTRIBUTION, "distribution", "order_scores")
-    where = place_name(str(metric), cutoff)
+    metric, cutoff = parse_measure(metric, cutoff)
+    where = place_name(metric, cutoff)
     if frame is None:
         return empty_chart(f"the list has no {where}")
     orders, method = frame["orders"][0], frame["method"][0]

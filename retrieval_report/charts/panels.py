@@ -13,6 +13,7 @@ from retrieval_report.charts.data import inline, joined, of_metric, side_by_side
 from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
 from retrieval_report.charts.names import clean, quoted, unique_labels
 from retrieval_report.charts.theme import empty_chart, finish
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["policy_panels"]
 
@@ -58,8 +59,9 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     frame = summary_frame(summary)
     if frame is None:
         return empty_chart("the summary has no rows")
+    metric, _ = parse_measure(metric)
     frame = of_metric(frame, metric)
-    name = clean(str(metric), 60)
+    name = clean(metric, 60)
     rows = frame.filter(pl.col("policy").is_in(list(PANELS)) & pl.col("value").is_not_null())
     shown = [policy for policy in PANELS if policy in set(rows["policy"])]
     if not shown:

@@ -23,6 +23,7 @@ from retrieval_report.charts.data import (
 )
 from retrieval_report.charts.names import listed, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import AMBER, BLUE, GREEN, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["lead_title", "policies"]
 
@@ -44,7 +45,7 @@ RANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 NUMBERS = ("expected", "tie_std", "lowest", "highest", "naive", "shuffled", "query_se", "ci_low", "ci_high")
 
 
-def policies(summary: object, *, metric: object, cutoff: int | None, audit: object = None) -> ChartType:
+def policies(summary: object, *, metric: object, cutoff: int | str | None = None, audit: object = None) -> ChartType:
     """Draw what every policy says of every model at one cutoff, best model first.
 
     Parameters
@@ -52,7 +53,7 @@ def policies(summary: object, *, metric: object, cutoff: int | None, audit: obje
     summary
         What :func:`summarise` returns; policies it lacks are not drawn.
     metric, cutoff
-        One of its metrics and cutoffs; None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     audit
         What :func:`audit` returns for the same rankings: what other systems would print, a diamond each (none for a
         system of which nobody can say how it orders ties: the bar has all it could print); hollow where
@@ -78,14 +79,15 @@ def policies(summary: object, *, metric: object, cutoff: int | None, audit: obje
     frame = summary_frame(summary)
     if frame is None:
         return empty_chart("the summary has no rows")
+    metric, cutoff = parse_measure(metric, cutoff)
     wide = side_by_side(at_place(frame, metric, cutoff))
-    where = place_name(str(metric), cutoff)
+    where = place_name(metric, cutoff)
     labels = unique_labels(wide["model"])
     rows = with_labels(wide, labels).with_columns(
         two_low=pl.col("expected") - 2 * pl.col("tie_std"), two_high=pl.col("expected") + 2 * pl.col("tie_std")
     )
     points = _points(rows)
-    printed = _printed(audit, str(metric), cutoff, labels)
+    printed = _printed(audit, metric, cutoff, labels)
     if points.height + printed.height + rows["lowest"].count() == 0:
         return empty_chart(f"no model has a score for {where}")
     y = alt.Y(

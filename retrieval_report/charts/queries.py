@@ -14,6 +14,7 @@ from retrieval_report.charts.data import at_place, bounds, held, inline, nice_do
 from retrieval_report.charts.names import clean, place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.errors import ParameterError
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["query_scatter"]
 
@@ -43,7 +44,7 @@ def query_scatter(
     query_table: object,
     *,
     metric: object,
-    cutoff: int | None,
+    cutoff: int | str | None = None,
     models: Sequence[str] | None = None,
     listed: bool = True,
 ) -> ChartType:
@@ -56,7 +57,7 @@ def query_scatter(
     query_table
         What :func:`query_table` returns.
     metric, cutoff
-        One that it has; None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     models
         Which to draw; default: all.
     listed
@@ -82,7 +83,8 @@ def query_scatter(
     frame = held(query_table, QUERIES, "query_table", "query_table")
     if frame is None:
         return empty_chart("the table of queries has no rows")
-    where = place_name(str(metric), cutoff)
+    metric, cutoff = parse_measure(metric, cutoff)
+    where = place_name(metric, cutoff)
     rows = at_place(frame, metric, cutoff).filter(pl.col("naive").is_not_null() & pl.col("expected").is_not_null())
     if models is not None:
         unknown = [model for model in models if model not in set(frame["model"])]

@@ -13,6 +13,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.data import at_place, inline, joined, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.names import place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["rank_flips"]
 
@@ -23,7 +24,7 @@ Side = Literal["left", "center", "right"]
 SAME, UP, DOWN = "same rank", "ranked higher", "ranked lower"
 
 
-def rank_flips(summary: object, *, metric: object, cutoff: int | None) -> ChartType:
+def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = None) -> ChartType:
     """Draw the ranks of the models by the order received, in expectation and over shuffles, joined by lines.
 
     Parameters
@@ -31,7 +32,7 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | None) -> ChartT
     summary
         What :func:`summarise` returns, with two of the policies naive, expected and shuffled.
     metric, cutoff
-        One of its metrics and cutoffs; None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
     -------
@@ -53,8 +54,9 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | None) -> ChartT
     frame = summary_frame(summary)
     if frame is None:
         return empty_chart("the summary has no rows")
+    metric, cutoff = parse_measure(metric, cutoff)
     wide = side_by_side(at_place(frame, metric, cutoff))
-    where = place_name(str(metric), cutoff)
+    where = place_name(metric, cutoff)
     columns = [name for name in COLUMNS if wide[name].count()]
     if len(columns) < 2:
         return empty_chart(f"ranks at {where} need two of the policies naive, expected and shuffled")

@@ -10,6 +10,7 @@ from retrieval_report.analysis.rounding import ROUNDING_EFFECT
 from retrieval_report.charts.data import at_place, best_of, held, inline, joined, nice_domain, with_labels
 from retrieval_report.charts.names import listed, place_name, unique_labels
 from retrieval_report.charts.theme import BLUE, VERMILLION, empty_chart, finish, layered
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["rounding"]
 
@@ -19,7 +20,7 @@ MARKS = {RECEIVED: ("circle", BLUE, -4), ROUNDED: ("diamond", VERMILLION, 4)}  #
 NUMBERS = ("value", "value_rounded", "change", "tie_std", "tie_std_rounded")
 
 
-def rounding(effect: object, *, metric: object, cutoff: int | None) -> ChartType:
+def rounding(effect: object, *, metric: object, cutoff: int | str | None = None) -> ChartType:
     """Draw what rounding the distances does to the score of every model, best model first.
 
     Parameters
@@ -27,7 +28,7 @@ def rounding(effect: object, *, metric: object, cutoff: int | None) -> ChartType
     effect
         What :func:`rounding_effect` returns.
     metric, cutoff
-        One that it has; None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
     -------
@@ -47,7 +48,8 @@ def rounding(effect: object, *, metric: object, cutoff: int | None) -> ChartType
     frame = held(effect, ROUNDING_EFFECT, "effect", "rounding_effect")
     if frame is None:
         return empty_chart("there are no rounded scores")
-    where = place_name(str(metric), cutoff)
+    metric, cutoff = parse_measure(metric, cutoff)
+    where = place_name(metric, cutoff)
     rows = at_place(frame, metric, cutoff).filter(pl.col("value").is_not_null() & pl.col("value_rounded").is_not_null())
     if not rows.height:
         return empty_chart(f"no model has a score for {where}")

@@ -14,6 +14,7 @@ from retrieval_report.charts.data import at_place, bounds, held, inline, joined,
 from retrieval_report.charts.names import clean, listed, place_name, quoted, short
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart
 from retrieval_report.errors import ParameterError
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["shuffled_distribution"]
 
@@ -31,7 +32,7 @@ def shuffled_distribution(
     summary: object,
     *,
     metric: object,
-    cutoff: int | None,
+    cutoff: int | str | None = None,
     models: Sequence[str] | None = None,
     one_axis: bool = False,
 ) -> ChartType:
@@ -44,7 +45,7 @@ def shuffled_distribution(
     summary
         What :func:`summarise` returns for the same rankings and options.
     metric, cutoff
-        One that both have; None is the whole list.
+        One that both have: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     models
         Which to draw; default: those that vary most, twelve at most.
     one_axis
@@ -70,9 +71,10 @@ def shuffled_distribution(
     draws, frame = held(means, MEANS, "means", "shuffled_means"), summary_frame(summary)
     if draws is None or frame is None:
         return empty_chart("there are no draws" if draws is None else "the summary has no rows")
+    metric, cutoff = parse_measure(metric, cutoff)
     draws, where = (
         at_place(draws, metric, cutoff).filter(pl.col("value").is_not_null()),
-        place_name(str(metric), cutoff),
+        place_name(metric, cutoff),
     )
     wide = {row["model"]: row for row in side_by_side(at_place(frame, metric, cutoff)).iter_rows(named=True)}
     if not draws.height:
