@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.judged import judgement_coverage
     from retrieval_report.analysis.leaderboard import leaderboard
     from retrieval_report.analysis.letters import compact_letters
+    from retrieval_report.analysis.likeness import evaluate_like
     from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
     from retrieval_report.analysis.order_scores import order_scores
     from retrieval_report.analysis.orders import drawn_order, list_ties
@@ -145,6 +146,7 @@ __all__ = [
     "detectable_effect",
     "drawn_order",
     "evaluate",
+    "evaluate_like",
     "evaluate_radius",
     "evaluate_to",
     "evaluate_with_draws",
@@ -209,6 +211,7 @@ _HOMES = {
     "judgement_coverage": "analysis.judged",
     "tie_profile": "analysis.profile",
     "query_table": "analysis.queries",
+    "evaluate_like": "analysis.likeness",
     "drawn_order": "analysis.orders",
     "list_ties": "analysis.orders",
     "order_scores": "analysis.order_scores",

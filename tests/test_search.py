@@ -29,7 +29,11 @@ LABELS = RNG.integers(0, 4, 40)
 QUERY_LABELS = RNG.integers(0, 4, 6)
 DISTANCES = ((QUERIES[:, None] - ITEMS[None]) ** 2).sum(axis=2)
 FLAT: dict[str, Any] = {"query_labels": QUERY_LABELS, "item_labels": LABELS}
-ASKED: dict[str, Any] = {"metrics": "recall@5, ap, ndcg@5", "policies": ("expected", "naive", "worst")}
+ASKED: dict[str, Any] = {
+    "metrics": "recall@5, ap, ndcg@5",
+    "policies": ("expected", "naive", "worst"),
+    "truncated": "no",
+}
 
 
 def nearest(k: int = 10) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -207,13 +211,16 @@ def test_keras_rs_and_tf_similarity_shapes() -> None:
     scores, truth = np.array([[0.1, 0.9, 0.5], [0.3, 0.2, 0.0]]), np.array([[0, 1, 0], [1, 0, 0]])
     mask = np.array([[True, False, True], [True, True, False]])
     kept = from_search(scores, relevance=truth, mask=mask, scores=True)
-    found = evaluate(**kept, metrics="rr", cutoffs="all", policies="expected")
+    found = evaluate(**kept, metrics="rr", cutoffs="all", policies="expected", truncated="no")
     assert found.select("value", "items").rows() == [(0.0, 2), (1.0, 2)]
     lookups = {"a": np.array([[0.1, 0.2]]), "b": np.array([[0.3, 0.4]])}
     matches = {"a": np.array([[True, False]]), "b": np.array([[False, True]])}
     near = from_search(lookups, relevance=matches)
     assert near.rankings["item"].to_list() == ["a:0", "a:1", "b:0", "b:1"]
-    assert evaluate(**near, metrics="rr", cutoffs="all", policies="expected")["value"].to_list() == [1.0, 0.5]
+    assert evaluate(**near, metrics="rr", cutoffs="all", policies="expected", truncated="no")["value"].to_list() == [
+        1.0,
+        0.5,
+    ]
 
 
 class Tensor:
@@ -317,7 +324,7 @@ def test_inputs_hold_together() -> None:
         inputs["scores"]
     with pytest.raises(ColumnError, match=r"a Inputs holds more than the rankings; pass all of it with \*\*"):
         evaluate(inputs)
-    told = from_search(nearest(), **FLAT)
+    told = from_search(DISTANCES, **FLAT)
     assert audit(**told, metrics="ap", systems="trec_eval").height > 0
     assert isinstance(told, Inputs)
 

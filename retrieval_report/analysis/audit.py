@@ -190,8 +190,7 @@ def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
         for record in chosen
         for metric, cutoffs in requests
         for cutoff in cutoffs
-        if record.metric == metric.name
-        and (metric.own_depth or record.cutoffs == "any" or (record.cutoffs == "whole") == (cutoff is None))
+        if record.metric == metric.name and record.prints(cutoff)
     ]
     if not found:
         names = ", ".join(str(metric) for metric, _ in requests)

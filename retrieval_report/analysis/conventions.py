@@ -17,7 +17,7 @@ from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.parsing import parse_metric
 
-__all__ = ["CONVENTIONS", "OPEN", "ORDERS", "Convention", "choose", "conventions"]
+__all__ = ["CONVENTIONS", "OPEN", "ORDERS", "Convention", "choose", "conventions", "system_of"]
 
 ORDERS = {
     "row": "rows as received",
@@ -114,6 +114,11 @@ class Convention:
     def metric(self) -> str:
         """Name of the metric in this package's catalogue."""
         return parse_metric(self.definition)[0].name
+
+    def prints(self, cutoff: int | None) -> bool:
+        """Whether the system computes the metric at this cutoff, None for whole lists."""
+        own_depth = parse_metric(self.definition)[0].own_depth
+        return own_depth or self.cutoffs == "any" or (self.cutoffs == "whole") == (cutoff is None)
 
     @property
     def words(self) -> str:
@@ -313,6 +318,30 @@ def conventions() -> pl.DataFrame:
     first = ["system", "version", "metric", "call", "definition", "order"]
     frame = pl.DataFrame(columns, schema_overrides={"relevant_from": pl.Float64})
     return frame.select(*first, pl.exclude(first))
+
+
+SPELLINGS = {"sklearn": "scikit-learn", "tfr": "TensorFlow Ranking", "tfsim": "TF Similarity"}
+
+
+def system_of(name: str) -> tuple[str, str | None]:
+    """A system and version of the table, however it is written: ``sklearn``, ``keras-rs``, ``"trec_eval 9"``.
+
+    Without a version it is None: the newest.
+
+    >>> system_of("sklearn"), system_of("keras_rs"), system_of("trec_eval 9")
+    (('scikit-learn', None), ('KerasRS', None), ('trec_eval', '9'))
+    """
+    known = {(record.system, record.version) for record in CONVENTIONS}
+    plain: dict[str, tuple[str, str | None]] = {_plain(system): (system, None) for system, _ in known}
+    plain |= {_plain(f"{system}{version}"): (system, version) for system, version in known if version}
+    plain |= {_plain(name): (system, None) for name, system in SPELLINGS.items()}
+    if not isinstance(name, str) or _plain(name) not in plain:
+        check_choice("like", name, tuple(dict.fromkeys(record.system for record in CONVENTIONS)))
+    return plain[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum() or sign == ".")
 
 
 def choose(systems: object) -> list[Convention]:

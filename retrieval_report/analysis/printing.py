@@ -103,18 +103,18 @@ class Data:
     def prints(self, quantity: Quantity, metrics: Iterable[str], way: Way) -> pl.DataFrame:
         """The least and the most that a system may print whose ties are ordered so, as ``prints_low`` and ``_high``."""
         if way.order == "threshold":
-            return _alike(self._threshold_means(quantity))
+            return _alike(tie_means(self._threshold_lists(quantity)))
         if way.order in OPEN:
             return self._open_means(quantity, list(metrics), way)
         policy = {"policies": "naive", "naive_order": way.order}
         if way.order == "exact":
             policy = {"policies": "expected"}
-        return _alike(tie_means(self._scores(quantity, way.float32, metrics=list(metrics), **policy)))
+        return _alike(tie_means(self.scores(quantity, way.float32, metrics=list(metrics), **policy)))
 
     def _open_means(self, quantity: Quantity, metrics: list[str], way: Way) -> pl.DataFrame:
         """Means where each list's worst order comes up, and where each list's best does."""
         policies = ("worst", "best", *(("naive",) if way.row_order_up_to else ()))
-        scores = self._scores(quantity, way.float32, metrics=metrics, policies=policies)
+        scores = self.scores(quantity, way.float32, metrics=metrics, policies=policies)
         if way.row_order_up_to:
             # the policies of a list, metric and cutoff stand together, in the order asked for
             as_received = pl.col("value").shift(-1), pl.col("value").shift(-2)
@@ -135,9 +135,10 @@ class Data:
 
     def possible(self, quantity: Quantity, metrics: Iterable[str]) -> pl.DataFrame:
         """Exact means, their standard deviations and bounds, for the distances received."""
-        return tie_means(self._scores(quantity, False, metrics=list(metrics), policies=("expected", "worst", "best")))
+        return tie_means(self.scores(quantity, False, metrics=list(metrics), policies=("expected", "worst", "best")))
 
-    def _scores(self, quantity: Quantity, float32: bool, **asked: Any) -> pl.DataFrame:
+    def scores(self, quantity: Quantity, float32: bool = False, **asked: Any) -> pl.DataFrame:
+        """Scores of every list, of the rows as the system would be given them."""
         given = {**self._given(quantity, float32), **asked}
         if quantity.positive != "irrelevant":
             return evaluate(**given)
@@ -145,7 +146,22 @@ class Data:
         models = given.pop("rankings").partition_by("model", maintain_order=True)
         return pl.concat(evaluate(rankings, **given) for rankings in models)
 
-    def _threshold_means(self, quantity: Quantity) -> pl.DataFrame:
+    def printed(self, quantity: Quantity, metric: str, way: Way, seed: int) -> pl.DataFrame:
+        """The value of every list as a system prints it that orders ties so; an open order is one random draw."""
+        if way.order == "threshold":
+            return self._threshold_lists(quantity)
+        asked: dict[str, Any] = {"policies": "naive", "naive_order": way.order}
+        if way.order == "exact":
+            asked = {"policies": "expected"}
+        if way.order in OPEN:
+            policies = ("shuffled", *(("naive",) if way.row_order_up_to else ()))
+            asked = {"policies": policies, "shuffles": 1, "seed": seed}
+        scores = self.scores(quantity, way.float32, metrics=metric, **asked)
+        if way.order not in OPEN:
+            return scores
+        return scores.filter((pl.col("policy") == "naive") == (pl.col("items") <= way.row_order_up_to))
+
+    def _threshold_lists(self, quantity: Quantity) -> pl.DataFrame:
         """Average precision with every tie taken as one threshold, as scikit-learn has it."""
         given = self._given(quantity, False)
         level = given["relevant_from"]
@@ -160,10 +176,14 @@ class Data:
             .with_columns(gain=pl.col("hits") * found / seen)
         )
         lists = ties.group_by(in_list, maintain_order=True).agg(
-            value=(pl.col("gain").sum() / pl.col("hits").sum()).fill_nan(0.0), items=pl.col("size").sum()
+            value=(pl.col("gain").sum() / pl.col("hits").sum()).fill_nan(0.0),
+            items=pl.col("size").sum().cast(pl.Int64),
+            n_relevant=pl.col("hits").sum().cast(pl.Int64),
+            truncated=pl.lit(False),
+            pooled=pl.lit(False),
         )
         lists = lists.with_columns(std=pl.lit(None, pl.Float64), metric=pl.lit("ap"), policy=pl.lit("threshold"))
-        return tie_means(lists.with_columns(cutoff=pl.lit(None, pl.Int64)))
+        return pl.DataFrame(lists.with_columns(cutoff=pl.lit(None, pl.Int64)))
 
     def _given(self, quantity: Quantity, float32: bool) -> dict[str, Any]:
         """Arguments of ``evaluate``: frames as the system would be given them, and its rules."""

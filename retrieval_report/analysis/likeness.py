@@ -1,0 +1,147 @@
+"""The scores that another system's definitions and tie order give: the first numbers a user sees are those he knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.analysis.conventions import CONVENTIONS, Convention, system_of
+from retrieval_report.analysis.printing import Data, Quantity
+from retrieval_report.analysis.rows import told_once
+from retrieval_report.errors import ParameterError
+from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
+from retrieval_report.metrics import Metric
+from retrieval_report.options import Options
+from retrieval_report.parsing import parse_metrics
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import SCORES
+
+__all__ = ["evaluate_like", "measures_like"]
+
+Asked = list[tuple[Convention, int | None]]
+
+
+def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> Asked:
+    """What a system prints for metrics and cutoffs: its conventions, in the order asked.
+
+    A metric with parameters of its own is refused unless it is what the system computes.
+
+    >>> [(record.definition, cutoff) for record, cutoff in measures_like("trec_eval", "map, ndcg@10", None)]
+    [('ap', None), ('ndcg(gain=linear)', 10)]
+    >>> measures_like("ranx", "rbp@10", None)
+    Traceback (most recent call last):
+    retrieval_report.errors.ParameterError: like: ranx prints no rbp@10; see conventions()
+    """
+    records = [like] if isinstance(like, Convention) else _records(*system_of(like))
+    name = records[0].system
+    found: Asked = []
+    for metric, own in parse_metrics(metrics, cutoffs):
+        for cutoff in own:
+            text = f"{metric}@{cutoff or 'all'}"
+            fitting = [record for record in records if record.metric == metric.name and record.prints(cutoff)]
+            fitting = fitting if metric == type(metric)() else [one for one in fitting if one.definition == str(metric)]
+            if not fitting:
+                raise ParameterError(f"like: {name} prints no {text}; see conventions()")
+            found.append((fitting[0], cutoff))
+    return list(dict.fromkeys(found))
+
+
+def _records(system: str, version: str | None) -> list[Convention]:
+    """The conventions of one version of a system, by default of the last in the table."""
+    own = [record for record in CONVENTIONS if record.system == system]
+    return [record for record in own if record.version == (version or own[-1].version)]
+
+
+def evaluate_like(
+    rankings: object,
+    like: str | Convention,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    policies: str | Sequence[str] = ("expected", "naive"),
+    seed: int = 0,
+    **options: Any,
+) -> pl.DataFrame:
+    """Score rankings by the definitions and the tie order of another system.
+
+    Parameters
+    ----------
+    rankings, judgements, queries, metrics, cutoffs
+        As for :func:`evaluate`; a metric is taken as the system defines it (NDCG of trec_eval has linear gains).
+    like
+        A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"sklearn"``, ``"ranx"``, …; or
+        a record of one's own (:class:`Convention`).
+    policies
+        As for :func:`evaluate`. ``naive`` is what the system prints: ties in its own order, after its rounding to
+        float32. Where that order is random or left to an unstable sort it is one random draw; where the system takes
+        the mean over all orders it is that mean.
+    seed
+        Of the random orders.
+    **options
+        Of :func:`evaluate`: ``relevant_from``, ``unjudged``, ``unjudged_query``, ``null_distance``, ``shuffles`` and
+        ``threads``. What happens to queries without relevant item or without rows is the system's own rule.
+
+    Returns
+    -------
+    polars.DataFrame
+        As of :func:`evaluate`; ``metric`` is the system's definition in this package's words.
+
+    Raises
+    ------
+    ParameterError
+        An unknown system, or a measure that the system does not print.
+
+    Examples
+    --------
+    trec_eval puts the later id first in a tie, and its gains are linear.
+
+    >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "score": [2, 2, 1], "relevance": [2, 1, 0]}
+    >>> scores = evaluate_like(rankings, "trec_eval", metrics="ndcg@1, p@1")
+    >>> scores.select("metric", "policy", "value").rows()
+    [('ndcg(gain=linear)', 'expected', 0.75), ('ndcg(gain=linear)', 'naive', 0.5), ('precision', 'expected', 1.0), \
+('precision', 'naive', 1.0)]
+    """
+    asked = measures_like(like, metrics, cutoffs)
+    wanted = Options(policies=policies, seed=seed, **_own(options))
+    frame = to_polars(rankings, "rankings")
+    judged = None if judgements is None else to_polars(judgements, "judgements")
+    told = None if queries is None else to_polars(queries, "queries")
+    if "count" in frame.columns:
+        raise ParameterError("like: what others print depends on the order of items, and a counts frame has none")
+    common = {name: value for name, value in options.items() if name != "shuffles"} | {"truncated": "no"}
+    known = evaluate(frame, judgements=judged, queries=told, metrics="rr", cutoffs=None, policies="expected", **common)
+    complete = bool((known["items"] > 0).all())
+    data = Data.of(frame, judged, told, {"relevant_from": None, **common}, complete)
+    with told_once():
+        parts = [_part(data, place, record, cutoff, wanted) for place, (record, cutoff) in enumerate(asked)]
+    found = pl.concat(parts).sort("model", "query", "place", maintain_order=True)
+    return found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
+
+
+def _own(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that are left to the caller; the others are the system's."""
+    free = ("relevant_from", "unjudged", "unjudged_query", "null_distance", "shuffles", "threads")
+    odd = [name for name in options if name not in free]
+    if odd:
+        raise ParameterError(f"{odd[0]}: not with like=, which decides it; left to choose are {', '.join(free)}")
+    return options
+
+
+def _part(data: Data, place: int, record: Convention, cutoff: int | None, wanted: Options) -> pl.DataFrame:
+    """The scores of one measure under every policy asked for, in the order asked."""
+    quantity, text = data.simple(Quantity.of(record)), f"{record.definition}@{cutoff or 'all'}"
+    rows = []
+    for number, policy in enumerate(wanted.policies):
+        if policy == "naive":
+            scores = data.printed(quantity, text, data.way(record), wanted.seed)
+            scores = scores.with_columns(policy=pl.lit("naive"), std=pl.lit(None, pl.Float64))
+        else:
+            drawn = policy == "shuffled"
+            own: dict[str, Any] = {"shuffles": wanted.shuffles, "seed": wanted.seed} if drawn else {}
+            scores = data.scores(quantity, metrics=[text], policies=policy, **own)
+        rows.append(scores.select(list(SCORES)).with_columns(place=pl.lit(place * 10 + number)))
+    return pl.concat(rows)

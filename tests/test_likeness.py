@@ -1,0 +1,126 @@
+"""Scores like another system's: what it prints on the same data, query by query, and what the audit says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from retrieval_report import Convention, ParameterError, audit, conventions, count_ties, evaluate, evaluate_like
+
+RNG = np.random.default_rng(5)
+QUERIES, ITEMS = 5, 30
+SCORES = np.round(RNG.random((QUERIES, ITEMS)) * 5) / 4 + (RNG.random((QUERIES, ITEMS)) < 0.5) * 1e-9  # ties in float32
+GRADES = RNG.integers(0, 4, (QUERIES, ITEMS)) * (RNG.random((QUERIES, ITEMS)) < 0.6)
+ROWS = [(f"q{q}", f"d{i}", float(SCORES[q, i])) for q in range(QUERIES) for i in range(ITEMS)]
+RANKINGS = pl.DataFrame(ROWS, schema=["query", "item", "score"], orient="row")
+JUDGEMENTS = RANKINGS.select("query", "item", relevance=pl.Series(GRADES.ravel()))
+BOTH = RANKINGS.join(JUDGEMENTS, on=["query", "item"], maintain_order="left")
+RUN = {f"q{q}": {f"d{i}": float(SCORES[q, i]) for i in range(ITEMS)} for q in range(QUERIES)}
+QRELS = {f"q{q}": {f"d{i}": int(GRADES[q, i]) for i in range(ITEMS)} for q in range(QUERIES)}
+
+
+def naive(like: Any, metrics: str, **options: Any) -> list[float]:
+    scores = evaluate_like(RANKINGS, like, judgements=JUDGEMENTS, metrics=metrics, cutoffs=None, **options)
+    return scores.filter(policy="naive")["value"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("ndcg@10", "ndcg_cut_10"), ("ndcg", "ndcg"), ("map", "map"), ("mrr", "recip_rank"), ("P@5", "P_5")],
+)
+def test_pytrec_eval_prints_the_same_for_every_query(ours: str, theirs: str) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    measure = "ndcg_cut.10" if theirs == "ndcg_cut_10" else "P.5" if theirs == "P_5" else theirs
+    found = pytrec_eval.RelevanceEvaluator(QRELS, {measure}).evaluate(RUN)
+    assert naive("pytrec_eval", ours) == pytest.approx([found[f"q{q}"][theirs] for q in range(QUERIES)], rel=1e-12)
+
+
+def test_trec_eval_10_compares_doubles_and_9_does_not() -> None:
+    nine, ten = (naive(f"trec_eval {version}", "ndcg, ap") for version in (9, 10))
+    assert nine == naive("pytrec_eval", "ndcg, ap")
+    assert nine != ten == naive("trec_eval", "ndcg, ap")
+
+
+def test_ir_measures_prints_the_same() -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    for measure, ours in ((ir_measures.nDCG @ 10, "ndcg@10"), (ir_measures.RR, "rr"), (ir_measures.RR @ 3, "rr@3")):
+        found = {str(one.query_id): one.value for one in ir_measures.iter_calc([measure], QRELS, RUN)}
+        assert naive("ir_measures", ours) == pytest.approx([found[f"q{q}"] for q in range(QUERIES)], rel=1e-12)
+
+
+def test_scikit_learn_prints_the_same() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    exact = [metrics.ndcg_score(GRADES[[q]], SCORES[[q]], k=7) for q in range(QUERIES)]
+    assert naive("sklearn", "ndcg@7") == pytest.approx(exact, rel=1e-10)
+    threshold = [metrics.average_precision_score(GRADES[q] > 0, SCORES[q]) for q in range(QUERIES)]
+    assert naive("scikit-learn", "ap") == pytest.approx(threshold, rel=1e-12)
+
+
+def test_the_first_number_is_the_one_that_is_known() -> None:
+    """NDCG of trec_eval has linear gains; ours are exponential."""
+    ours = evaluate(RANKINGS, judgements=JUDGEMENTS, metrics="ndcg@10", policies="expected")["value"].mean()
+    like = evaluate_like(RANKINGS, "trec_eval", judgements=JUDGEMENTS, metrics="ndcg@10")
+    linear = evaluate(RANKINGS, judgements=JUDGEMENTS, metrics="ndcg(gain=linear)@10", policies="expected")
+    expected = like.filter(policy="expected")
+    assert expected["metric"].unique().to_list() == ["ndcg(gain=linear)"]
+    assert expected["value"].to_list() == linear["value"].to_list()
+    assert expected["value"].mean() != pytest.approx(ours, abs=1e-3)
+
+
+@pytest.mark.parametrize("system", conventions()["system"].unique(maintain_order=True))
+def test_every_system_prints_what_the_audit_says(system: str) -> None:
+    asked = audit(BOTH, metrics="ndcg, ap, precision, recall, rr", cutoffs=(5, None), systems=system)
+    asked = asked.unique(["metric", "cutoff", "version"], keep="first", maintain_order=True)
+    asked = asked.unique(["metric", "cutoff"], keep="last", maintain_order=True)  # the newest version
+    text = ", ".join(f"{metric}@{cutoff or 'all'}" for metric, cutoff in asked.select("metric", "cutoff").rows())
+    scores = evaluate_like(BOTH, system, metrics=text, policies=("expected", "naive", "best", "shuffled"), seed=3)
+    keys = ["metric", "cutoff"]
+    means = scores.group_by(*keys, "policy").agg(pl.col("value").mean())
+    for row in asked.iter_rows(named=True):
+        place = (pl.col("metric") == row["definition"]) & pl.col("cutoff").eq_missing(pl.lit(row["cutoff"], pl.Int64))
+        of = dict(means.filter(place).select("policy", "value").rows())
+        assert of["expected"] == pytest.approx(row["expected"], rel=1e-12)
+        assert row["prints_low"] - 1e-12 <= of["naive"] <= row["prints_high"] + 1e-12
+        assert row["prints"] is None or of["naive"] == pytest.approx(row["prints"], rel=1e-12)
+        assert of["best"] == pytest.approx(row["highest"], rel=1e-12)
+    listed = scores.filter(model="model", query="q0").select("policy").to_series().to_list()
+    assert listed == ["expected", "naive", "best", "shuffled"] * (len(listed) // 4)
+    assert scores.schema == evaluate(BOTH, metrics="rr").schema
+
+
+def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
+    empty = BOTH.with_columns(relevance=pl.when(pl.col("query") == "q0").then(0).otherwise("relevance"))
+    zero = evaluate_like(empty, "trec_eval", metrics="ap", cutoffs=None)
+    skip = evaluate_like(empty, "Recommenders", metrics="ap", cutoffs=10)
+    assert zero.filter(query="q0")["value"].to_list() == [0.0, 0.0]
+    assert skip.filter(query="q0")["value"].to_list() == [None, None]
+    strict = evaluate_like(BOTH, "ranx", metrics="p@5", relevant_from=3, threads=1)
+    assert strict["value"].sum() < evaluate_like(BOTH, "ranx", metrics="p@5")["value"].sum()
+    own = Convention("ap(denominator=min)", "map@k", "item", system="ours")
+    assert evaluate_like(BOTH, own, metrics="ap", cutoffs=5)["metric"].unique().to_list() == ["ap(denominator=min)"]
+
+
+@pytest.mark.parametrize(
+    ("like", "options", "message"),
+    [
+        ("trec", {}, "like: 'trec' is not one of .*did you mean 'trec_eval'"),
+        ("trec_eval 8", {}, "like: 'trec_eval 8' is not one of"),
+        (5, {}, "like: 5 is not one of"),
+        ("trec_eval", {"metrics": "rbp@3"}, r"like: trec_eval prints no rbp@3; see conventions\(\)"),
+        ("trec_eval", {"metrics": "ap(denominator=k)@3"}, r"prints no ap\(denominator=k\)@3"),
+        ("ranx", {"no_relevant": "skip"}, "no_relevant: not with like=, which decides it; left to choose are"),
+        ("ranx", {"naive_order": "item"}, "naive_order: not with like="),
+        ("ranx", {"policies": "exact"}, "policies: 'exact' is not one of"),
+    ],
+)
+def test_what_no_system_does_is_refused(like: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        evaluate_like(BOTH, like, **{"metrics": "ap", "cutoffs": None, **options})
+
+
+def test_counts_have_no_order() -> None:
+    with pytest.raises(ParameterError, match="like: what others print depends on the order of items"):
+        evaluate_like(count_ties(BOTH), "trec_eval", metrics="ap", cutoffs=None)
