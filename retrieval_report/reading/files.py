@@ -14,6 +14,7 @@ from retrieval_report.reading.combine import Part, combine, name_runs
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.lines import read_ndjson
 from retrieval_report.reading.names import ID_COLUMNS, JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
+from retrieval_report.reading.predictions import prediction_format, read_predictions
 from retrieval_report.reading.sources import Source, base_name, folder_model
 from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
@@ -95,7 +96,7 @@ def column_names(source: Source) -> list[str]:
         raise _Named(*names)
 
     try:
-        _read_form(source, detect_format(source), choose, None)
+        _read_form(source, _form_of(source), choose, None)
     except _Named as found:
         return list(found.args)
     return []  # pragma: no cover - every reader asks which columns to take
@@ -105,7 +106,7 @@ def _read_source(
     source: Source, kind: Kind, columns: Mapping[str, str] | None, max_rows: int | None
 ) -> tuple[str, pl.DataFrame]:
     """Read one file; return its format and its columns under our names."""
-    form = detect_format(source)
+    form = _form_of(source)
     _refuse_other_kind(source, form, kind)
 
     def choose(found: Sequence[str]) -> dict[str, str]:
@@ -114,11 +115,19 @@ def _read_source(
     return form, _read_form(source, form, choose, max_rows)
 
 
+def _form_of(source: Source) -> str:
+    """The format of a file; NDJSON may be predictions of other tools."""
+    form = detect_format(source)
+    return (prediction_format(source.head()) or form) if form == "ndjson" else form
+
+
 def _read_form(
     source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]], max_rows: int | None
 ) -> pl.DataFrame:
     if form in ("parquet", "arrow", "arrow stream"):
         return _text_ids(read_binary(source, form, choose, max_rows))
+    if form in ("json", "json lines"):
+        return read_predictions(source, form, choose)
     frame = read_ndjson(source, choose) if form == "ndjson" else parse_values(_read_text(source, form, choose))
     if source.last_byte() != b"\n":
         warnings.warn(

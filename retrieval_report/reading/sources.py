@@ -60,6 +60,7 @@ ENDINGS = {
     ".qrel": "qrels",
 }
 """File endings that are taken from a folder, with or without ``.gz``; other endings are read when named."""
+_NAMED_ONLY = (".txt", ".json")  # too common to be taken from a folder, but no part of a model's name
 _SIDE_FILE = ".sha256"
 _MODEL_FOLDER = "model="
 _COMPRESSED = {b"PK\x03\x04": "a zip archive", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
@@ -107,7 +108,7 @@ def ending(path: Path) -> str:
     ('.csv', '')
     """
     suffix = Path(_without(path.name, ".gz")).suffix.lower()
-    return suffix if suffix in ENDINGS or suffix == ".txt" else ""
+    return suffix if suffix in ENDINGS or suffix in _NAMED_ONLY else ""
 
 
 def base_name(path: Path) -> str:
