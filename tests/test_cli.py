@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from retrieval_report.cli import cli
+from retrieval_report.errors import RetrievalReportWarning
 from retrieval_report.samples import sample_folder
 
 # One query, three tied items, the relevant one first in the file.
@@ -93,6 +95,23 @@ def test_row_105_model_names_cannot_act_on_the_terminal(tmp_path: Path) -> None:
     result = run("evaluate", path, "--metrics", "rr@1")
     assert r"\x1b[31mred" in result.output
     assert "\x1b" not in result.output
+
+
+def test_runs_of_one_tag_are_named_by_file(tmp_path: Path) -> None:
+    for name, scores in (("bm25", "2 1"), ("rm3", "1 2")):
+        lines = [f"1 Q0 {item} 1 {score} Anserini\n" for item, score in zip("ab", scores.split(), strict=True)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    asked = ("evaluate", tmp_path, "--judgements", tmp_path / "qrels.txt", "--metrics", "rr")
+    for more in ((), ("--name-by", "file")):
+        with nullcontext() if more else pytest.warns(RetrievalReportWarning, match="both carry the tag 'Anserini'"):
+            result = run(*asked, *more)
+        assert result.exit_code == 0
+        assert "bm25" in result.stdout
+        assert "rm3" in result.stdout
+    refused = run(*asked, "--name-by", "tag")
+    assert refused.exit_code == 2
+    assert "give the runs different tags" in " ".join(refused.stderr.split())
 
 
 def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path) -> None:

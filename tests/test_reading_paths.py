@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
+from retrieval_report import evaluate
 from retrieval_report.errors import ColumnError, FileError, ParameterError
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.sources import find_files
@@ -93,6 +96,28 @@ def test_two_files_with_one_name_are_refused_unless_the_model_is_given(tmp_path:
     with pytest.raises(FileError, match=r"would both be model 'm'"):
         read_rankings(paths)
     assert read_rankings(paths, model="m").height == 6
+
+
+def test_folders_name_models_as_on_spark(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2], "relevance": [0, 1]})
+    for folder, item in (("model=itq", "a"), ("model=lsh%3A16", "b"), ("other=x", "c")):
+        (tmp_path / folder).mkdir()
+        for part in (0, 1):
+            frame.with_columns(
+                pl.format("{}{}", "item", pl.lit(f"{item}{part}")).alias("item"), query=pl.lit(f"q{part}")
+            ).write_parquet(tmp_path / folder / f"part-{part}.snappy.parquet")
+        (tmp_path / folder / "_SUCCESS").touch()
+    frame.with_columns(query=pl.lit("q0")).write_parquet(tmp_path / "flat.parquet")
+    read = read_rankings(tmp_path)
+    assert read.group_by("model", maintain_order=True).len().rows() == [("flat", 2), ("itq", 4), ("lsh:16", 4)]
+    asked: dict[str, Any] = {"metrics": "rr", "policies": "expected", "truncated": "no"}
+    assert_frame_equal(evaluate(tmp_path, **asked), evaluate(read, **asked))  # part by part
+    found = evaluate(str(tmp_path / "model=*" / "*.parquet"), **asked)
+    assert found["model"].unique().sort().to_list() == ["itq", "lsh:16"]
+    write(tmp_path / "model=itq" / "more.run", "q9 Q0 a 1 1 tag\n")
+    assert read_rankings(tmp_path / "model=itq" / "more.run")["model"].to_list() == ["itq"]
+    frame.with_columns(model=pl.lit("own")).write_parquet(tmp_path / "model=itq" / "part-0.snappy.parquet")
+    assert read_rankings(tmp_path / "model=itq" / "part-0.snappy.parquet")["model"].unique().to_list() == ["own"]
 
 
 def test_files_must_have_the_same_columns(tmp_path: Path) -> None:

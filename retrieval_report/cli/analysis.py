@@ -33,6 +33,7 @@ def compare(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    name_by: str | None,
     baseline: str | None,
     out: str | None,
     raw: bool,
@@ -47,7 +48,7 @@ def compare(
 
     folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
     check(**settings)
-    data = read_data(rankings, judgements, queries, columns)
+    data = read_data(rankings, judgements, queries, columns, name_by)
     _check_two(data["rankings"])
     scores, summary = score(data, **settings)
     orders = rr.tie_distributions(scores, **data, **settings)
@@ -73,6 +74,7 @@ def profile(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    name_by: str | None,
     cutoffs: list[int | str],
     out: str | None,
     raw: bool,
@@ -87,7 +89,7 @@ def profile(
 
     folder = results_folder(out, ("profile.csv", "hints.csv"), [*rankings, judgements, queries])
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
-    data = read_data(rankings, judgements, queries, columns)
+    data = read_data(rankings, judgements, queries, columns, name_by)
     table = rr.tie_profile(**data, cutoffs=cutoffs, **settings)
     known = data["judgements"] is not None or "relevance" in data["rankings"].columns
     hints = rr.tie_hints(**data, **settings) if known else None
@@ -113,6 +115,7 @@ def audit(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    name_by: str | None,
     systems: str | None,
     out: str | None,
     raw: bool,
@@ -130,7 +133,7 @@ def audit(
     folder = results_folder(out, ("audit.csv",), [*rankings, judgements, queries])
     rules = {name: settings[name] for name in ("no_relevant", *DATA_RULES)}
     check(metrics=settings["metrics"], cutoffs=settings["cutoffs"], **rules)
-    data = read_data(rankings, judgements, queries, columns)
+    data = read_data(rankings, judgements, queries, columns, name_by)
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = rr.audit(**data, systems=chosen, **settings)
     _tell_silent(chosen or [], table, settings["metrics"])

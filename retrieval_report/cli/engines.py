@@ -31,6 +31,7 @@ class Task:
     out: str | None  # where results are written
     raw: bool
     settings: dict[str, Any]
+    name_by: str | None = None
     master: str = "local[*]"  # these three for Spark alone
     plan: str = "auto"
     trust_items: bool = False
@@ -47,7 +48,7 @@ def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     """Read everything, and write CSV."""
     folder = task.folder("scores.csv", "summary.csv")
     check(**task.settings)
-    data = read_data(task.rankings, task.judgements, task.queries, task.columns)
+    data = read_data(task.rankings, task.judgements, task.queries, task.columns, task.name_by)
     scores, summary = score(data, average=task.average, **task.settings)
     if folder is None:
         return summary, []

@@ -39,6 +39,7 @@ def report(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    name_by: str | None,
     formats: str,
     timestamp: str | None,
     out: str,
@@ -56,7 +57,7 @@ def report(
     results_folder(out, _names(), [*rankings, judgements, queries])
     rules = {name: value for name, value in settings.items() if name in SETTINGS}
     check(**rules)
-    data = read_data(rankings, judgements, queries, columns)
+    data = read_data(rankings, judgements, queries, columns, name_by)
     contents = rr.report_contents(**data, command=shlex.join(["retrieval-report", *sys.argv[1:]]), **settings)
     written = rr.write_report(
         out, contents, formats=[part.strip() for part in formats.split(",")], timestamp=timestamp, raw=raw

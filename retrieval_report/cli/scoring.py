@@ -60,6 +60,7 @@ def evaluate(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    name_by: str | None,
     average: str,
     engine: str,
     master: str | None,
@@ -78,7 +79,7 @@ def evaluate(
     own: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
     for name in own if engine != "spark" else ():
         raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
-    task = Task(rankings, judgements, queries, columns, average, out, raw, settings, **own)
+    task = Task(rankings, judgements, queries, columns, average, out, raw, settings, name_by=name_by, **own)
     # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)
     click.echo(summary_table(summary))

@@ -103,6 +103,8 @@ DATA = (
     click.option("--queries", metavar="FILE", help="One row per query: label, weight or n_relevant."),
     click.option("--columns", callback=_columns, metavar="NAME=COLUMN,…",
                  help="Columns of RANKINGS: query=q_id,score=sim."),
+    click.option("--name-by", type=click.Choice(["tag", "file"]),
+                 help="What names a TREC run; default: its tag, or its file where tags of several runs are the same."),
 )  # fmt: skip
 
 
@@ -127,7 +129,7 @@ average_option = click.option(
 
 
 def data_options(command: Command) -> Command:
-    """RANKINGS, --judgements, --queries and --columns."""
+    """RANKINGS, --judgements, --queries, --columns and --name-by."""
     for setting in reversed(DATA):
         command = setting(command)
     return command
@@ -159,14 +161,18 @@ def results_folder(out: str | None, names: Iterable[str], inputs: Iterable[str |
 
 
 def read_data(
-    rankings: Sequence[str], judgements: str | None, queries: str | None, columns: dict[str, str] | None = None
+    rankings: Sequence[str],
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None = None,
+    name_by: str | None = None,
 ) -> dict[str, Any]:
     """The frames that the files hold, by the names that `evaluate` and its like give them."""
     import retrieval_report as rr
 
     data: dict[str, Any] = {
         "queries": None if queries is None else rr.read_queries(queries),
-        "rankings": rr.read_rankings(list(rankings), columns=columns),
+        "rankings": rr.read_rankings(list(rankings), columns=columns, name_by=name_by),
         "judgements": None if judgements is None else rr.read_judgements(judgements),
     }
     if not data["rankings"].height:  # a function returns an empty frame; a table of nothing helps no reader
