@@ -113,7 +113,7 @@ def evaluate(
     if models:
         _try(grades, requests, checked, beside)
     rows = with_counts(source, plan)
-    warn_truncated(decisions, checked.truncated, [k for _, own in requests for k in own], stacklevel=2)
+    warn_truncated(decisions, checked.truncated, [k for _, own in requests for k in own], stacklevel=3)
     words = {model: decision.truncated for model, decision in decisions.items()} or checked.truncated
     pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)
     score = partial(
@@ -127,9 +127,11 @@ def evaluate(
     )
     if clustered:
         scores, missing = _scored(rows, source, score, checked), missing_lists(source.rows, models)
-        if missing is None:
-            return scores
-        return scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
+        return (
+            scores
+            if missing is None
+            else scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
+        )
     told = told_lists(source.rows, beside, models, pool)
     if told is not None:
         rows = rows.unionByName(_like(told, rows), allowMissingColumns=True)
