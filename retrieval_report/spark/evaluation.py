@@ -27,7 +27,7 @@ from retrieval_report.spark.sources import Source, open_rows
 from retrieval_report.spark.told import Beside, join_beside, missing_lists, told_lists
 from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
 from retrieval_report.stream.arrow import score_stream, scores_schema
-from retrieval_report.truncation import warn_truncated
+from retrieval_report.truncation import Decision, warn_truncated
 
 __all__ = ["evaluate"]
 
@@ -100,8 +100,7 @@ def evaluate(
     requests = parse_metrics(asked["metrics"], asked["cutoffs"])
     check_judged_only([metric for metric, _ in requests], judgements is not None, checked.unjudged)
     check_choice("plan", plan, PLANS)
-    if partitions is not None:
-        partitions = check_whole("partitions", partitions, 1)
+    partitions = None if partitions is None else check_whole("partitions", partitions, 1)
     _check_plan(plan, clustered, partitions, checked, beside=(judgements, queries))
     source = open_rows(rankings, checked, judged=judgements is not None)
     source, beside = join_beside(source, judgements, queries)
@@ -113,8 +112,7 @@ def evaluate(
     if models:
         _try(grades, requests, checked, beside)
     rows = with_counts(source, plan)
-    warn_truncated(decisions, checked.truncated, [k for _, own in requests for k in own], stacklevel=3)
-    words = {model: decision.truncated for model, decision in decisions.items()} or checked.truncated
+    words = _words(decisions, requests, checked)
     pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)
     score = partial(
         score_stream,
@@ -172,6 +170,12 @@ def _facts(rows: DataFrame, beside: Beside) -> tuple[list[str], tuple[float, ...
     models = sorted(row[0] for row in found if row[0] is not None)
     grades = {grade for row in found for grade in row[1:] if grade is not None}
     return models, tuple(sorted({min(grades), max(grades)})) if grades else ()
+
+
+def _words(decisions: dict[str, Decision], requests: Requests, options: Options) -> Any:
+    """What the executors are to take the lists of every model for, after a warning of those found to be cut."""
+    warn_truncated(decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=4)
+    return {model: decision.truncated for model, decision in decisions.items()} or options.truncated
 
 
 def _pool(source: Source, models: list[str], clustered: bool, options: Options) -> DataFrame | None:
