@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,8 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.arrays import Codes, Floats, Integers, Lists
+from retrieval_report.closed_orders import closed_form
 from retrieval_report.in_memory import Run, drawn_lists, list_keys, start
 from retrieval_report.kernels import shuffling
+from retrieval_report.needs import Need
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests
 from retrieval_report.scoring import Arrangement
@@ -47,6 +49,7 @@ class _Orders(NamedTuple):
     grade: Codes  # (orders, cells)
     chance: Floats  # (orders,)
     exact: bool
+    spread: Callable[[Floats], Floats] | None = None  # from the scores of these orders to those that have the chances
 
 
 def score_orders(
@@ -55,15 +58,20 @@ def score_orders(
     """Score every list in each of its orders, or in so many drawn ones where it has too many.
 
     Orders are told apart down to the deepest place that a metric asked for looks at, by the relevances there. The
-    drawn orders are those of policy "shuffled". Lists that are left out are not there.
+    drawn orders are those of policy "shuffled". Lists that are left out are not there. One metric at one cutoff, or
+    metrics made of the same sums, may have a distribution in closed form.
     """
     run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
-    ties, limit, keys = run.prepared.ties, run.limit, list_keys(run.prepared, options.seed)
+    ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
+    limit = run.limit if run.plain else run.deep_scorer.depths[:, 0]
     layout = drawn_lists(ties, limit)
+    needs = {metric.need for metric, _ in requests}
+    need = needs.pop() if len(needs) == 1 and len({cutoff for _, own in requests for cutoff in own}) == 1 else None
     found = {}
     for number in np.flatnonzero(~run.left_out()).tolist():
-        own = slice(layout.start[number], layout.start[number + 1])
-        every = _every_order(ties, layout.grade[own], int(limit[number]), number)
+        base = layout.grade[layout.start[number] : layout.start[number + 1]]
+        every = None if need is None else _closed_orders(run, need, base, int(limit[number]), number)
+        every = _every_order(ties, base, int(limit[number]), number) if every is None else every
         found[number] = _drawn_orders(ties, layout, limit, keys, number, draws) if every is None else every
     result = []
     for numbers in _blocks(found):
@@ -72,6 +80,13 @@ def score_orders(
             model, query = run.prepared.names.row(number)
             result.append(OrderScores(model, query, value, found[number].chance, found[number].exact))
     return result
+
+
+def _closed_orders(run: Run, need: Need, base: Codes, limit: int, number: int) -> _Orders | None:
+    """The few orders that tell a whole distribution; None where there is no closed form."""
+    relevant = run.prepared.relevant_grade
+    closed = closed_form(need, run.prepared.ties, base, limit, number, relevant)
+    return None if closed is None else _Orders(closed.grade, closed.chance, True, closed.spread)
 
 
 def _every_order(ties: Lists, base: Codes, limit: int, number: int) -> _Orders | None:
@@ -141,7 +156,7 @@ def _blocks(found: dict[int, _Orders]) -> Iterator[list[int]]:
 
 def _score(run: Run, layout: Lists, numbers: list[int], orders: list[_Orders]) -> list[Floats]:
     """Scores (orders, columns) of some lists: each is as many lists as it has orders."""
-    copies = [own.chance.size for own in orders]
+    copies = [own.grade.shape[0] for own in orders]
     cells = np.repeat([own.grade.shape[1] for own in orders], copies)
     items = [layout.items[layout.start[number] : layout.start[number + 1]] for number in numbers]
     lists = Lists(
@@ -154,4 +169,5 @@ def _score(run: Run, layout: Lists, numbers: list[int], orders: list[_Orders]) -
     values = every.score(Arrangement(lists, lists, None, False)).value
     if run.options.no_relevant == "one":
         values[every.undefined()] = 1.0
-    return np.split(values, np.cumsum(copies)[:-1])
+    rows = np.split(values, np.cumsum(copies)[:-1])
+    return [value if own.spread is None else own.spread(value) for value, own in zip(rows, orders, strict=True)]

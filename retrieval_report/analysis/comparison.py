@@ -51,8 +51,14 @@ COMPARISON = {
     "tie_std": pl.Float64,
     "tied_queries": pl.Int64,
     "p_tie": pl.Float64,
+    "p_tie_low": pl.Float64,
+    "p_tie_high": pl.Float64,
+    "p_equal": pl.Float64,
     "p_tie_method": pl.String,
+    "truncated_queries": pl.Int64,
+    "pooled": pl.Boolean,
 }
+COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
 TESTS = ("permutation", "t", "wilcoxon")
 LEAST_RESAMPLES = 9_999
 Columns = dict[str, Floats]
@@ -164,7 +170,7 @@ def compare(
         return pl.DataFrame(schema=COMPARISON)
     parts = [_test(grid, place, pairs, confidence) for place in asked]
     sampled = _sample(grid, asked, parts, pairs, resamples, seed)
-    known = {} if distributions is None else tie_chance.spreads(distributions)
+    known = {} if distributions is None else tie_chance.known_orders(distributions, frame)
     frames = []
     for place, columns, by_sample in zip(asked, parts, sampled, strict=True):
         _adjust(columns, columns[f"{adjust}_p"])
@@ -234,11 +240,15 @@ def _test(grid: Grid, place: int, pairs: Pairs, confidence: float) -> Columns:
         t = significance.paired_t(difference, confidence)
         variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0)
         tie_std = np.sqrt(variance.sum(axis=1)) / np.where(size > 0, size, np.nan)
+        moved = (variance > 0) | np.isnan(variance)  # a deviation that nobody knows is no deviation of 0
+        counted = grid.places[place][2] in COUNTED
+        means = [paired_mean(value[side], paired) for side in (first, second)]
+        flagged = [(flag[place][first] | flag[place][second]) & paired for flag in (grid.truncated, grid.pooled)]
         blocks.append(
             {
-                "value_a": paired_mean(value[first], paired),
-                "value_b": paired_mean(value[second], paired),
-                "difference": t.mean,
+                "value_a": means[0],
+                "value_b": means[1],
+                "difference": _settled(t.mean, *means),
                 "ci_low": t.low,
                 "ci_high": t.high,
                 "t_p": t.p,
@@ -251,10 +261,23 @@ def _test(grid: Grid, place: int, pairs: Pairs, confidence: float) -> Columns:
                 "queries": size,
                 "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
                 "tie_std": tie_std,
-                "tied_queries": np.where(np.isnan(tie_std), np.nan, (variance > 0).sum(axis=1)),
+                "tied_queries": np.where(counted & (size > 0), moved.sum(axis=1), np.nan),
+                "truncated_queries": flagged[0].sum(axis=1),
+                "pooled": flagged[1].any(axis=1),
             }
         )
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
+    """The mean difference: 0 where the means are equal, and of the sign that the means have.
+
+    The single differences are rounded to 12 digits of the largest score, which can leave a rest of equal means.
+    """
+    gap = first - second
+    equal = np.abs(gap) <= tie_chance.ROUNDING * np.maximum(np.abs(first), np.abs(second))
+    settled: Floats = np.where(equal, 0.0, np.where(np.sign(difference) == np.sign(gap), difference, gap))
+    return settled
 
 
 def _sample(
@@ -285,7 +308,7 @@ def _frame(
     pairs: Pairs,
     columns: Columns,
     sampled: Bools,
-    chances: tuple[Floats, list[str | None]],
+    chances: tie_chance.TieChances,
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
     metric, cutoff, policy = grid.places[place]
@@ -297,8 +320,8 @@ def _frame(
             "model_a": pl.Series(models[pairs.first].tolist(), dtype=pl.String),
             "model_b": pl.Series(models[pairs.second].tolist(), dtype=pl.String),
             "permutation_method": pl.Series(method.tolist(), dtype=pl.String).replace("", None),
-            "p_tie": chances[0],
-            "p_tie_method": pl.Series(chances[1], dtype=pl.String),
+            **{name: found for name, found in vars(chances).items() if name != "p_tie_method"},
+            "p_tie_method": pl.Series(chances.p_tie_method, dtype=pl.String),
             **columns,
         }
     ).with_columns(

@@ -1,4 +1,9 @@
-"""The sum of independent numbers of which each has few values: how probable it is that it stays below a bound."""
+"""The sum of independent scores of which each has few values: how probable it is that it stays below a bound.
+
+Three ways, each with bounds that hold: all sums (on a lattice, or merged where they are equal), the most probable
+sums with the rest left open, and a Fourier series between Vaaler's majorant and minorant of a step (J. D. Vaaler,
+*Some extremal functions in Fourier analysis*, Bull. AMS 12, 1985), which rounds no value at all.
+"""
 
 from __future__ import annotations
 
@@ -6,69 +11,274 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval_report.analysis.inputs import Floats
+from retrieval_report.kernels.characteristic import multiply_characteristics
 
-__all__ = ["Spread", "chance_below"]
+__all__ = ["Complex", "Spread", "characteristic", "every_sum", "likely_sums", "merged", "series_below"]
 
-MOST_VALUES = 1 << 16  # of half of a sum; beyond that the values are put on a grid
+Complex = NDArray[np.complex128]
+
 MOST_SUMS = 1 << 20  # formed at a time
-CELLS = 1 << 14  # of the grid
+MOST_VALUES = 1 << 16  # that a sum may have
+MOST_CELLS = 1 << 18  # of a lattice
+MOST_STEPS = 1 << 28  # additions on a lattice, a fifth of a second
+LATTICE = 1e-12  # how far from a lattice a value may be, of the largest
+MOST_LEFT_OPEN = 2e-3  # probability of the sums that are not formed
+FLOAT = 1e-9  # what rounding may do to a series
 
 
 class Spread(NamedTuple):
-    """Values and their probabilities."""
+    """Different values, rising, and their probabilities; what is missing of 1 is left open."""
 
     value: Floats
     chance: Floats
 
+    @property
+    def left_open(self) -> float:
+        """Probability of the values that are not there."""
+        missing = 1.0 - float(self.chance.sum())
+        return missing if missing > FLOAT else 0.0
 
-def chance_below(parts: Sequence[Spread], bound: float, near: float) -> tuple[float, bool]:
-    """Probability that the sum of the parts is below the bound, and whether that is exact.
+    def below(self, bounds: Floats) -> Floats:
+        """Probability of a value below each bound, of the values that are there."""
+        running = np.concatenate([[0.0], np.cumsum(self.chance)])
+        found: Floats = running[np.searchsorted(self.value, bounds)]
+        return found
 
-    Sums that differ by less than ``near`` are the same. While there are few different ones all are formed, half of
-    the parts against the other half. Else each part is put on a grid of 16 384 cells over the whole span, every value
-    shared between two cells so that means stay, and the parts are convolved by Fourier transform: good to some 1e-4.
+
+NOTHING = Spread(np.zeros(1), np.ones(1))
+
+
+def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
+    """All sums of the parts with their probabilities; None where there are too many.
+
+    Sums that differ by less than ``near`` are the same.
 
     >>> coin = Spread(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
-    >>> chance_below([coin] * 4, 1.5, 1e-9)
-    (0.3125, True)
+    >>> every_sum([coin] * 3, 1e-9)
+    Spread(value=array([0., 1., 2., 3.]), chance=array([0.125, 0.375, 0.375, 0.125]))
     """
-    halves = [Spread(np.zeros(1), np.ones(1))] * 2
-    for part in sorted((_merged(part, near) for part in parts), key=lambda part: part.value.size):
-        halves.sort(key=lambda half: half.value.size)
-        if halves[0].value.size * part.value.size > MOST_SUMS:
-            return _on_grid(parts, bound), False
-        value = np.add.outer(halves[0].value, part.value).ravel()
-        halves[0] = _merged(Spread(value, np.outer(halves[0].chance, part.chance).ravel()), near)
-        if halves[0].value.size > MOST_VALUES:
-            return _on_grid(parts, bound), False
-    first, second = halves
-    below = np.concatenate([[0.0], np.cumsum(second.chance)])
-    return float(first.chance @ below[np.searchsorted(second.value, bound - first.value)]), True
+    on_lattice = _lattice_sums(parts)
+    return _merged_sums(parts, near, 0.0) if on_lattice is None else on_lattice
 
 
-def _merged(spread: Spread, near: float) -> Spread:
-    """Rising values, those that are the same put together."""
-    order = np.argsort(spread.value, kind="stable")
-    value, chance = spread.value[order], spread.chance[order]
+def likely_sums(parts: Sequence[Spread], near: float) -> Spread | None:
+    """The most probable sums; None where those that there is room for leave more than 0.002 open."""
+    return _merged_sums(parts, near, MOST_LEFT_OPEN)
+
+
+def merged(value: Floats, chance: Floats, near: float) -> Spread:
+    """Rising values, those that are the same put together.
+
+    >>> merged(np.array([1.0, 0.0, 1.0]), np.array([0.25, 0.5, 0.25]), 1e-9)
+    Spread(value=array([0., 1.]), chance=array([0.5, 0.5]))
+    """
+    order = np.argsort(value, kind="stable")
+    value, chance = value[order], chance[order]
     first = np.flatnonzero(np.concatenate([[True], np.diff(value) > near]))
     return Spread(value[first], np.add.reduceat(chance, first))
 
 
-def _on_grid(parts: Sequence[Spread], bound: float) -> float:
-    low = sum(float(part.value.min()) for part in parts)
-    step = (sum(float(part.value.max()) for part in parts) - low) / CELLS
-    size = 2 * CELLS  # no sum reaches the end, so nothing comes round to the beginning
-    product = np.ones(size // 2 + 1, np.complex128)
-    for part in parts:
-        place = (part.value - part.value.min()) / step
-        cell = place.astype(np.int64)
-        cells = np.bincount(cell, part.chance * (cell + 1 - place), size)
-        cells += np.bincount(cell + 1, part.chance * (place - cell), size)
-        product *= np.fft.rfft(cells)
-    chance = np.fft.irfft(product, size)
-    # Each cell's share is spread over its width.
-    whole, rest = divmod(float(np.clip((bound - low) / step + 0.5, 0, size - 1)), 1.0)
-    below = int(whole)
-    return float(np.clip(chance[:below].sum() + rest * chance[below], 0.0, 1.0))
+def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
+    """All sums where every value is a whole number of units above its part's lowest."""
+    offsets = [part.value - part.value[0] for part in parts]
+    span = float(sum(own[-1] for own in offsets))
+    if span == 0:
+        return Spread(np.array([sum(float(part.value[0]) for part in parts)]), np.ones(1))
+    unit = _unit(np.concatenate(offsets), span / MOST_CELLS)
+    if unit is None:
+        return None
+    cells = [np.rint(own / unit).astype(np.int64) for own in offsets]
+    sizes = np.cumsum([own[-1] for own in cells]) + 1
+    if float(sizes @ np.array([own.size for own in cells])) > MOST_STEPS:
+        return None
+    chance = np.ones(1)
+    for part, own in zip(parts, cells, strict=True):
+        longer = np.zeros(chance.size + int(own[-1]))
+        for cell, share in zip(own.tolist(), part.chance.tolist(), strict=True):
+            longer[cell : cell + chance.size] += share * chance
+        chance = longer
+    base = sum(float(part.value[0]) for part in parts)
+    possible = np.flatnonzero(chance)
+    return Spread(base + unit * possible, chance[possible])
+
+
+def _unit(offsets: Floats, least: float) -> float | None:
+    """The largest number of which all are whole multiples, unless it is below ``least`` (Euclid's algorithm)."""
+    different = np.unique(offsets)
+    different = different[different > 0]
+    margin = LATTICE * float(different[-1])
+    unit = float(different[0])
+    while True:
+        rest = np.abs(different - unit * np.rint(different / unit))
+        rest = rest[rest > margin]
+        if not rest.size:
+            break
+        unit = float(rest.min())
+        if unit < least or unit < 1e4 * margin:
+            return None
+    return float(different[-1] / np.rint(different[-1] / unit)) if unit >= least else None
+
+
+def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spread | None:
+    """Sums formed part by part, equal ones merged; of too many the improbable ones are left out."""
+    whole = NOTHING
+    for part in sorted(parts, key=lambda part: part.value.size):
+        if whole.value.size * part.value.size > MOST_SUMS:
+            return None
+        value = np.add.outer(whole.value, part.value).ravel()
+        whole = merged(value, np.outer(whole.chance, part.chance).ravel(), near)
+        if whole.value.size > MOST_VALUES:
+            kept = np.sort(np.argpartition(whole.chance, -MOST_VALUES // 2)[-MOST_VALUES // 2 :])
+            whole = Spread(whole.value[kept], whole.chance[kept])
+            if whole.left_open > open_share:
+                return None
+    return whole
+
+
+def characteristic(parts: Sequence[Spread], period: float, terms: int) -> Complex:
+    """E exp(i·n·2π/period·sum) of the sum of the parts, for n = 0 … terms."""
+    values = np.ones(terms + 1, np.complex128)
+    # The widest parts first: their product is soon negligible, and what is negligible costs nothing.
+    ordered = sorted(parts, key=lambda part: -float(part.chance @ part.value**2 - (part.chance @ part.value) ** 2))
+    if ordered:
+        start = np.cumsum([0, *(part.value.size for part in ordered)]).astype(np.int64)
+        value, chance = (np.concatenate([getattr(part, name) for part in ordered]) for name in Spread._fields)
+        multiply_characteristics(value, chance, start, 2 * np.pi / period, values)
+    return values
+
+
+def below(self, bounds: Floats) -> Floats:
+        """Probability of a value below each bound, of the values that are there."""
+        running = np.concatenate([[0.0], np.cumsum(self.chance)])
+        found: Floats = running[np.searchsorted(self.value, bounds)]
+        return found
+
+
+NOTHING = Spread(np.zeros(1), np.ones(1))
+
+
+def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
+    """All sums of the parts with their probabilities; None where there are too many.
+
+    Sums that differ by less than ``near`` are the same.
+
+    >>> coin = Spread(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
+    >>> every_sum([coin] * 3, 1e-9)
+    Spread(value=array([0., 1., 2., 3.]), chance=array([0.125, 0.375, 0.375, 0.125]))
+    """
+    on_lattice = _lattice_sums(parts)
+    return _merged_sums(parts, near, 0.0) if on_lattice is None else on_lattice
+
+
+def likely_sums(parts: Sequence[Spread], near: float) -> Spread | None:
+    """The most probable sums; None where those that there is room for leave more than 0.002 open."""
+    return _merged_sums(parts, near, MOST_LEFT_OPEN)
+
+
+def merged(value: Floats, chance: Floats, near: float) -> Spread:
+    """Rising values, those that are the same put together.
+
+    >>> merged(np.array([1.0, 0.0, 1.0]), np.array([0.25, 0.5, 0.25]), 1e-9)
+    Spread(value=array([0., 1.]), chance=array([0.5, 0.5]))
+    """
+    order = np.argsort(value, kind="stable")
+    value, chance = value[order], chance[order]
+    first = np.flatnonzero(np.concatenate([[True], np.diff(value) > near]))
+    return Spread(value[first], np.add.reduceat(chance, first))
+
+
+def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
+    """All sums where every value is a whole number of units above its part's lowest."""
+    offsets = [part.value - part.value[0] for part in parts]
+    span = float(sum(own[-1] for own in offsets))
+    if span == 0:
+        return Spread(np.array([sum(float(part.value[0]) for part in parts)]), np.ones(1))
+    unit = _unit(np.concatenate(offsets), span / MOST_CELLS)
+    if unit is None:
+        return None
+    cells = [np.rint(own / unit).astype(np.int64) for own in offsets]
+    sizes = np.cumsum([own[-1] for own in cells]) + 1
+    if float(sizes @ np.array([own.size for own in cells])) > MOST_STEPS:
+        return None
+    chance = np.ones(1)
+    for part, own in zip(parts, cells, strict=True):
+        longer = np.zeros(chance.size + int(own[-1]))
+        for cell, share in zip(own.tolist(), part.chance.tolist(), strict=True):
+            longer[cell : cell + chance.size] += share * chance
+        chance = longer
+    base = sum(float(part.value[0]) for part in parts)
+    possible = np.flatnonzero(chance)
+    return Spread(base + unit * possible, chance[possible])
+
+
+def _unit(offsets: Floats, least: float) -> float | None:
+    """The largest number of which all are whole multiples, unless it is below ``least`` (Euclid's algorithm)."""
+    different = np.unique(offsets)
+    different = different[different > 0]
+    margin = LATTICE * float(different[-1])
+    unit = float(different[0])
+    while True:
+        rest = np.abs(different - unit * np.rint(different / unit))
+        rest = rest[rest > margin]
+        if not rest.size:
+            break
+        unit = float(rest.min())
+        if unit < least or unit < 1e4 * margin:
+            return None
+    return float(different[-1] / np.rint(different[-1] / unit)) if unit >= least else None
+
+
+def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spread | None:
+    """Sums formed part by part, equal ones merged; of too many the improbable ones are left out."""
+    whole = NOTHING
+    for part in sorted(parts, key=lambda part: part.value.size):
+        if whole.value.size * part.value.size > MOST_SUMS:
+            return None
+        value = np.add.outer(whole.value, part.value).ravel()
+        whole = merged(value, np.outer(whole.chance, part.chance).ravel(), near)
+        if whole.value.size > MOST_VALUES:
+            kept = np.sort(np.argpartition(whole.chance, -MOST_VALUES // 2)[-MOST_VALUES // 2 :])
+            whole = Spread(whole.value[kept], whole.chance[kept])
+            if whole.left_open > open_share:
+                return None
+    return whole
+
+
+class Series:
+    """The characteristic function of a sum of parts, which tells the probability of a sum below any bound."""
+
+    def __init__(self, parts: Sequence[Spread], period: float, terms: int) -> None:
+        # The widest parts first: their product is soon negligible, and what is negligible costs nothing.
+        ordered = sorted(parts, key=lambda part: -float(part.chance @ part.value**2))
+        ends = np.cumsum([0, *(part.value.size for part in ordered)]).astype(np.int64)
+        self.step = 2 * np.pi / period
+        self.values = np.ones(terms + 1, np.complex128)
+        if ordered:
+            value, chance = (np.concatenate([getattr(part, name) for part in ordered]) for name in Spread._fields)
+            _multiply(value, chance, ends, self.step, self.values)
+
+
+def _multiply(
+    value: Floats, chance: Floats, ends: Integers, step: float, product: NDArray[np.complex128]
+) -> None:
+    multiply_characteristics(value, chance, ends, step, product)
+
+
+def series_below(values: Complex, mean: float, bound: float, period: float) -> tuple[float, float, float]:
+    """Probability that a sum is below a bound: the least that it can be, an estimate, the most that it can be.
+
+    ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; no sum is as far as ``period`` from the bound. There
+    1{sum < bound} = ½ + (bound − sum)/period + ψ((sum − bound)/period) with the sawtooth ψ, and Vaaler's trigonometric
+    polynomial is nowhere farther from ψ than Fejér's kernel over 2·terms + 2.
+    """
+    terms = values.size - 1
+    n = np.arange(1, terms + 1)
+    share = n / (terms + 1)
+    turned = values[1:] * np.exp(-2j * np.pi / period * n * bound)
+    weight = np.pi * share * (1 - share) / np.tan(np.pi * share) + share
+    middle = 0.5 + (bound - mean) / period - float((weight / (np.pi * n)) @ turned.imag)
+    reach = (1 + 2 * float((1 - share) @ turned.real)) / (2 * terms + 2) + FLOAT
+    return max(middle - reach, 0.0), float(np.clip(middle, 0.0, 1.0)), min(middle + reach, 1.0)

@@ -45,6 +45,8 @@ Bools = NDArray[np.bool_]
 def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
     """Hold a scores frame to its contract; NaN becomes null, and a cutoff that pandas made a float whole again.
 
+    Columns ``truncated`` and ``pooled`` are there afterwards, false where they were not.
+
     >>> check_scores({"model": ["a"]})
     Traceback (most recent call last):
     retrieval_report.errors.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value', 'std', \
@@ -52,7 +54,7 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
     """
     frame = to_polars(scores, what)
     frame = frame.with_columns(pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns)
-    frame = hold(frame, SCORES, what, "evaluate")
+    frame = hold(frame, SCORES, what, "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
     keys = ["model", "query", *PLACE]
     for name in ("model", "query", "metric", "policy"):
         refuse(frame, pl.col(name).is_null(), name, f"null in the {what}")
@@ -133,6 +135,8 @@ class Grid:
     places: list[tuple[str, int | None, str]]  # metric, cutoff, policy, in the order of the frame
     value: Floats  # (places, models, queries)
     std: Floats
+    truncated: Bools  # whether the score reaches into a tie that the list's end may have cut
+    pooled: Bools  # whether R counts only what some model retrieved
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Grid:
@@ -140,7 +144,7 @@ class Grid:
 
         >>> frame = pl.DataFrame(
         ...     [("b", "q", "ap", 1, "naive", 0.5, None, 3, 1), ("a", "r", "ap", 1, "naive", 1.0, None, 3, 1)],
-        ...     schema=list(SCORES), orient="row")
+        ...     schema=list(SCORES)[:9], orient="row")
         >>> grid = Grid.of(check_scores(frame))
         >>> grid.models, grid.value.tolist()
         (['a', 'b'], [[[nan, 1.0], [0.5, nan]]])
@@ -158,7 +162,12 @@ class Grid:
         value, std = np.full(shape, np.nan), np.full(shape, np.nan)
         value[where], std[where] = coded["value"].to_numpy(), coded["std"].to_numpy()
         named = models["model"].to_list(), queries["query"].to_list(), places.select(PLACE).rows()
-        return cls(*named, value, std)
+        flags = []
+        for name in FLAGS:
+            flag = np.zeros(shape, np.bool_)
+            flag[where] = coded[name].to_numpy()
+            flags.append(flag)
+        return cls(*named, value, std, *flags)
 
 
 @dataclass(frozen=True)

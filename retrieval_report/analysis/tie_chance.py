@@ -1,22 +1,22 @@
-"""The probability that random tie order alone shows a pair of models in the other order."""
+"""The probability that random tie order alone shows a pair of models in the other order, with bounds that hold."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from retrieval_report.analysis.convolution import Spread, chance_below
+from retrieval_report.analysis.convolution import Spread
 from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs, hold, paired_mean
+from retrieval_report.analysis.reversal import ROUNDING, WIDE, Chance, ListOrders, Reversals
+from retrieval_report.analysis.tie_bounds import BOUNDS, Ranges, ranges, tail_bounds
+from retrieval_report.errors import KeyMismatchError
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["BOUNDS", "DISTRIBUTIONS", "Spreads", "normal_chance", "spreads", "tie_chances", "undecided"]
-
-BOUNDS = ("best", "worst")
-FEW = 30  # tied queries below which a mean over them may be far from normal
-ROUNDING = 1e-12  # means this close, relative to the larger, are equal
+__all__ = ["BOUNDS", "DISTRIBUTIONS", "ROUNDING", "Orders", "TieChances", "known_orders", "tie_chances", "undecided"]
 
 DISTRIBUTIONS = {
     "model": pl.String,
@@ -26,98 +26,187 @@ DISTRIBUTIONS = {
     "value": pl.Float64,
     "probability": pl.Float64,
     "method": pl.String,
+    "draws": pl.Int64,
 }
-Spreads = dict[tuple[str, int | None], dict[tuple[str, object], tuple[Spread, bool]]]
+LIST = ["metric", "cutoff", "model", "query"]
+Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
 
-def normal_chance(difference: NDArray[np.float64], tie_std: NDArray[np.float64]) -> Floats:
-    """Φ(−|difference| / tie_std): 0 without spread, NaN without difference (there is no order to reverse).
+@dataclass(frozen=True)
+class TieChances:
+    """``p_tie`` of every pair at one place, its bounds, the chance of equal means, and the method; NaN: not known."""
 
-    >>> normal_chance(np.array([0.02, -0.02, 0.02, 0.0]), np.array([0.01, 0.01, 0.0, 0.01])).round(4).tolist()
-    [0.0228, 0.0228, 0.0, nan]
-    """
-    from scipy.special import ndtr
+    p_tie: Floats
+    p_tie_low: Floats
+    p_tie_high: Floats
+    p_equal: Floats
+    p_tie_method: list[str | None]
 
-    far = np.full(difference.shape, np.inf)
-    np.divide(np.abs(difference), tie_std, out=far, where=~(tie_std <= 0))
-    chance: Floats = np.where(difference == 0, np.nan, ndtr(-far))
-    return chance
+    @classmethod
+    def unknown(cls, pairs: int) -> TieChances:
+        """Nothing is known of any pair."""
+        return cls(*(np.full(pairs, np.nan) for _ in range(4)), [None] * pairs)
+
+    def put(self, pair: int, low: float, value: float, high: float, equal: float, method: str | None) -> None:
+        """Say what is known of one pair."""
+        self.p_tie_low[pair], self.p_tie[pair], self.p_tie_high[pair] = low, value, high
+        self.p_equal[pair], self.p_tie_method[pair] = equal, method
 
 
-def spreads(distributions: object) -> Spreads:
-    """The scores of each list under tie order and whether all orders are among them, by metric and cutoff."""
+def known_orders(distributions: object, scores: pl.DataFrame) -> Orders:
+    """What each list scores under tie order, by metric and cutoff; an error unless it is that of the scores."""
     frame = hold(to_polars(distributions, "distributions"), DISTRIBUTIONS, "distributions", "tie_distributions")
-    found: Spreads = {}
-    keys = ["metric", "cutoff", "model", "query", "method"]
-    for (metric, cutoff, model, query, method), rows in frame.group_by(keys, maintain_order=True):
+    _check_moments(frame, scores)
+    found: Orders = {}
+    for (metric, cutoff, model, query), rows in frame.sort("value").group_by(LIST, maintain_order=True):
         spread = Spread(rows["value"].to_numpy(), rows["probability"].to_numpy())
-        found.setdefault((str(metric), cutoff), {})[str(model), query] = spread, method == "exact"
+        seed = zlib.crc32(f"{model}\0{query}".encode())
+        own = ListOrders(spread, rows["draws"][0], seed)
+        found.setdefault((str(metric), cutoff), {})[str(model), query] = own
     return found
 
 
-def tie_chances(
-    grid: Grid, place: int, pairs: Pairs, columns: Mapping[str, Floats], known: Spreads
-) -> tuple[Floats, list[str | None]]:
-    """``p_tie`` of all pairs and its method: the normal approximation, then what is known better."""
+def _check_moments(frame: pl.DataFrame, scores: pl.DataFrame) -> None:
+    """Refuse distributions of other scores: forgotten options change the numbers, and nothing else would tell."""
+    value, share = pl.col("value"), pl.col("probability")
+    mean = (value * share).sum()
+    moments = frame.group_by(LIST, maintain_order=True).agg(
+        total=share.sum(),
+        mean=mean,
+        spread=((value - mean) ** 2 * share).sum().sqrt(),
+        largest=value.abs().max(),
+        draws=pl.col("draws").first(),
+    )
+    own = scores.filter(policy="expected").select(*LIST, told="value", std="std").drop_nulls("told")
+    both = moments.join(own, on=LIST, how="inner", nulls_equal=True, maintain_order="left")
+    unit = pl.max_horizontal("largest", "told", pl.lit(1e-300))
+    # Bernstein's inequality: the mean of draws is off by more once in 10¹⁰ lists.
+    chance = 7 * pl.col("std").fill_null(unit) / pl.col("draws").sqrt() + 9 * pl.max_horizontal(unit, 1.0) / pl.col("draws")
+    far = (pl.col("mean") - pl.col("told")).abs() > chance.fill_null(0.0) + 1e-9 * unit
+    wide = pl.col("draws").is_null() & ((pl.col("spread") - pl.col("std")).abs() > 1e-6 * unit).fill_null(False)
+    wrong = both.filter(far | wide | ((pl.col("total") - 1).abs() > 1e-6))
+    if wrong.height:
+        row = wrong.row(0, named=True)
+        measure = f"{row['metric']}@{'all' if row['cutoff'] is None else row['cutoff']}"
+        raise KeyMismatchError(
+            f"distributions: of {wrong.height} lists they are not those of the scores, first {measure} of model "
+            f"{row['model']!r} and query {row['query']!r}: mean {row['mean']:.6g} where the score is {row['told']:.6g}; "
+            "give tie_distributions the frames and options that evaluate was given (judgements, relevant_from, …)"
+        )
+
+
+def tie_chances(grid: Grid, place: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> TieChances:
+    """What is known of every pair at one place: certainties first, then moments, then the lists' own scores."""
     metric, cutoff, policy = grid.places[place]
-    none: list[str | None] = [None] * pairs.first.size
+    found = TieChances.unknown(pairs.first.size)
     if policy != "expected":
-        return np.full(pairs.first.size, np.nan), none
-    chance = normal_chance(columns["difference"], columns["tie_std"])
-    method: list[str | None] = [None if np.isnan(p) else "normal" for p in chance]
-    lists = known.get((metric, cutoff), {})
-    certain = (columns["tie_std"] == 0) | _apart(grid, place, pairs)
-    for pair in np.flatnonzero(~np.isnan(chance) & (certain | (columns["tied_queries"] < FEW))):
-        if certain[pair]:
-            chance[pair], method[pair] = 0.0, "exact"
-        elif (found := _reversal(grid, place, (pairs.first[pair], pairs.second[pair]), lists)) is not None:
-            chance[pair], method[pair] = found
-    return chance, method
+        return found
+    here = ranges(grid, place)
+    lead = columns["difference"] * columns["queries"]
+    low, high = tail_bounds(here, pairs, lead)
+    still = _loose_lists(here, pairs) == 0
+    apart = _apart(grid, place, pairs)
+    rows = {name: row for row, name in enumerate(grid.models)}
+    places = {name: column for column, name in enumerate(grid.queries)}
+    lists = {
+        (rows[model], places[query]): orders
+        for (model, query), orders in known.get((metric, cutoff), {}).items()
+        if model in rows and query in places
+    }
+    reversals = Reversals(here, lists)
+    for pair in np.flatnonzero(columns["queries"] > 0):
+        level = columns["difference"][pair] == 0
+        if columns["truncated_queries"][pair] and not (apart[pair] and not level):
+            found.put(pair, np.nan, np.nan, np.nan, np.nan, "truncated")
+        elif level and still[pair]:
+            found.p_equal[pair] = 1.0
+        elif still[pair] or (apart[pair] and not level):
+            found.put(pair, 0.0, 0.0, 0.0, 0.0 if still[pair] or apart[pair] > 1 else np.nan, "exact")
+        else:
+            two = int(pairs.first[pair]), int(pairs.second[pair])
+            _undecided_pair(found, pair, reversals, two, lead[pair], (low[pair], high[pair]), columns["tie_std"][pair])
+    return found
+
+
+def _undecided_pair(
+    found: TieChances,
+    pair: int,
+    reversals: Reversals,
+    two: tuple[int, int],
+    lead: float,
+    bounds: tuple[float, float],
+    tie_std: float,
+) -> None:
+    """Put what moments tell, or the lists' own scores where they tell more."""
+    low, high = bounds
+    worth = high - low > WIDE or lead == 0 or reversals.covers(*two)
+    orders = reversals.of(*two, lead) if reversals.lists and worth else None
+    if lead == 0:
+        if orders is not None:
+            found.p_equal[pair] = orders.equal
+        return
+    deviation = tie_std * (~np.isnan(reversals.known.value[list(two)]).any(axis=0)).sum()
+    likely = normal_chance(abs(lead), deviation)
+    moments = Chance(low, float(np.clip(likely, low, high)), high, np.nan, "normal" if likely == likely else "bounds")
+    if orders is None:
+        found.put(pair, *moments)
+        return
+    least, most = max(low, orders.low), min(high, orders.high)
+    if least > most:  # draws miss once in 10 000 times
+        least, most = low, high
+    found.put(pair, least, min(max(orders.value, least), most), most, orders.equal, orders.method)
+
+
+def normal_chance(lead: float, deviation: float) -> float:
+    """Φ(−lead / deviation); NaN where the deviation is not known.
+
+    >>> round(normal_chance(2.0, 1.0), 4)
+    0.0228
+    """
+    from scipy.special import ndtr
+
+    return float(ndtr(-lead / deviation)) if deviation > 0 else float("nan")
 
 
 def undecided(grid: Grid, place: int) -> list[tuple[str, object]]:
-    """Model and query of the lists whose distribution decides a pair: few queries are tied, and orders disagree."""
-    value, depends = grid.value[place], grid.std[place] > 0
-    known = ~np.isnan(value)
+    """Model and query of the lists whose distribution a pair needs, as moments leave it open."""
+    here = ranges(grid, place)
     pairs = Pairs.every(len(grid.models))
-    wanted = np.zeros_like(depends)
+    known = ~np.isnan(here.value)
+    wanted = np.zeros_like(known)
     apart = _apart(grid, place, pairs)
-    for block in pairs.blocks(value.shape[1]):
-        first, second = pairs.first[block], pairs.second[block]
-        tied = known[first] & known[second] & (depends[first] | depends[second])
-        few = (tied.sum(axis=1) < FEW) & ~apart[block]
-        for one, other, queries in zip(first[few], second[few], tied[few], strict=True):
-            wanted[[one, other]] |= queries & depends[[one, other]]
+    for block in pairs.blocks(known.shape[1]):
+        own = Pairs(pairs.first[block], pairs.second[block])
+        paired = known[own.first] & known[own.second]
+        first, second = (np.where(paired, here.value[side], 0.0).sum(axis=1) for side in (own.first, own.second))
+        lead = np.where(_level(first, second), 0.0, first - second)
+        low, high = tail_bounds(here, own, lead)
+        cut = ((grid.truncated[place][own.first] | grid.truncated[place][own.second]) & paired).any(axis=1)
+        open_ones = ((high - low > WIDE) & (apart[block] == 0) | (lead == 0)) & ~cut
+        for pair in np.flatnonzero(open_ones):
+            two = [own.first[pair], own.second[pair]]
+            wanted[two] |= here.loose[two] & paired[pair]
     return [(grid.models[model], grid.queries[query]) for model, query in np.argwhere(wanted)]
 
 
-def _reversal(
-    grid: Grid, place: int, pair: tuple[int, int], lists: Mapping[tuple[str, object], tuple[Spread, bool]]
-) -> tuple[float, str] | None:
-    """Probability that the sum over the queries changes its sign; None where the distribution of a list is missing."""
-    value, std = grid.value[place][list(pair)], grid.std[place][list(pair)]
-    paired = ~np.isnan(value).any(axis=0)
-    total = value[:, paired].sum(axis=1)
-    leader = int(total[1] > total[0])
-    lead, parts, exact = abs(total[0] - total[1]), [], True
-    for side, query in np.argwhere((std > 0) & paired):
-        found = lists.get((grid.models[pair[side]], grid.queries[query]))
-        if found is None:
-            return None
-        spread, all_orders = found
-        # The lead is that of the means; what each order adds to it is the list's distance from its own.
-        away = spread.value - value[side, query]
-        parts.append(Spread(away if side == leader else -away, spread.chance))
-        exact &= all_orders
-    near = ROUNDING * total.max()
-    chance, formed = chance_below(parts, -lead - near, near / (2 * len(parts)))
-    return chance, "shuffles" if not exact else "exact" if formed else "convolved"
+def _loose_lists(known: Ranges, pairs: Pairs) -> Floats:
+    """How many lists of the paired queries tie order moves."""
+    paired = (~np.isnan(known.value)).astype(np.float64)
+    lists = known.loose.astype(np.float64) @ paired.T
+    count: Floats = lists[pairs.first, pairs.second] + lists[pairs.second, pairs.first]
+    return count
 
 
-def _apart(grid: Grid, place: int, pairs: Pairs) -> Bools:
-    """Whether the lowest mean of one model reaches the highest of the other: no tie order reverses the pair."""
+def _level(first: Floats, second: Floats) -> Bools:
+    """Whether sums are equal but for rounding."""
+    return np.abs(first - second) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
+
+
+def _apart(grid: Grid, place: int, pairs: Pairs) -> Floats:
+    """Whether no tie order reverses a pair: 1 where the lowest mean of one model reaches the highest of the other,
+    2 where it is above it."""
     metric, cutoff, _ = grid.places[place]
-    result = np.zeros(pairs.first.size, np.bool_)
+    result = np.zeros(pairs.first.size)
     if not {(metric, cutoff, bound) for bound in BOUNDS} <= set(grid.places):
         return result
     best, worst = (grid.value[grid.places.index((metric, cutoff, bound))] for bound in BOUNDS)
@@ -127,6 +216,7 @@ def _apart(grid: Grid, place: int, pairs: Pairs) -> Bools:
         paired = known[first] & known[second]
         above = paired_mean(worst[first], paired) - paired_mean(best[second], paired)
         below = paired_mean(worst[second], paired) - paired_mean(best[first], paired)
-        unit = np.maximum(paired_mean(best[first], paired), paired_mean(best[second], paired))
-        result[block] = np.maximum(above, below) >= -ROUNDING * unit
+        unit = ROUNDING * np.maximum(paired_mean(best[first], paired), paired_mean(best[second], paired))
+        distance = np.maximum(above, below)
+        result[block] = np.where(distance > unit, 2.0, np.where(distance >= -unit, 1.0, 0.0))
     return result

@@ -14,6 +14,7 @@ from retrieval_report.analysis.tie_chance import DISTRIBUTIONS, undecided
 from retrieval_report.arguments import check_whole
 from retrieval_report.every_order import OrderScores, score_orders
 from retrieval_report.metrics import Metric
+from retrieval_report.needs import FirstRelevant, Need, Relevant, Sum, Unit
 from retrieval_report.options import Options
 from retrieval_report.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.reading.frames import to_polars
@@ -86,7 +87,7 @@ def tie_distributions(
     others = {name: None if part is None else to_polars(part, name) for name, part in told.items()}
     schema = {**DISTRIBUTIONS, "query": frame.schema.get("query", pl.String)}
     parts = [pl.DataFrame(schema=schema)]
-    for requests in _by_depth(parse_metrics(metrics, cutoffs)):
+    for requests in _alike(parse_metrics(metrics, cutoffs)):
         asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
         lists = set().union(*(wanted.get(place, set()) for place in asked))
         if not lists:
@@ -107,18 +108,27 @@ def tie_distributions(
     return pl.concat(parts).sort("metric", "cutoff", "model", "query", "value")
 
 
-def _by_depth(requests: Requests) -> list[Requests]:
-    """Metrics that look equally deep, and so tell the same orders apart, together."""
-    groups: defaultdict[tuple[bool, int | None], Requests] = defaultdict(list)
+def _alike(requests: Requests) -> list[Requests]:
+    """Metrics that are made of the same sums of the same places, and so tell the same orders apart, together."""
+    groups: defaultdict[tuple[object, bool, int | None], Requests] = defaultdict(list)
     for metric, cutoffs in requests:
         for cutoff in cutoffs:
-            groups[metric.own_depth, None if metric.own_depth else cutoff].append((metric, (cutoff,)))
+            groups[_kind(metric.need), metric.own_depth, None if metric.own_depth else cutoff].append(
+                (metric, (cutoff,))
+            )
     return list(groups.values())
+
+
+def _kind(need: Need) -> object:
+    """What sets metrics apart whose distributions have closed forms; all others share their orders."""
+    hits = isinstance(need, Sum) and isinstance(need.values, Relevant) and isinstance(need.weights, Unit)
+    return need if hits or isinstance(need, FirstRelevant) else None
 
 
 def _rows(scores: OrderScores, column: int, place: tuple[str, int | None], schema: dict[str, Any]) -> pl.DataFrame:
     """The distribution of one list's score, in the columns of all."""
     metric, cutoff = place
     told = {"model": scores.model, "query": scores.query, "metric": metric, "cutoff": cutoff}
+    told["draws"] = None if scores.exact else scores.chance.size
     found = scores.distribution(column).with_columns(pl.lit(value).alias(name) for name, value in told.items())
     return found.select(pl.col(name).cast(dtype) for name, dtype in schema.items())

@@ -1,0 +1,250 @@
+"""The chance that random tie order reverses one pair of models, from what each of their lists can score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from retrieval_report.analysis.convolution import (
+    Complex,
+    Spread,
+    characteristic,
+    every_sum,
+    likely_sums,
+    series_below,
+)
+from retrieval_report.analysis.inputs import Bools, Floats
+from retrieval_report.analysis.tie_bounds import Ranges
+
+__all__ = ["ROUNDING", "WIDE", "Chance", "ListOrders", "Reversals", "binomial_bounds"]
+
+ROUNDING = 1e-12  # means this close, relative to the larger, are equal
+WIDE = 0.01  # bounds farther apart than this are worth more work
+SURE = 1e-4  # how often the bounds of a share of draws may miss
+MOST_TERMS = 1 << 15
+STRAY = 2.0 ** np.arange(2, 13)  # standard deviations that lists without distribution are granted
+
+
+Bounds = tuple[float, float, float]  # the least, likely and greatest chance
+
+
+class ListOrders(NamedTuple):
+    """What one list scores under tie order: all of it, or what some drawn orders gave."""
+
+    spread: Spread
+    draws: int | None  # how many orders were drawn; None: all orders are counted
+    seed: int  # of what is drawn from them
+
+
+class Chance(NamedTuple):
+    """The chance of a reversal with its bounds, that of equal means (NaN: not known), and how they were found."""
+
+    low: float
+    value: float
+    high: float
+    equal: float
+    method: str
+
+
+class _Side(NamedTuple):
+    """One model's lists over the paired queries."""
+
+    row: int
+    paired: Bools
+    parts: tuple[Spread, ...]  # of the lists whose every order is counted
+    fixed: float  # what all other lists score on average
+    stray: float  # variance of those of them that tie order moves
+
+
+@dataclass
+class Reversals:
+    """Pairs of models at one metric and cutoff; sums over the lists of a model serve all its pairs."""
+
+    known: Ranges
+    lists: Mapping[tuple[int, int], ListOrders]  # by rows of model and query
+    _sums: dict[object, Spread | None] = field(default_factory=dict)
+    _waves: dict[object, Complex] = field(default_factory=dict)
+
+    def covers(self, first: int, second: int) -> bool:
+        """Whether every list of a pair that tie order moves is there with all its orders."""
+        paired = ~np.isnan(self.known.value[[first, second]]).any(axis=0)
+        found = (
+            self.lists.get((row, int(query)))
+            for row in (first, second)
+            for query in np.flatnonzero(paired & self.known.loose[row])
+        )
+        return all(orders is not None and orders.draws is None for orders in found)
+
+    def of(self, first: int, second: int, lead: float) -> Chance | None:
+        """Bounds for one pair; ``lead`` is that of the first. None where nothing is known but moments."""
+        paired = ~np.isnan(self.known.value[[first, second]]).any(axis=0)
+        ahead, behind = (first, second) if lead >= 0 else (second, first)
+        sides = self._side(ahead, paired), self._side(behind, paired)
+        near = ROUNDING * max(float(self.known.value[row][paired].sum()) for row in (first, second))
+        found = self._without_draws(sides, near) if any(side.parts for side in sides) else None
+        drawn = self._from_draws(sides, near)
+        return found if drawn is None else drawn if found is None else _narrowed(found, drawn)
+
+    def _side(self, row: int, paired: Bools) -> _Side:
+        parts, fixed, stray = [], 0.0, 0.0
+        for query in np.flatnonzero(paired):
+            orders = self.lists.get((row, int(query)))
+            if self.known.loose[row, query] and orders is not None and orders.draws is None:
+                parts.append(orders.spread)
+            else:
+                fixed += self.known.value[row, query]
+                stray += self.known.variance[row, query]
+        return _Side(row, paired, tuple(parts), float(fixed), float(stray))
+
+    def _without_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
+        """Bounds from the lists whose every order is counted; the others may stray as their variance lets them."""
+        stray = sides[0].stray + sides[1].stray
+        if not np.isfinite(stray):
+            return None
+        sums = self._summed(sides, near, every=True)
+        if sums is None:
+            waves = self._below_by_waves(sides)
+            found = _with_stray(waves, stray, near, "convolved")
+            if found.high - found.low <= WIDE:
+                return found
+            sums = self._summed(sides, near, every=False)
+            if sums is None:
+                return found
+        exact = stray == 0 and sums[0].left_open == sums[1].left_open == 0
+        chance = _with_stray(lambda bound: _below(sums, bound), stray, near, "exact" if exact else "convolved")
+        if stray > 0 or max(sums[0].left_open, sums[1].left_open) > 1e-4:
+            return chance
+        equal = float(sums[1].chance @ (sums[0].below(sums[1].value + near) - sums[0].below(sums[1].value - near)))
+        return chance._replace(equal=equal)
+
+    def _summed(self, sides: tuple[_Side, _Side], near: float, *, every: bool) -> tuple[Spread, Spread] | None:
+        """The sums of both models, all or the likely ones."""
+        found = []
+        for side in sides:
+            key = (side.row, side.paired.tobytes(), every)
+            if key not in self._sums:
+                form = every_sum if every else likely_sums
+                own = form(side.parts, near / (2 * max(len(side.parts), 1)))
+                self._sums[key] = None if own is None else Spread(own.value + side.fixed, own.chance)
+            own = self._sums[key]
+            if own is None:
+                return None
+            found.append(own)
+        return found[0], found[1]
+
+    def _below_by_waves(self, sides: tuple[_Side, _Side]) -> Callable[[float], Bounds]:
+        """Bounds of the chance of a difference below any bound, by Fourier series."""
+        lows, highs, means, variances = zip(*(_extent(side) for side in sides), strict=True)
+        mean = means[0] - means[1]
+        ends = lows[0] - highs[1], highs[0] - lows[1]
+        spread = float(np.sqrt(variances[0] + variances[1]))
+
+        def below(bound: float) -> Bounds:
+            if not ends[0] < bound <= ends[1]:
+                return (0.0,) * 3 if bound <= ends[0] else (1.0,) * 3
+            # A power of √2, so that pairs share the sums of their models.
+            period = float(2.0 ** (np.ceil(2 * np.log2(max(ends[1] - bound, bound - ends[0]) * (1 + 1e-9))) / 2))
+            terms = 1 << int(np.clip(np.ceil(np.log2(125 * period / spread)), 6, np.log2(MOST_TERMS)))
+            ahead, behind = (self._wave(side, period, terms) for side in sides)
+            # What is the same of both models only turns the waves.
+            shift = sides[0].fixed - sides[1].fixed
+            return series_below(ahead * np.conj(behind), mean - shift, bound - shift, period)
+
+        return below
+
+    def _wave(self, side: _Side, period: float, terms: int) -> Complex:
+        key = (side.row, side.paired.tobytes(), period, terms)
+        if key not in self._waves:
+            self._waves[key] = characteristic(side.parts, period, terms)
+        return self._waves[key]
+
+    def _from_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
+        """The share of drawn orders that reverse the pair; None where a list has no distribution or none is drawn."""
+        total, draws = 0.0, None
+        lists = []
+        for side, sign in zip(sides, (1.0, -1.0), strict=True):
+            for query in np.flatnonzero(side.paired):
+                if not self.known.loose[side.row, query]:
+                    total += sign * self.known.value[side.row, query]
+                    continue
+                orders = self.lists.get((side.row, int(query)))
+                if orders is None:
+                    return None
+                lists.append((sign, orders))
+                if orders.draws is not None:
+                    draws = orders.draws if draws is None else min(draws, orders.draws)
+        if draws is None:
+            return None
+        totals = np.full(draws, total)
+        for sign, orders in lists:
+            totals += sign * _sample(orders, draws)
+        count = int((totals < -near).sum())
+        low, high = binomial_bounds(count, draws)
+        return Chance(low, count / draws, high, np.nan, "shuffles")
+
+
+def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
+    """Clopper and Pearson's bounds of a probability, which miss once in 10 000 times at most.
+
+    >>> [round(bound, 4) for bound in binomial_bounds(0, 1000)]
+    [0.0, 0.0099]
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(count, draws - count + 1, SURE / 2)) if count else 0.0
+    high = float(betaincinv(count + 1, draws - count, 1 - SURE / 2)) if count < draws else 1.0
+    return low, high
+
+
+def _extent(side: _Side) -> tuple[float, float, float, float]:
+    """Lowest and highest sum, its mean and its variance, with the lists that have no parts at their means."""
+    low, high, mean, variance = side.fixed, side.fixed, side.fixed, 0.0
+    for part in side.parts:
+        own = float(part.chance @ part.value)
+        low, high, mean = low + float(part.value[0]), high + float(part.value[-1]), mean + own
+        variance += float(part.chance @ (part.value - own) ** 2)
+    return low, high, mean, variance
+
+
+def _below(sums: tuple[Spread, Spread], bound: float) -> Bounds:
+    """Bounds of the chance that one sum less another is below a bound."""
+    ahead, behind = sums
+    least = float(behind.chance @ ahead.below(behind.value + bound))
+    left_open = ahead.left_open + behind.left_open
+    return least, min(least + left_open / 2, 1.0), min(least + left_open, 1.0)
+
+
+def _with_stray(below: Callable[[float], Bounds], stray: float, near: float, method: str) -> Chance:
+    """The chance of a sum below 0 if lists of some variance are added, about which Cantelli's inequality holds."""
+    low, value, high = below(-near)
+    if stray > 0:
+        low, high = 0.0, 1.0
+        for far in np.sqrt(stray) * STRAY:
+            beyond = stray / (stray + far**2)
+            low = max(low, below(-near - far)[0] - beyond)
+            high = min(high, below(-near + far)[2] + beyond)
+    return Chance(low, min(max(value, low), high), high, np.nan, method)
+
+
+def _narrowed(found: Chance, drawn: Chance) -> Chance:
+    """Both bounds hold, so the narrower ones do; those that are certain win where draws contradict them."""
+    low, high = max(found.low, drawn.low), min(found.high, drawn.high)
+    if low > high or (low, high) == (found.low, found.high):
+        return found
+    return Chance(low, min(max(drawn.value, low), high), high, found.equal, drawn.method)
+
+
+def _sample(orders: ListOrders, draws: int) -> Floats:
+    """What a list scores in so many independent orders: its own, shuffled, or drawn from all of them.
+
+    Which draw of a list meets which of another list must not depend on what they score; to shuffle each makes them
+    independent again.
+    """
+    random = np.random.default_rng(orders.seed)
+    if orders.draws is None:
+        return random.choice(orders.spread.value, draws, p=orders.spread.chance / orders.spread.chance.sum())
+    every = np.repeat(orders.spread.value, np.rint(orders.spread.chance * orders.draws).astype(np.int64))
+    return random.permutation(every)[:draws]
