@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
     from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
     from retrieval_report.analysis.summary import summarise
-    from retrieval_report.analysis.tie_distributions import tie_distributions
     from retrieval_report.analysis.tukey import compare_many
     from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.counting import count_ties
@@ -178,7 +177,6 @@ __all__ = [
     "shuffled_means",
     "summarise",
     "summarise_by",
-    "tie_distributions",
     "tie_groups",
     "tie_hints",
     "tie_profile",
@@ -221,7 +219,6 @@ _HOMES = {
     "resolution": "analysis.resolution",
     "resolve_ties": "analysis.resolution",
     "summarise": "analysis.summary",
-    "tie_distributions": "analysis.tie_distributions",
     "compare_many": "analysis.tukey",
     "compact_letters": "analysis.letters",
     "leaderboard": "analysis.leaderboard",

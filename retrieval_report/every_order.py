@@ -18,10 +18,13 @@ from retrieval_report.needs import Need
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests
 from retrieval_report.scoring import Arrangement
+from retrieval_report.walks import Walk, Walks
 
 __all__ = ["OrderScores", "score_orders"]
 
 MOST_ORDERS = 2_000  # of one list told apart one by one; beyond that orders are drawn
+FEW_ORDERS = 64  # the same where walks do as well, and a sum of many lists needs no single order
+FEW_LISTS = 60
 MOST_CELLS = 400_000  # of one list in all its orders
 BLOCK = 4_000_000  # cells of lists that are scored together
 
@@ -34,6 +37,7 @@ class OrderScores(NamedTuple):
     value: Floats  # (orders, metrics and cutoffs)
     chance: Floats  # (orders,)
     exact: bool  # these are all orders that the metrics tell apart; else they are drawn
+    walks: tuple[Walk | None, ...] = ()  # of each column, where they were asked for
 
     def distribution(self, column: int, digits: int | None = None) -> pl.DataFrame:
         """Each ``value`` of one metric and cutoff, rising, with its ``probability``; ``method``: exact or draws."""
@@ -53,33 +57,59 @@ class _Orders(NamedTuple):
 
 
 def score_orders(
-    rankings: object, judgements: object, queries: object, requests: Requests, options: Options, draws: int
+    rankings: object,
+    judgements: object,
+    queries: object,
+    requests: Requests,
+    options: Options,
+    draws: int,
+    *,
+    walks: bool = False,
 ) -> list[OrderScores]:
     """Score every list in each of its orders, or in so many drawn ones where it has too many.
 
     Orders are told apart down to the deepest place that a metric asked for looks at, by the relevances there. The
     drawn orders are those of policy "shuffled". Lists that are left out are not there. One metric at one cutoff, or
     metrics made of the same sums, may have a distribution in closed form.
+
+    With ``walks`` lists come with their walks; those that have them are drawn in no case, and have no orders where
+    they have many.
     """
     run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
     ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
     limit = run.limit if run.plain else run.deep_scorer.depths[:, 0]
     layout = drawn_lists(ties, limit)
-    needs = {metric.need for metric, _ in requests}
-    need = needs.pop() if len(needs) == 1 and len({cutoff for _, own in requests for cutoff in own}) == 1 else None
-    found = {}
-    for number in np.flatnonzero(~run.left_out()).tolist():
+    need = _one_need(requests)
+    kept = np.flatnonzero(~run.left_out()).tolist()
+    makers = [Walks(run, metric, cutoff) for metric, own in requests for cutoff in own] if walks else []
+    few = MOST_ORDERS if len(kept) <= FEW_LISTS else FEW_ORDERS
+    found, paths = {}, {}
+    for number in kept:
         base = layout.grade[layout.start[number] : layout.start[number + 1]]
         every = None if need is None else _closed_orders(run, need, base, int(limit[number]), number)
-        every = _every_order(ties, base, int(limit[number]), number) if every is None else every
-        found[number] = _drawn_orders(ties, layout, limit, keys, number, draws) if every is None else every
+        if every is None:
+            paths[number] = tuple(maker.of(number) for maker in makers)
+            walked = walks and None not in paths[number]
+            every = _every_order(ties, base, int(limit[number]), number, few if walked else MOST_ORDERS)
+            if every is None:
+                none = _Orders(base[None, :][:0], np.empty(0), exact=True)
+                every = none if walked else _drawn_orders(ties, layout, limit, keys, number, draws)
+        found[number] = every
     result = []
     for numbers in _blocks(found):
         values = _score(run, layout, numbers, [found[number] for number in numbers])
         for number, value in zip(numbers, values, strict=True):
-            model, query = run.prepared.names.row(number)
-            result.append(OrderScores(model, query, value, found[number].chance, found[number].exact))
+            own = found[number]
+            names = run.prepared.names.row(number)
+            result.append(OrderScores(*names, value, own.chance, own.exact, paths.get(number, ())))
     return result
+
+
+def _one_need(requests: Requests) -> Need | None:
+    """The sums that all metrics are made of, where they are the same at one cutoff."""
+    needs = {metric.need for metric, _ in requests}
+    cutoffs = {cutoff for _, own in requests for cutoff in own}
+    return needs.pop() if len(needs) == len(cutoffs) == 1 else None
 
 
 def _closed_orders(run: Run, need: Need, base: Codes, limit: int, number: int) -> _Orders | None:
@@ -89,9 +119,9 @@ def _closed_orders(run: Run, need: Need, base: Codes, limit: int, number: int) -
     return None if closed is None else _Orders(closed.grade, closed.chance, True, closed.spread)
 
 
-def _every_order(ties: Lists, base: Codes, limit: int, number: int) -> _Orders | None:
+def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -> _Orders | None:
     """All orders of one list down to a place; None where there are too many."""
-    most = min(MOST_ORDERS, max(1, MOST_CELLS // max(base.size, 1)))
+    most = min(most, max(1, MOST_CELLS // max(base.size, 1)))
     grade, chance = base[None, :], np.ones(1)
     before = cell = 0
     for tie in range(ties.start[number], ties.start[number + 1]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from retrieval_report.analysis.inputs import (
     differences,
     paired_mean,
 )
+from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 
@@ -73,7 +75,10 @@ def compare(
     adjust: str = "permutation",
     resamples: int | None = None,
     seed: int = 0,
-    distributions: object = None,
+    rankings: object = None,
+    judgements: object = None,
+    queries: object = None,
+    **options: Any,
 ) -> pl.DataFrame:
     r"""Compare every pair of models on the queries that both have a score for.
 
@@ -170,7 +175,10 @@ def compare(
         return pl.DataFrame(schema=COMPARISON)
     parts = [_test(grid, place, pairs, confidence) for place in asked]
     sampled = _sample(grid, asked, parts, pairs, resamples, seed)
-    known = {} if distributions is None else tie_chance.known_orders(distributions, frame)
+    given = {"judgements": judgements, "queries": queries, **options}
+    if rankings is None and any(part is not None for part in given.values()):
+        raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
+    known = {} if rankings is None else tie_orders(grid, rankings, seed=seed, **given)
     frames = []
     for place, columns, by_sample in zip(asked, parts, sampled, strict=True):
         _adjust(columns, columns[f"{adjust}_p"])

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.analysis.inputs import Floats
-from retrieval_report.kernels.characteristic import multiply_characteristics
+from retrieval_report.kernels.walks import Steps, multiply_characteristics
+from retrieval_report.walks import Walk
 
 __all__ = ["Complex", "Spread", "characteristic", "every_sum", "likely_sums", "merged", "series_below"]
 
@@ -138,133 +139,17 @@ def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spr
     return whole
 
 
-def characteristic(parts: Sequence[Spread], period: float, terms: int) -> Complex:
-    """E exp(i·n·2π/period·sum) of the sum of the parts, for n = 0 … terms."""
+def characteristic(walks: Sequence[Walk], period: float, terms: int) -> Complex:
+    """E exp(i·n·2π/period·sum) of the sum of what independent walks add up to, for n = 0 … terms."""
     values = np.ones(terms + 1, np.complex128)
-    # The widest parts first: their product is soon negligible, and what is negligible costs nothing.
-    ordered = sorted(parts, key=lambda part: -float(part.chance @ part.value**2 - (part.chance @ part.value) ** 2))
+    # The widest first: the product is soon negligible, and what is negligible costs nothing.
+    ordered = sorted(walks, key=lambda walk: -walk.variance)
     if ordered:
-        start = np.cumsum([0, *(part.value.size for part in ordered)]).astype(np.int64)
-        value, chance = (np.concatenate([getattr(part, name) for part in ordered]) for name in Spread._fields)
-        multiply_characteristics(value, chance, start, 2 * np.pi / period, values)
+        steps = Steps(*(np.concatenate(part) for part in zip(*(walk.steps for walk in ordered), strict=True)))
+        start = np.cumsum([0, *(walk.steps.source.size for walk in ordered)]).astype(np.int64)
+        last = np.array([walk.last for walk in ordered], dtype=np.int64)
+        multiply_characteristics(steps, start, last, 2 * np.pi / period, values)
     return values
-
-
-def below(self, bounds: Floats) -> Floats:
-        """Probability of a value below each bound, of the values that are there."""
-        running = np.concatenate([[0.0], np.cumsum(self.chance)])
-        found: Floats = running[np.searchsorted(self.value, bounds)]
-        return found
-
-
-NOTHING = Spread(np.zeros(1), np.ones(1))
-
-
-def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
-    """All sums of the parts with their probabilities; None where there are too many.
-
-    Sums that differ by less than ``near`` are the same.
-
-    >>> coin = Spread(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
-    >>> every_sum([coin] * 3, 1e-9)
-    Spread(value=array([0., 1., 2., 3.]), chance=array([0.125, 0.375, 0.375, 0.125]))
-    """
-    on_lattice = _lattice_sums(parts)
-    return _merged_sums(parts, near, 0.0) if on_lattice is None else on_lattice
-
-
-def likely_sums(parts: Sequence[Spread], near: float) -> Spread | None:
-    """The most probable sums; None where those that there is room for leave more than 0.002 open."""
-    return _merged_sums(parts, near, MOST_LEFT_OPEN)
-
-
-def merged(value: Floats, chance: Floats, near: float) -> Spread:
-    """Rising values, those that are the same put together.
-
-    >>> merged(np.array([1.0, 0.0, 1.0]), np.array([0.25, 0.5, 0.25]), 1e-9)
-    Spread(value=array([0., 1.]), chance=array([0.5, 0.5]))
-    """
-    order = np.argsort(value, kind="stable")
-    value, chance = value[order], chance[order]
-    first = np.flatnonzero(np.concatenate([[True], np.diff(value) > near]))
-    return Spread(value[first], np.add.reduceat(chance, first))
-
-
-def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
-    """All sums where every value is a whole number of units above its part's lowest."""
-    offsets = [part.value - part.value[0] for part in parts]
-    span = float(sum(own[-1] for own in offsets))
-    if span == 0:
-        return Spread(np.array([sum(float(part.value[0]) for part in parts)]), np.ones(1))
-    unit = _unit(np.concatenate(offsets), span / MOST_CELLS)
-    if unit is None:
-        return None
-    cells = [np.rint(own / unit).astype(np.int64) for own in offsets]
-    sizes = np.cumsum([own[-1] for own in cells]) + 1
-    if float(sizes @ np.array([own.size for own in cells])) > MOST_STEPS:
-        return None
-    chance = np.ones(1)
-    for part, own in zip(parts, cells, strict=True):
-        longer = np.zeros(chance.size + int(own[-1]))
-        for cell, share in zip(own.tolist(), part.chance.tolist(), strict=True):
-            longer[cell : cell + chance.size] += share * chance
-        chance = longer
-    base = sum(float(part.value[0]) for part in parts)
-    possible = np.flatnonzero(chance)
-    return Spread(base + unit * possible, chance[possible])
-
-
-def _unit(offsets: Floats, least: float) -> float | None:
-    """The largest number of which all are whole multiples, unless it is below ``least`` (Euclid's algorithm)."""
-    different = np.unique(offsets)
-    different = different[different > 0]
-    margin = LATTICE * float(different[-1])
-    unit = float(different[0])
-    while True:
-        rest = np.abs(different - unit * np.rint(different / unit))
-        rest = rest[rest > margin]
-        if not rest.size:
-            break
-        unit = float(rest.min())
-        if unit < least or unit < 1e4 * margin:
-            return None
-    return float(different[-1] / np.rint(different[-1] / unit)) if unit >= least else None
-
-
-def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spread | None:
-    """Sums formed part by part, equal ones merged; of too many the improbable ones are left out."""
-    whole = NOTHING
-    for part in sorted(parts, key=lambda part: part.value.size):
-        if whole.value.size * part.value.size > MOST_SUMS:
-            return None
-        value = np.add.outer(whole.value, part.value).ravel()
-        whole = merged(value, np.outer(whole.chance, part.chance).ravel(), near)
-        if whole.value.size > MOST_VALUES:
-            kept = np.sort(np.argpartition(whole.chance, -MOST_VALUES // 2)[-MOST_VALUES // 2 :])
-            whole = Spread(whole.value[kept], whole.chance[kept])
-            if whole.left_open > open_share:
-                return None
-    return whole
-
-
-class Series:
-    """The characteristic function of a sum of parts, which tells the probability of a sum below any bound."""
-
-    def __init__(self, parts: Sequence[Spread], period: float, terms: int) -> None:
-        # The widest parts first: their product is soon negligible, and what is negligible costs nothing.
-        ordered = sorted(parts, key=lambda part: -float(part.chance @ part.value**2))
-        ends = np.cumsum([0, *(part.value.size for part in ordered)]).astype(np.int64)
-        self.step = 2 * np.pi / period
-        self.values = np.ones(terms + 1, np.complex128)
-        if ordered:
-            value, chance = (np.concatenate([getattr(part, name) for part in ordered]) for name in Spread._fields)
-            _multiply(value, chance, ends, self.step, self.values)
-
-
-def _multiply(
-    value: Floats, chance: Floats, ends: Integers, step: float, product: NDArray[np.complex128]
-) -> None:
-    multiply_characteristics(value, chance, ends, step, product)
 
 
 def series_below(values: Complex, mean: float, bound: float, period: float) -> tuple[float, float, float]:

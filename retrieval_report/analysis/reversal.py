@@ -18,12 +18,15 @@ from retrieval_report.analysis.convolution import (
 )
 from retrieval_report.analysis.inputs import Bools, Floats
 from retrieval_report.analysis.tie_bounds import Ranges
+from retrieval_report.kernels.walks import sampled_walks
+from retrieval_report.walks import Walk, walk_of_values
 
 __all__ = ["ROUNDING", "WIDE", "Chance", "ListOrders", "Reversals", "binomial_bounds"]
 
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 WIDE = 0.01  # bounds farther apart than this are worth more work
 SURE = 1e-4  # how often the bounds of a share of draws may miss
+TERMS = 64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
 MOST_TERMS = 1 << 15
 STRAY = 2.0 ** np.arange(2, 13)  # standard deviations that lists without distribution are granted
 
@@ -32,9 +35,10 @@ Bounds = tuple[float, float, float]  # the least, likely and greatest chance
 
 
 class ListOrders(NamedTuple):
-    """What one list scores under tie order: all of it, or what some drawn orders gave."""
+    """What one list scores under tie order: all of it one by one or as a walk, or what some drawn orders gave."""
 
-    spread: Spread
+    spread: Spread | None
+    walk: Walk | None
     draws: int | None  # how many orders were drawn; None: all orders are counted
     seed: int  # of what is drawn from them
 
@@ -54,7 +58,7 @@ class _Side(NamedTuple):
 
     row: int
     paired: Bools
-    parts: tuple[Spread, ...]  # of the lists whose every order is counted
+    parts: tuple[ListOrders, ...]  # of the lists whose every order is counted
     fixed: float  # what all other lists score on average
     stray: float  # variance of those of them that tie order moves
 
@@ -93,7 +97,7 @@ class Reversals:
         for query in np.flatnonzero(paired):
             orders = self.lists.get((row, int(query)))
             if self.known.loose[row, query] and orders is not None and orders.draws is None:
-                parts.append(orders.spread)
+                parts.append(orders)
             else:
                 fixed += self.known.value[row, query]
                 stray += self.known.variance[row, query]
@@ -127,7 +131,9 @@ class Reversals:
             key = (side.row, side.paired.tobytes(), every)
             if key not in self._sums:
                 form = every_sum if every else likely_sums
-                own = form(side.parts, near / (2 * max(len(side.parts), 1)))
+                spreads = [part.spread for part in side.parts if part.spread is not None]
+                whole = len(spreads) == len(side.parts)
+                own = form(spreads, near / (2 * max(len(spreads), 1))) if whole else None
                 self._sums[key] = None if own is None else Spread(own.value + side.fixed, own.chance)
             own = self._sums[key]
             if own is None:
@@ -147,7 +153,7 @@ class Reversals:
                 return (0.0,) * 3 if bound <= ends[0] else (1.0,) * 3
             # A power of √2, so that pairs share the sums of their models.
             period = float(2.0 ** (np.ceil(2 * np.log2(max(ends[1] - bound, bound - ends[0]) * (1 + 1e-9))) / 2))
-            terms = 1 << int(np.clip(np.ceil(np.log2(125 * period / spread)), 6, np.log2(MOST_TERMS)))
+            terms = 1 << int(np.clip(np.ceil(np.log2(TERMS * period / spread)), 6, np.log2(MOST_TERMS)))
             ahead, behind = (self._wave(side, period, terms) for side in sides)
             # What is the same of both models only turns the waves.
             shift = sides[0].fixed - sides[1].fixed
@@ -158,7 +164,7 @@ class Reversals:
     def _wave(self, side: _Side, period: float, terms: int) -> Complex:
         key = (side.row, side.paired.tobytes(), period, terms)
         if key not in self._waves:
-            self._waves[key] = characteristic(side.parts, period, terms)
+            self._waves[key] = characteristic([_walk(part) for part in side.parts], period, terms)
         return self._waves[key]
 
     def _from_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
@@ -201,12 +207,17 @@ def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
 
 def _extent(side: _Side) -> tuple[float, float, float, float]:
     """Lowest and highest sum, its mean and its variance, with the lists that have no parts at their means."""
-    low, high, mean, variance = side.fixed, side.fixed, side.fixed, 0.0
-    for part in side.parts:
-        own = float(part.chance @ part.value)
-        low, high, mean = low + float(part.value[0]), high + float(part.value[-1]), mean + own
-        variance += float(part.chance @ (part.value - own) ** 2)
-    return low, high, mean, variance
+    walks = [_walk(part) for part in side.parts]
+    low, high, mean = (side.fixed + sum(walk[name] for walk in walks) for name in (4, 5, 2))
+    return low, high, mean, sum(walk.variance for walk in walks)
+
+
+def _walk(part: ListOrders) -> Walk:
+    """The list as a walk: the one it has, unless its scores are fewer than its steps."""
+    if part.spread is not None and (part.walk is None or part.spread.value.size <= part.walk.steps.source.size):
+        return walk_of_values(*part.spread)
+    assert part.walk is not None
+    return part.walk
 
 
 def _below(sums: tuple[Spread, Spread], bound: float) -> Bounds:
@@ -243,8 +254,11 @@ def _sample(orders: ListOrders, draws: int) -> Floats:
     Which draw of a list meets which of another list must not depend on what they score; to shuffle each makes them
     independent again.
     """
-    random = np.random.default_rng(orders.seed)
     if orders.draws is None:
-        return random.choice(orders.spread.value, draws, p=orders.spread.chance / orders.spread.chance.sum())
+        walk = _walk(orders)
+        found = np.empty(draws)
+        sampled_walks(walk.steps, walk.last, np.uint64(orders.seed), found)
+        return found
+    assert orders.spread is not None
     every = np.repeat(orders.spread.value, np.rint(orders.spread.chance * orders.draws).astype(np.int64))
-    return random.permutation(every)[:draws]
+    return np.random.default_rng(orders.seed).permutation(every)[:draws]

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
-from retrieval_report.analysis.convolution import Spread
-from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs, hold, paired_mean
+from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs, paired_mean
 from retrieval_report.analysis.reversal import ROUNDING, WIDE, Chance, ListOrders, Reversals
 from retrieval_report.analysis.tie_bounds import BOUNDS, Ranges, ranges, tail_bounds
-from retrieval_report.errors import KeyMismatchError
-from retrieval_report.reading.frames import to_polars
 
-__all__ = ["BOUNDS", "DISTRIBUTIONS", "ROUNDING", "Orders", "TieChances", "known_orders", "tie_chances", "undecided"]
+__all__ = ["BOUNDS", "ROUNDING", "Orders", "TieChances", "tie_chances", "undecided"]
 
-DISTRIBUTIONS = {
-    "model": pl.String,
-    "query": None,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "value": pl.Float64,
-    "probability": pl.Float64,
-    "method": pl.String,
-    "draws": pl.Int64,
-}
-LIST = ["metric", "cutoff", "model", "query"]
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
 
@@ -51,48 +35,6 @@ class TieChances:
         """Say what is known of one pair."""
         self.p_tie_low[pair], self.p_tie[pair], self.p_tie_high[pair] = low, value, high
         self.p_equal[pair], self.p_tie_method[pair] = equal, method
-
-
-def known_orders(distributions: object, scores: pl.DataFrame) -> Orders:
-    """What each list scores under tie order, by metric and cutoff; an error unless it is that of the scores."""
-    frame = hold(to_polars(distributions, "distributions"), DISTRIBUTIONS, "distributions", "tie_distributions")
-    _check_moments(frame, scores)
-    found: Orders = {}
-    for (metric, cutoff, model, query), rows in frame.sort("value").group_by(LIST, maintain_order=True):
-        spread = Spread(rows["value"].to_numpy(), rows["probability"].to_numpy())
-        seed = zlib.crc32(f"{model}\0{query}".encode())
-        own = ListOrders(spread, rows["draws"][0], seed)
-        found.setdefault((str(metric), cutoff), {})[str(model), query] = own
-    return found
-
-
-def _check_moments(frame: pl.DataFrame, scores: pl.DataFrame) -> None:
-    """Refuse distributions of other scores: forgotten options change the numbers, and nothing else would tell."""
-    value, share = pl.col("value"), pl.col("probability")
-    mean = (value * share).sum()
-    moments = frame.group_by(LIST, maintain_order=True).agg(
-        total=share.sum(),
-        mean=mean,
-        spread=((value - mean) ** 2 * share).sum().sqrt(),
-        largest=value.abs().max(),
-        draws=pl.col("draws").first(),
-    )
-    own = scores.filter(policy="expected").select(*LIST, told="value", std="std").drop_nulls("told")
-    both = moments.join(own, on=LIST, how="inner", nulls_equal=True, maintain_order="left")
-    unit = pl.max_horizontal("largest", "told", pl.lit(1e-300))
-    # Bernstein's inequality: the mean of draws is off by more once in 10¹⁰ lists.
-    chance = 7 * pl.col("std").fill_null(unit) / pl.col("draws").sqrt() + 9 * pl.max_horizontal(unit, 1.0) / pl.col("draws")
-    far = (pl.col("mean") - pl.col("told")).abs() > chance.fill_null(0.0) + 1e-9 * unit
-    wide = pl.col("draws").is_null() & ((pl.col("spread") - pl.col("std")).abs() > 1e-6 * unit).fill_null(False)
-    wrong = both.filter(far | wide | ((pl.col("total") - 1).abs() > 1e-6))
-    if wrong.height:
-        row = wrong.row(0, named=True)
-        measure = f"{row['metric']}@{'all' if row['cutoff'] is None else row['cutoff']}"
-        raise KeyMismatchError(
-            f"distributions: of {wrong.height} lists they are not those of the scores, first {measure} of model "
-            f"{row['model']!r} and query {row['query']!r}: mean {row['mean']:.6g} where the score is {row['told']:.6g}; "
-            "give tie_distributions the frames and options that evaluate was given (judgements, relevant_from, …)"
-        )
 
 
 def tie_chances(grid: Grid, place: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> TieChances:

@@ -1,0 +1,138 @@
+"""What the lists score under every tie order that decides which of two models is shown first."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.convolution import Spread, merged
+from retrieval_report.analysis.inputs import Grid
+from retrieval_report.analysis.reversal import ListOrders
+from retrieval_report.analysis.rows import told_once
+from retrieval_report.analysis.tie_bounds import Ranges, ranges
+from retrieval_report.analysis.tie_chance import Orders, undecided
+from retrieval_report.errors import KeyMismatchError, ParameterError
+from retrieval_report.every_order import OrderScores, score_orders
+from retrieval_report.needs import FirstRelevant, Need, Relevant, Sum, Unit
+from retrieval_report.options import Options
+from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.schema import with_model
+
+__all__ = ["tie_orders"]
+
+DRAWS = 1_000
+Place = tuple[str, int | None]
+
+
+def tie_orders(
+    grid: Grid,
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+    **options: Any,
+) -> Orders:
+    """What each list scores that a pair of models hangs on; an error where that is not what the scores say.
+
+    Lists of metrics that are made of functions of the caller have none: their text does not say which function.
+    """
+    # Lists that no pair needs are not there, which is no fault of the rankings.
+    checked = Options(seed=seed, **{**options, "policies": ("expected",), "missing_query": "zero"})
+    wanted = {
+        (metric, cutoff): set(undecided(grid, place))
+        for place, (metric, cutoff, policy) in enumerate(grid.places)
+        if policy == "expected"
+    }
+    frame = with_model(to_polars(rankings, "rankings"))
+    given = {"judgements": judgements, "queries": queries}
+    others = {name: None if part is None else to_polars(part, name) for name, part in given.items()}
+    found: Orders = {}
+    for requests in _alike(place for place, lists in wanted.items() if lists):
+        asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
+        lists = set().union(*(wanted[place] for place in asked))
+        own = pl.DataFrame(list(lists), schema={"model": pl.String, "query": frame.schema["query"]}, orient="row")
+        parts = {name: None if part is None else part.join(own, on="query", how="semi") for name, part in others.items()}
+        with told_once():
+            rows = frame.join(own, on=["model", "query"], how="semi", maintain_order="left")
+            scored = score_orders(rows, parts["judgements"], parts["queries"], requests, checked, draws, walks=True)
+        for one in scored:
+            for column, place in enumerate(asked):
+                if (one.model, one.query) in wanted[place]:
+                    found.setdefault(place, {})[one.model, one.query] = _orders(one, column)
+    _check_moments(grid, found)
+    return found
+
+
+def _alike(places: Iterable[Place]) -> list[Requests]:
+    """Metrics that are made of the same sums of the same places, and so tell the same orders apart, together."""
+    groups: defaultdict[tuple[object, bool, int | None], Requests] = defaultdict(list)
+    for name, cutoff in places:
+        try:
+            ((metric, own),) = parse_metrics(name, cutoff)
+        except ParameterError:  # a function of the caller's
+            continue
+        groups[_kind(metric.need), metric.own_depth, cutoff].append((metric, own))
+    return list(groups.values())
+
+
+def _kind(need: Need) -> object:
+    """What sets metrics apart whose distributions have closed forms; all others share their orders."""
+    hits = isinstance(need, Sum) and isinstance(need.values, Relevant) and isinstance(need.weights, Unit)
+    return need if hits or isinstance(need, FirstRelevant) else None
+
+
+def _orders(scores: OrderScores, column: int) -> ListOrders:
+    """One list's orders by one metric."""
+    value, walk = scores.value[:, column], scores.walks[column] if scores.walks else None
+    near = 1e-15 * float(np.abs(value).max(initial=0.0))
+    spread = Spread(*merged(value, scores.chance, near)) if value.size else None
+    draws = None if scores.exact else scores.chance.size
+    return ListOrders(spread, walk, draws, zlib.crc32(f"{scores.model}\0{scores.query}".encode()))
+
+
+def _check_moments(grid: Grid, found: Orders) -> None:
+    """Refuse orders of other scores: a forgotten option changes the numbers, and nothing else would tell."""
+    for place, (metric, cutoff, policy) in enumerate(grid.places):
+        lists = found.get((metric, cutoff), {}) if policy == "expected" else {}
+        known = ranges(grid, place) if lists else None
+        rows = {name: row for row, name in enumerate(grid.models)}
+        columns = {name: column for column, name in enumerate(grid.queries)}
+        for (model, query), orders in lists.items():
+            assert known is not None
+            where = rows[model], columns[query]
+            mean = _mean(orders)
+            if abs(mean - known.value[where]) > _margin(orders, known, where):
+                raise KeyMismatchError(
+                    f"rankings: they are not those of the scores: {metric}@{'all' if cutoff is None else cutoff} of "
+                    f"model {model!r} and query {query!r} is {mean:.6g} on average over all tie orders, but "
+                    f"{known.value[where]:.6g} in the scores; give compare the frames and options that evaluate was "
+                    "given (judgements, queries, relevant_from, …)"
+                )
+
+
+def _mean(orders: ListOrders) -> float:
+    if orders.spread is not None:
+        return float(orders.spread.chance @ orders.spread.value)
+    assert orders.walk is not None
+    return orders.walk.mean
+
+
+def _margin(orders: ListOrders, known: Ranges, where: tuple[int, int]) -> float:
+    """How far the mean may be from the score: by rounding, or as far as draws stray once in 10¹⁰ lists (Bernstein)."""
+    value, variance = float(known.value[where]), float(known.variance[where])
+    reach = float(max(known.fall[where], known.rise[where]))
+    if orders.draws is None:
+        return 1e-9 * max(abs(value), 1e-3 * min(reach, 1.0))
+    if not np.isfinite(reach):
+        return float("inf")
+    deviation = min(variance, reach**2) ** 0.5
+    return 7 * deviation / orders.draws**0.5 + 9 * reach / orders.draws + 1e-9 * value
+

@@ -1,0 +1,287 @@
+"""A list's score under random tie order as a walk: step by step an item is dealt, and the score grows by an amount.
+
+The nodes are what the rest of the score depends on: how many items of each grade the tie has left. All walks from the
+first node to the last have the chance of their orders, and their amounts add up to the score. There are few nodes
+where there are more orders than atoms in the world, and the characteristic function E exp(i·t·score) is one pass over
+the steps for every t.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.compile import inlined, kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.ratios import hypergeometric_band
+from retrieval_report.kernels.shuffling import mix
+
+__all__ = [
+    "CASCADE",
+    "PAIRS",
+    "WEIGHTED",
+    "Steps",
+    "Terms",
+    "list_steps",
+    "multiply_characteristics",
+    "sampled_walks",
+    "walk_moments",
+]
+
+NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
+WEIGHTED, PAIRS, CASCADE = 0, 1, 2  # Σ value·weight; Σ values of the relevant so far / place; ERR
+AFRESH = 512  # turns after which they are computed anew, so that roundings do not pile up
+
+
+class Steps(NamedTuple):
+    """Steps from node to node, every one after all that lead to its source."""
+
+    source: Integers
+    target: Integers
+    chance: Floats
+    amount: Floats
+
+
+class Terms(NamedTuple):
+    """What an item at a place adds to a score."""
+
+    form: int
+    value: Floats  # of each grade: what it counts, or the chance that it ends the search
+    relevant: NDArray[np.bool_]
+    weight: Floats  # of each place, from index 1
+    retrieved: bool  # divide by the relevant items found
+
+
+@inlined
+def _amount(terms: Terms, place: int, grade: int, sum_before: float, going: float) -> float:
+    """What an item adds at a place, after values of some sum and with some chance to come so far."""
+    value = terms.value[grade]
+    if terms.form == WEIGHTED:
+        return value * terms.weight[place]
+    if terms.form == PAIRS:
+        return (sum_before + value) * terms.weight[place] if terms.relevant[grade] else 0.0
+    return going * value * terms.weight[place]
+
+
+@kernel
+def _whole(terms: Terms, place: int, grade: int, items: int, before: float, going: float) -> tuple[float, float, float]:
+    """What items of one grade add from a place on; the sum of values and the chance to go on behind them."""
+    total = 0.0
+    for item in range(items):
+        total += _amount(terms, place + item, grade, before, going)
+        before += terms.value[grade] if terms.relevant[grade] else 0.0
+        going *= 1.0 - terms.value[grade] if terms.form == CASCADE else 1.0
+    return total, before, going
+
+
+@kernel
+def _tie_steps(
+    steps: Steps, count: int, node: int, items: Integers, grades: Integers, slots: int, place: int,
+    before: float, going: float, scale: float, terms: Terms,
+) -> tuple[int, int]:  # fmt: skip
+    """Write the steps through a tie of several grades; the number of steps (−1: no room) and the node behind it."""
+    kinds, size = items.size, items.sum()
+    stride = np.ones(kinds + 1, np.int64)
+    for kind in range(1, kinds):
+        stride[kind + 1] = stride[kind] * (items[kind] + 1)
+    states = stride[kinds]
+    dealt = np.empty(kinds, np.int64)
+    layer, following = node, node + 1
+    reached = np.zeros(states, np.bool_)
+    reached[0] = True
+    for slot in range(slots):
+        last = slot == slots - 1
+        ahead = np.zeros(states, np.bool_)
+        for state in range(states):
+            if not reached[state]:
+                continue
+            dealt[0] = slot
+            total, chance_on = before, going
+            for kind in range(1, kinds):
+                dealt[kind] = (state // stride[kind]) % (items[kind] + 1)
+                dealt[0] -= dealt[kind]
+            for kind in range(kinds):
+                value = terms.value[grades[kind]]
+                total += dealt[kind] * value if terms.relevant[grades[kind]] else 0.0
+                chance_on *= (1.0 - value) ** dealt[kind] if terms.form == CASCADE else 1.0
+            for kind in range(kinds):
+                if dealt[kind] == items[kind]:
+                    continue
+                if count == steps.source.size:
+                    return -1, node
+                other = state + (stride[kind] if kind else 0)
+                ahead[other] = True
+                steps.source[count] = layer + (state if slot else 0)
+                steps.target[count] = following + (0 if last else other)
+                steps.chance[count] = (items[kind] - dealt[kind]) / (size - slot)
+                steps.amount[count] = scale * _amount(terms, place + slot, grades[kind], total, chance_on)
+                count += 1
+        reached = ahead
+        layer, following = following, following + (1 if last else states)
+    return count, layer
+
+
+@kernel
+def _line(
+    steps: Steps, count: int, node: int, q: int, lists: Lists, depth: int, terms: Terms, scale: float, hits: int
+) -> tuple[int, int]:
+    """Write the steps of one list; ``hits`` relevant items of its cut tie are above the cutoff (−1: as chance has it).
+
+    Without room the count is −1.
+    """
+    place, before, going = 1, 0.0, 1.0
+    for tie in range(lists.start[q], lists.start[q + 1]):
+        if place > depth:
+            break
+        c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+        items = lists.items[c0:c1].copy()
+        grades = lists.grade[c0:c1].astype(np.int64)
+        slots = min(items.sum(), depth - place + 1)
+        if slots < items.sum() and hits >= 0:
+            for kind in range(items.size):
+                items[kind] = hits if terms.relevant[grades[kind]] else slots - hits
+        largest = np.argmax(items)
+        items[0], items[largest] = items[largest], items[0]
+        grades[0], grades[largest] = grades[largest], grades[0]
+        if items[0] == items.sum():
+            if count == steps.source.size:
+                return -1, node
+            total, before, going = _whole(terms, place, grades[0], slots, before, going)
+            steps.source[count], steps.target[count] = node, node + 1
+            steps.chance[count], steps.amount[count] = 1.0, scale * total
+            count, node = count + 1, node + 1
+        else:
+            count, node = _tie_steps(
+                steps, count, node, items, grades, slots, place, before, going, scale, terms
+            )
+            if count < 0:
+                return count, node
+            for kind in range(items.size):
+                value = terms.value[grades[kind]]
+                before += items[kind] * value if terms.relevant[grades[kind]] else 0.0
+                going *= (1.0 - value) ** items[kind] if terms.form == CASCADE else 1.0
+        place += slots
+    return count, node
+
+
+@kernel
+def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, steps: Steps) -> tuple[int, int]:
+    """Write the steps of a list's score: how many there are (−1: not enough room, or no such walk), and the last node.
+
+    Where the sum is divided by the relevant items found, and a cut tie leaves their number to chance, the first step
+    chooses it; given the number, the part of the tie above the cutoff is a whole tie.
+    """
+    if not terms.retrieved:
+        return _line(steps, 0, 0, q, lists, depth, terms, scale, -1)
+    place, sure = 0, 0
+    size, relevant, kinds = 0, 0, 0
+    for tie in range(lists.start[q], lists.start[q + 1]):
+        if place >= depth:
+            break
+        sure += relevant
+        size, relevant, kinds = 0, 0, 0
+        for c in range(lists.tie[tie], lists.tie[tie + 1]):
+            size += lists.items[c]
+            relevant += lists.items[c] if terms.relevant[lists.grade[c]] else 0
+            kinds += 1
+        place += size
+    slots = size - max(place - depth, 0)
+    if slots == size or relevant == 0 or relevant == size:
+        found = sure + (min(relevant, slots) if relevant else 0)
+        return _line(steps, 0, 0, q, lists, depth, terms, scale / max(found, 1), -1)
+    if kinds != 2:
+        return -1, 0
+    least, chances = hypergeometric_band(size, relevant, slots)
+    count, node = chances.size, 1
+    ends = np.empty(chances.size, np.int64)
+    if count + chances.size > steps.source.size:
+        return -1, 0
+    for index in range(chances.size):
+        steps.source[index], steps.target[index] = 0, node
+        steps.chance[index], steps.amount[index] = chances[index], 0.0
+        hits = least + index
+        count, node = _line(steps, count, node, q, lists, depth, terms, scale / max(sure + hits, 1), hits)
+        if count < 0 or count + chances.size > steps.source.size:
+            return -1, 0
+        ends[index] = node
+        node += 1
+    for index in range(chances.size):
+        steps.source[count], steps.target[count] = ends[index], node
+        steps.chance[count], steps.amount[count] = 1.0, 0.0
+        count += 1
+    return count, node
+
+
+@kernel
+def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
+    """Mean and variance of what the walks add up to, and the least and the most."""
+    chance, mean, square = np.zeros(last + 1), np.zeros(last + 1), np.zeros(last + 1)
+    least, most = np.full(last + 1, np.inf), np.full(last + 1, -np.inf)
+    chance[0], least[0], most[0] = 1.0, 0.0, 0.0
+    for step in range(steps.source.size):
+        a, b, p, x = steps.source[step], steps.target[step], steps.chance[step], steps.amount[step]
+        chance[b] += p * chance[a]
+        mean[b] += p * (mean[a] + x * chance[a])
+        square[b] += p * (square[a] + 2.0 * x * mean[a] + x * x * chance[a])
+        least[b], most[b] = min(least[b], least[a] + x), max(most[b], most[a] + x)
+    return mean[last], max(square[last] - mean[last] ** 2, 0.0), least[last], most[last]
+
+
+@kernel
+def multiply_characteristics(
+    steps: Steps, start: Integers, last_node: Integers, step: float, product: NDArray[np.complex128]
+) -> None:
+    """Multiply ``product`` by the characteristic function of each walk; entry n is at t = n·step.
+
+    Walk w has the steps ``start[w]`` … ``start[w + 1]`` − 1. Once all entries from one on are negligible they are
+    left alone: they stay an upper bound of their size.
+    """
+    terms = product.size
+    for walk in range(start.size - 1):
+        while terms > 1 and abs(product[terms - 1]) < NEGLIGIBLE:
+            terms -= 1
+        first, count = start[walk], start[walk + 1] - start[walk]
+        turn, here = np.empty(count, np.complex128), np.empty(count, np.complex128)
+        reached = np.empty(last_node[walk] + 1, np.complex128)
+        for n in range(terms):
+            if n % AFRESH == 0:
+                for edge in range(count):
+                    angle = step * steps.amount[first + edge]
+                    turn[edge] = np.exp(1j * angle)
+                    here[edge] = steps.chance[first + edge] * np.exp(1j * (n * angle))
+            reached[:] = 0.0
+            reached[0] = 1.0
+            for edge in range(count):
+                reached[steps.target[first + edge]] += reached[steps.source[first + edge]] * here[edge]
+                here[edge] *= turn[edge]
+            product[n] *= reached[last_node[walk]]
+
+
+@inlined
+def _uniform(key: np.uint64, counter: np.uint64) -> float:
+    """A number from 0 to 1 for a key and a counter."""
+    return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> None:
+    """What random walks add up to, one for every entry of ``found``."""
+    counter = np.uint64(0)
+    for draw in range(found.size):
+        node = -1
+        while node != last:  # a walk that rounding leaves on its way is walked again
+            node, total = 0, 0.0
+            counter += np.uint64(1)
+            left = _uniform(key, counter)
+            for edge in range(steps.source.size):
+                if steps.source[edge] != node:
+                    continue
+                if left < steps.chance[edge]:
+                    node, total = steps.target[edge], total + steps.amount[edge]
+                    counter += np.uint64(1)
+                    left = _uniform(key, counter)
+                else:
+                    left -= steps.chance[edge]
+        found[draw] = total

@@ -1,0 +1,82 @@
+"""The score of a list under random tie order as a walk, for metrics that add up what each place brings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from retrieval_report.arrays import Floats, Integers
+from retrieval_report.in_memory import Run
+from retrieval_report.kernels.walks import CASCADE, PAIRS, WEIGHTED, Steps, Terms, list_steps, walk_moments
+from retrieval_report.metrics import NDCG, Metric
+from retrieval_report.needs import Pairs, Stops, Sum, Unit
+
+__all__ = ["Walk", "Walks", "walk_of_values"]
+
+MOST_STEPS = 6_000  # of one list; they are passed once for every term of a Fourier series
+
+
+class Walk(NamedTuple):
+    """Steps whose amounts add up to the score, and what follows from them."""
+
+    steps: Steps
+    last: int  # node
+    mean: float
+    variance: float
+    least: float
+    most: float
+
+
+def walk_of_values(value: Floats, chance: Floats) -> Walk:
+    """A walk of one step, for a list whose scores are known one by one.
+
+    >>> walk_of_values(np.array([0.0, 1.0]), np.array([0.5, 0.5]))[1:]
+    (1, 0.5, 0.25, 0.0, 1.0)
+    """
+    nodes = np.zeros(value.size, np.int64)
+    return _finished(Steps(nodes, nodes + 1, np.array(chance), np.array(value)), 1)
+
+
+class Walks:
+    """Makes the walks of one metric at one cutoff."""
+
+    def __init__(self, run: Run, metric: Metric, cutoff: int | None) -> None:
+        scorer = run.deep_scorer if metric.own_depth else run.scorer
+        column = 0 if metric.own_depth else scorer.column(cutoff)
+        self.lists = run.prepared.ties
+        self.depth: Integers = scorer.depths[:, column]
+        divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, column]
+        unit = scorer.unit(metric.need) if isinstance(metric, NDCG) else 1.0  # its ideal is in that unit
+        self.scale = np.divide(1.0, divisor * unit, out=np.zeros(divisor.size), where=divisor != 0)
+        self.terms = _terms(run, metric, int(self.depth.max(initial=0)))
+        self._room = Steps(*(np.empty(MOST_STEPS, kind) for kind in (np.int64, np.int64, np.float64, np.float64)))
+
+    def of(self, number: int) -> Walk | None:
+        """The walk of one list; None where it would be too long, or the metric is no sum over places."""
+        if self.terms is None:
+            return None
+        depth, scale = int(self.depth[number]), float(self.scale[number])
+        count, last = list_steps(number, self.lists, depth, self.terms, scale, self._room)
+        if count < 1:
+            return None
+        return _finished(Steps(*(part[:count].copy() for part in self._room)), int(last))
+
+
+def _finished(steps: Steps, last: int) -> Walk:
+    return Walk(steps, last, *walk_moments(steps, last))
+
+
+def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:
+    """What an item adds at each place."""
+    need, grades, relevant = metric.need, run.prepared.grades, run.prepared.relevant_grade
+    places = np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
+    if isinstance(need, Sum):
+        weight = np.ones(longest + 1) if isinstance(need.weights, Unit) else need.weights.table(longest).weight
+        return Terms(WEIGHTED, need.values.of(grades, relevant), relevant, np.array(weight), False)
+    if isinstance(need, Pairs):
+        value = np.where(relevant, grades if need.graded else 1.0, 0.0)
+        return Terms(PAIRS, value, relevant, 1.0 / places, need.retrieved)
+    if isinstance(need, Stops):
+        return Terms(CASCADE, need.of(grades), relevant, 1.0 / places, False)
+    return None
