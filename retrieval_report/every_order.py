@@ -81,7 +81,8 @@ def score_orders(
     layout = drawn_lists(ties, limit)
     need = _one_need(requests)
     kept = np.flatnonzero(~run.left_out()).tolist()
-    makers = [Walks(run, metric, cutoff) for metric, own in requests for cutoff in own] if walks else []
+    columns = [(metric, cutoff) for metric, own in requests for cutoff in own]
+    makers = [Walks(run, *column) for column in columns] if walks else []
     few = MOST_ORDERS if len(kept) <= FEW_LISTS else FEW_ORDERS
     found, paths = {}, {}
     for number in kept:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,28 +15,40 @@ from retrieval_report.needs import Pairs, Stops, Sum, Unit
 
 __all__ = ["Walk", "Walks", "walk_of_values"]
 
-MOST_STEPS = 6_000  # of one list; they are passed once for every term of a Fourier series
+MOST_STEPS = 20_000  # of one list; they are passed once for every term of a Fourier series
 
 
-class Walk(NamedTuple):
-    """Steps whose amounts add up to the score, and what follows from them."""
+@dataclass(frozen=True)
+class Walk:
+    """Steps whose amounts add up to the score, and what follows from them.
 
-    steps: Steps
+    The steps of many lists are too many to keep: they are written anew whenever they are asked for.
+    """
+
+    write: Callable[[], Steps]
+    size: int  # how many steps
     last: int  # node
     mean: float
     variance: float
     least: float
     most: float
 
+    @property
+    def steps(self) -> Steps:
+        """The steps; those of another list of the same metric may take their place."""
+        return self.write()
+
 
 def walk_of_values(value: Floats, chance: Floats) -> Walk:
     """A walk of one step, for a list whose scores are known one by one.
 
-    >>> walk_of_values(np.array([0.0, 1.0]), np.array([0.5, 0.5]))[1:]
-    (1, 0.5, 0.25, 0.0, 1.0)
+    >>> walk = walk_of_values(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
+    >>> walk.mean, walk.variance, walk.least, walk.most
+    (0.5, 0.25, 0.0, 1.0)
     """
     nodes = np.zeros(value.size, np.int64)
-    return _finished(Steps(nodes, nodes + 1, np.array(chance), np.array(value)), 1)
+    steps = Steps(nodes, nodes + 1, np.array(chance), np.array(value))
+    return Walk(lambda: steps, value.size, 1, *walk_moments(steps, 1))
 
 
 class Walks:
@@ -56,15 +69,16 @@ class Walks:
         """The walk of one list; None where it would be too long, or the metric is no sum over places."""
         if self.terms is None:
             return None
+        steps, last = self._write(number)
+        if not steps.source.size:
+            return None
+        return Walk(lambda: self._write(number)[0], steps.source.size, last, *walk_moments(steps, last))
+
+    def _write(self, number: int) -> tuple[Steps, int]:
+        assert self.terms is not None
         depth, scale = int(self.depth[number]), float(self.scale[number])
         count, last = list_steps(number, self.lists, depth, self.terms, scale, self._room)
-        if count < 1:
-            return None
-        return _finished(Steps(*(part[:count].copy() for part in self._room)), int(last))
-
-
-def _finished(steps: Steps, last: int) -> Walk:
-    return Walk(steps, last, *walk_moments(steps, last))
+        return Steps(*(part[: max(count, 0)] for part in self._room)), int(last)
 
 
 def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:

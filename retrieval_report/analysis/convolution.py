@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.analysis.inputs import Floats
-from retrieval_report.kernels.walks import Steps, multiply_characteristics
+from retrieval_report.kernels.walks import multiply_characteristics
 from retrieval_report.walks import Walk
 
 __all__ = ["Complex", "Spread", "characteristic", "every_sum", "likely_sums", "merged", "series_below"]
@@ -27,7 +27,7 @@ MOST_CELLS = 1 << 18  # of a lattice
 MOST_STEPS = 1 << 28  # additions on a lattice, a fifth of a second
 LATTICE = 1e-12  # how far from a lattice a value may be, of the largest
 MOST_LEFT_OPEN = 2e-3  # probability of the sums that are not formed
-FLOAT = 1e-9  # what rounding may do to a series
+FLOAT = 1e-7  # what rounding and improbable orders that are left out may do to a series
 
 
 class Spread(NamedTuple):
@@ -40,7 +40,7 @@ class Spread(NamedTuple):
     def left_open(self) -> float:
         """Probability of the values that are not there."""
         missing = 1.0 - float(self.chance.sum())
-        return missing if missing > FLOAT else 0.0
+        return missing if missing > 1e-9 else 0.0
 
     def below(self, bounds: Floats) -> Floats:
         """Probability of a value below each bound, of the values that are there."""
@@ -62,7 +62,9 @@ def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
     Spread(value=array([0., 1., 2., 3.]), chance=array([0.125, 0.375, 0.375, 0.125]))
     """
     on_lattice = _lattice_sums(parts)
-    return _merged_sums(parts, near, 0.0) if on_lattice is None else on_lattice
+    if on_lattice is None and np.prod([float(part.value.size) for part in parts]) <= MOST_SUMS:
+        return _merged_sums(parts, near, 0.0)
+    return on_lattice
 
 
 def likely_sums(parts: Sequence[Spread], near: float) -> Spread | None:
@@ -142,20 +144,17 @@ def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spr
 def characteristic(walks: Sequence[Walk], period: float, terms: int) -> Complex:
     """E exp(i·n·2π/period·sum) of the sum of what independent walks add up to, for n = 0 … terms."""
     values = np.ones(terms + 1, np.complex128)
-    # The widest first: the product is soon negligible, and what is negligible costs nothing.
-    ordered = sorted(walks, key=lambda walk: -walk.variance)
-    if ordered:
-        steps = Steps(*(np.concatenate(part) for part in zip(*(walk.steps for walk in ordered), strict=True)))
-        start = np.cumsum([0, *(walk.steps.source.size for walk in ordered)]).astype(np.int64)
-        last = np.array([walk.last for walk in ordered], dtype=np.int64)
-        multiply_characteristics(steps, start, last, 2 * np.pi / period, values)
+    left = terms + 1
+    # The wide and short ones first: the product is soon negligible, and what is negligible costs nothing.
+    for walk in sorted(walks, key=lambda walk: -walk.variance / walk.size):
+        left = multiply_characteristics(walk.steps, walk.last, 2 * np.pi / period, values, left)
     return values
 
 
 def series_below(values: Complex, mean: float, bound: float, period: float) -> tuple[float, float, float]:
     """Probability that a sum is below a bound: the least that it can be, an estimate, the most that it can be.
 
-    ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; no sum is as far as ``period`` from the bound. There
+    ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; sums are less than ``period`` away from the bound. There
     1{sum < bound} = ½ + (bound − sum)/period + ψ((sum − bound)/period) with the sawtooth ψ, and Vaaler's trigonometric
     polynomial is nowhere farther from ψ than Fejér's kernel over 2·terms + 2.
     """

@@ -27,6 +27,7 @@ ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 WIDE = 0.01  # bounds farther apart than this are worth more work
 SURE = 1e-4  # how often the bounds of a share of draws may miss
 TERMS = 64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
+OUTSIDE = 1e-6  # what sums beyond the period may count
 MOST_TERMS = 1 << 15
 STRAY = 2.0 ** np.arange(2, 13)  # standard deviations that lists without distribution are granted
 
@@ -89,6 +90,8 @@ class Reversals:
         sides = self._side(ahead, paired), self._side(behind, paired)
         near = ROUNDING * max(float(self.known.value[row][paired].sum()) for row in (first, second))
         found = self._without_draws(sides, near) if any(side.parts for side in sides) else None
+        if found is not None and found.high - found.low <= WIDE:
+            return found
         drawn = self._from_draws(sides, near)
         return found if drawn is None else drawn if found is None else _narrowed(found, drawn)
 
@@ -110,13 +113,12 @@ class Reversals:
             return None
         sums = self._summed(sides, near, every=True)
         if sums is None:
-            waves = self._below_by_waves(sides)
-            found = _with_stray(waves, stray, near, "convolved")
+            found = _with_stray(self._below_by_waves(sides, TERMS), stray, near, "convolved")
             if found.high - found.low <= WIDE:
                 return found
             sums = self._summed(sides, near, every=False)
             if sums is None:
-                return found
+                return found if stray > 0 else _with_stray(self._below_by_waves(sides, 16 * TERMS), 0, near, "convolved")
         exact = stray == 0 and sums[0].left_open == sums[1].left_open == 0
         chance = _with_stray(lambda bound: _below(sums, bound), stray, near, "exact" if exact else "convolved")
         if stray > 0 or max(sums[0].left_open, sums[1].left_open) > 1e-4:
@@ -141,23 +143,20 @@ class Reversals:
             found.append(own)
         return found[0], found[1]
 
-    def _below_by_waves(self, sides: tuple[_Side, _Side]) -> Callable[[float], Bounds]:
+    def _below_by_waves(self, sides: tuple[_Side, _Side], fineness: int) -> Callable[[float], Bounds]:
         """Bounds of the chance of a difference below any bound, by Fourier series."""
-        lows, highs, means, variances = zip(*(_extent(side) for side in sides), strict=True)
-        mean = means[0] - means[1]
-        ends = lows[0] - highs[1], highs[0] - lows[1]
-        spread = float(np.sqrt(variances[0] + variances[1]))
+        sums = _Sums.of(sides)
+        # What is the same in all orders only turns the waves.
+        shift = sides[0].fixed - sides[1].fixed
 
         def below(bound: float) -> Bounds:
-            if not ends[0] < bound <= ends[1]:
-                return (0.0,) * 3 if bound <= ends[0] else (1.0,) * 3
-            # A power of √2, so that pairs share the sums of their models.
-            period = float(2.0 ** (np.ceil(2 * np.log2(max(ends[1] - bound, bound - ends[0]) * (1 + 1e-9))) / 2))
-            terms = 1 << int(np.clip(np.ceil(np.log2(TERMS * period / spread)), 6, np.log2(MOST_TERMS)))
+            if not sums.least < bound <= sums.most:
+                return (0.0,) * 3 if bound <= sums.least else (1.0,) * 3
+            period, outside = sums.period(bound)
+            terms = 1 << int(np.clip(np.ceil(np.log2(fineness * period / sums.deviation)), 6, np.log2(MOST_TERMS)))
             ahead, behind = (self._wave(side, period, terms) for side in sides)
-            # What is the same of both models only turns the waves.
-            shift = sides[0].fixed - sides[1].fixed
-            return series_below(ahead * np.conj(behind), mean - shift, bound - shift, period)
+            low, value, high = series_below(ahead * np.conj(behind), sums.mean - shift, bound - shift, period)
+            return max(low - outside, 0.0), value, min(high + outside, 1.0)
 
         return below
 
@@ -205,16 +204,51 @@ def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
     return low, high
 
 
-def _extent(side: _Side) -> tuple[float, float, float, float]:
-    """Lowest and highest sum, its mean and its variance, with the lists that have no parts at their means."""
-    walks = [_walk(part) for part in side.parts]
-    low, high, mean = (side.fixed + sum(walk[name] for walk in walks) for name in (4, 5, 2))
-    return low, high, mean, sum(walk.variance for walk in walks)
+class _Sums(NamedTuple):
+    """Where the difference of two sums can be, and how far single lists move it."""
+
+    least: float
+    most: float
+    mean: float
+    deviation: float
+    reach: float
+
+    @classmethod
+    def of(cls, sides: tuple[_Side, _Side]) -> _Sums:
+        """The difference of the first less the second."""
+        ahead, behind = ([_walk(part) for part in side.parts] for side in sides)
+        fixed = sides[0].fixed - sides[1].fixed
+        least = fixed + sum(walk.least for walk in ahead) - sum(walk.most for walk in behind)
+        most = fixed + sum(walk.most for walk in ahead) - sum(walk.least for walk in behind)
+        mean = fixed + sum(walk.mean for walk in ahead) - sum(walk.mean for walk in behind)
+        both = [*ahead, *behind]
+        reach = max(max(walk.most - walk.mean, walk.mean - walk.least) for walk in both)
+        return cls(least, most, mean, float(np.sqrt(sum(walk.variance for walk in both))), reach)
+
+    def period(self, bound: float) -> tuple[float, float]:
+        """How far from a bound sums may be, and how much sums beyond count (Bernstein's inequality).
+
+        A power of √2, so that pairs share the sums of their models.
+        """
+        whole = _up(max(self.most - bound, bound - self.least) * (1 + 1e-9))
+        period = _up(abs(bound - self.mean) + 4 * self.deviation)
+        while period < whole:
+            beyond = np.arange(1, 100) * period - abs(bound - self.mean)  # a sum beyond m periods counts m times
+            tail = 2 * np.exp(-(beyond**2) / (2 * (self.deviation**2 + self.reach * beyond / 3)))
+            if tail.sum() <= OUTSIDE and beyond[-1] > whole:
+                return period, float(tail.sum())
+            period *= 2**0.5
+        return whole, 0.0
+
+
+def _up(length: float) -> float:
+    """The next power of √2."""
+    return float(2.0 ** (np.ceil(2 * np.log2(length)) / 2))
 
 
 def _walk(part: ListOrders) -> Walk:
     """The list as a walk: the one it has, unless its scores are fewer than its steps."""
-    if part.spread is not None and (part.walk is None or part.spread.value.size <= part.walk.steps.source.size):
+    if part.spread is not None and (part.walk is None or part.spread.value.size <= part.walk.size):
         return walk_of_values(*part.spread)
     assert part.walk is not None
     return part.walk

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class Ranges:
     fall: Floats  # how far the score can be below its mean
     rise: Floats  # how far above it
 
-    @property
+    @cached_property
     def loose(self) -> Bools:
         """Lists whose score tie order moves, or may move."""
         found: Bools = (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))

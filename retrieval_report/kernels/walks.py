@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
+IMPROBABLE = 1e-12  # numbers of relevant items less likely than this are left out
 WEIGHTED, PAIRS, CASCADE = 0, 1, 2  # Σ value·weight; Σ values of the relevant so far / place; ERR
 AFRESH = 512  # turns after which they are computed anew, so that roundings do not pile up
 
@@ -194,6 +195,8 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
     if kinds != 2:
         return -1, 0
     least, chances = hypergeometric_band(size, relevant, slots)
+    likely = np.flatnonzero(chances > IMPROBABLE)
+    least, chances = least + likely[0], chances[likely] / chances[likely].sum()
     count, node = chances.size, 1
     ends = np.empty(chances.size, np.int64)
     if count + chances.size > steps.source.size:
@@ -230,33 +233,29 @@ def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
 
 
 @kernel
-def multiply_characteristics(
-    steps: Steps, start: Integers, last_node: Integers, step: float, product: NDArray[np.complex128]
-) -> None:
-    """Multiply ``product`` by the characteristic function of each walk; entry n is at t = n·step.
+def multiply_characteristics(steps: Steps, last: int, step: float, product: NDArray[np.complex128], terms: int) -> int:
+    """Multiply the first entries of ``product`` by the characteristic function of a walk; entry n is at t = n·step.
 
-    Walk w has the steps ``start[w]`` … ``start[w + 1]`` − 1. Once all entries from one on are negligible they are
-    left alone: they stay an upper bound of their size.
+    Returns how many entries are worth another factor: behind them all are negligible, and stay an upper bound.
     """
-    terms = product.size
-    for walk in range(start.size - 1):
-        while terms > 1 and abs(product[terms - 1]) < NEGLIGIBLE:
-            terms -= 1
-        first, count = start[walk], start[walk + 1] - start[walk]
-        turn, here = np.empty(count, np.complex128), np.empty(count, np.complex128)
-        reached = np.empty(last_node[walk] + 1, np.complex128)
-        for n in range(terms):
-            if n % AFRESH == 0:
-                for edge in range(count):
-                    angle = step * steps.amount[first + edge]
-                    turn[edge] = np.exp(1j * angle)
-                    here[edge] = steps.chance[first + edge] * np.exp(1j * (n * angle))
-            reached[:] = 0.0
-            reached[0] = 1.0
+    count = steps.source.size
+    turn, here = np.empty(count, np.complex128), np.empty(count, np.complex128)
+    reached = np.empty(last + 1, np.complex128)
+    for n in range(terms):
+        if n % AFRESH == 0:
             for edge in range(count):
-                reached[steps.target[first + edge]] += reached[steps.source[first + edge]] * here[edge]
-                here[edge] *= turn[edge]
-            product[n] *= reached[last_node[walk]]
+                angle = step * steps.amount[edge]
+                turn[edge] = np.exp(1j * angle)
+                here[edge] = steps.chance[edge] * np.exp(1j * (n * angle))
+        reached[:] = 0.0
+        reached[0] = 1.0
+        for edge in range(count):
+            reached[steps.target[edge]] += reached[steps.source[edge]] * here[edge]
+            here[edge] *= turn[edge]
+        product[n] *= reached[last]
+    while terms > 1 and abs(product[terms - 1]) < NEGLIGIBLE:
+        terms -= 1
+    return terms
 
 
 @inlined
