@@ -27,6 +27,7 @@ ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 WIDE = 0.01  # bounds farther apart than this are worth more work
 SURE = 1e-4  # how often the bounds of a share of draws may miss
 TERMS = 64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
+AWAY = 8  # standard deviations from the mean within which bounds are asked for
 OUTSIDE = 1e-6  # what sums beyond the period may count
 MOST_TERMS = 1 << 15
 STRAY = 2.0 ** np.arange(2, 13)  # standard deviations that lists without distribution are granted
@@ -148,11 +149,13 @@ class Reversals:
         sums = _Sums.of(sides)
         # What is the same in all orders only turns the waves.
         shift = sides[0].fixed - sides[1].fixed
+        period, outside = sums.period()
 
         def below(bound: float) -> Bounds:
             if not sums.least < bound <= sums.most:
                 return (0.0,) * 3 if bound <= sums.least else (1.0,) * 3
-            period, outside = sums.period(bound)
+            if abs(bound - sums.mean) > AWAY * sums.deviation:
+                return 0.0, float(bound > sums.mean), 1.0
             terms = 1 << int(np.clip(np.ceil(np.log2(fineness * period / sums.deviation)), 6, np.log2(MOST_TERMS)))
             ahead, behind = (self._wave(side, period, terms) for side in sides)
             low, value, high = series_below(ahead * np.conj(behind), sums.mean - shift, bound - shift, period)
@@ -225,15 +228,16 @@ class _Sums(NamedTuple):
         reach = max(max(walk.most - walk.mean, walk.mean - walk.least) for walk in both)
         return cls(least, most, mean, float(np.sqrt(sum(walk.variance for walk in both))), reach)
 
-    def period(self, bound: float) -> tuple[float, float]:
+    def period(self) -> tuple[float, float]:
         """How far from a bound sums may be, and how much sums beyond count (Bernstein's inequality).
 
         A power of √2, so that pairs share the sums of their models.
         """
-        whole = _up(max(self.most - bound, bound - self.least) * (1 + 1e-9))
-        period = _up(abs(bound - self.mean) + 4 * self.deviation)
+        away = AWAY * self.deviation
+        whole = _up(self.most - self.least + 1e-9 * away)
+        period = _up(away + 4 * self.deviation)
         while period < whole:
-            beyond = np.arange(1, 100) * period - abs(bound - self.mean)  # a sum beyond m periods counts m times
+            beyond = np.arange(1, 100) * period - away  # a sum beyond m periods counts m times
             tail = 2 * np.exp(-(beyond**2) / (2 * (self.deviation**2 + self.reach * beyond / 3)))
             if tail.sum() <= OUTSIDE and beyond[-1] > whole:
                 return period, float(tail.sum())
