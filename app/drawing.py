@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from loading import remember
+from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
 from retrieval_report.charts import styled
 
 __all__ = ["BOXES", "STYLE", "Drawing", "draw", "draw_ahead", "theme"]
@@ -21,10 +22,13 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""
 BOXES = {  # what a verdict of `flips` stands in
-    "safe": st.success,
-    "safe from tie order": st.info,
-    "depends on tie order": st.error,
-    "undecided by sampling": st.warning,
+    SAFE: st.success,
+    UNTESTED: st.info,
+    EQUAL: st.info,
+    NOTHING: st.info,
+    CUT: st.error,
+    DEPENDS: st.error,
+    NOT_SIGNIFICANT: st.warning,
 }
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 

@@ -226,9 +226,7 @@ def _comparison(
     _choice: Choice,
 ) -> pl.DataFrame:
     found = at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice)
-    asked = {"metrics": _choice.metric, "cutoffs": cutoff, "seed": seed, **_choice.rules._asdict()}
-    orders = rr.tie_distributions(found, **_data.frames, **asked)
-    return rr.compare(found, distributions=orders, seed=seed, policies=policies)
+    return rr.compare(found, policies=policies, seed=seed, **_data.frames, **_choice.rules._asdict())
 
 
 def comparison(data: Data, choice: Choice, *, policies: str | None = None) -> pl.DataFrame:
@@ -250,6 +248,8 @@ def _flips(
 ) -> pl.DataFrame:
     # Verdicts need the tests of this policy alone, and a test costs more than all else here.
     paired = comparison(_data, _choice, policies="expected") if average == "micro" else None
+    if paired is not None and paired["unpaired"].sum():  # other policies' means of all are not of the same queries
+        paired = comparison(_data, _choice)
     found = at_cutoff(_whole_summary(_data, _choice), _choice)
     return rr.flips(found, comparison=paired if paired is not None and paired.height else None)
 

@@ -9,9 +9,10 @@ import polars as pl
 import streamlit as st
 
 from loading import Data
+from retrieval_report.analysis.verdicts import VERDICTS, chance_of
 from retrieval_report.charts.data import side_by_side
 
-__all__ = ["facts_table", "flips_table", "frame_table", "summary_table"]
+__all__ = ["facts_table", "flips_table", "frame_table", "summary_table", "with_chances"]
 
 TITLES = {
     "model": "Model",
@@ -109,9 +110,15 @@ def flips_table(flips: pl.DataFrame) -> None:
         "holm_p": "Of the difference, over the queries: sign-flip permutation, corrected for the number of pairs",
         "disagree": "Kinds of scores that show the pair the other way round",
     }
-    order = pl.col("verdict").replace_strict(["depends on tie order", "undecided by sampling"], [0, 1], default=2)
-    rows = flips.sort(order, pl.col("p_tie").fill_null(0), descending=[False, True], maintain_order=True)
+    order = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int64)
+    rows = flips.sort(order, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True)
+    rows = with_chances(rows)
     frame_table(rows, titles=titles, explained=explained, alt="Pairs of models, those of unsafe order first.")
+
+
+def with_chances(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Pairs with the chance of a reversal as text, which says how surely it is known."""
+    return pairs.with_columns(p_tie=pl.Series([chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String))
 
 
 def facts_table(data: Data) -> None:

@@ -16,7 +16,12 @@ from retrieval_report.arrays import Codes, Floats, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.needs import FirstRelevant, Need, Relevant, Sum, Unit
 
-__all__ = ["Closed", "closed_form"]
+__all__ = ["Closed", "closed_form", "counts_hits"]
+
+
+def counts_hits(need: Need) -> bool:
+    """Whether a metric sees nothing but the number of relevant items among the top k."""
+    return isinstance(need, Sum) and isinstance(need.values, Relevant) and isinstance(need.weights, Unit)
 
 
 class Closed(NamedTuple):
@@ -34,8 +39,7 @@ def closed_form(
 
     ``base`` are the grades at the cells that the orders are laid out in: a cell an item in ties of different grades.
     """
-    counted = isinstance(need, Sum) and isinstance(need.values, Relevant) and isinstance(need.weights, Unit)
-    if not counted and not isinstance(need, FirstRelevant):
+    if not counts_hits(need) and not isinstance(need, FirstRelevant):
         return None
     base = base.copy()
     before = cell = 0
@@ -48,10 +52,10 @@ def closed_form(
             break
         hits = int(items[relevant[kinds]].sum())
         here = slice(cell, cell + slots)
-        if counted and slots < size and 0 < hits < size:
-            return _hits(base, here, kinds, relevant, size, hits)
-        if not counted and hits:
+        if isinstance(need, FirstRelevant) and hits:
             return _first_hit(base, (before, slots, size, hits), need)
+        if slots < size and 0 < hits < size:
+            return _hits(base, here, kinds, relevant, size, hits)
         if kinds.size > 1:
             base[here] = np.repeat(kinds, items)[:slots]
         cell += slots if kinds.size > 1 else 1

@@ -100,9 +100,8 @@ def score_orders(
     for numbers in _blocks(found):
         values = _score(run, layout, numbers, [found[number] for number in numbers])
         for number, value in zip(numbers, values, strict=True):
-            own = found[number]
-            names = run.prepared.names.row(number)
-            result.append(OrderScores(*names, value, own.chance, own.exact, paths.get(number, ())))
+            own, (model, query) = found[number], run.prepared.names.row(number)
+            result.append(OrderScores(model, query, value, own.chance, own.exact, paths.get(number, ())))
     return result
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.analysis.verdicts import chance_text
+
 __all__ = ["display_width", "frame_table", "summary_table", "visible"]
 
 Row = Mapping[str, Any]  # one line of the summary frame
@@ -91,8 +93,8 @@ def _cell(name: str, value: Any, digits: int) -> str:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if name in CHANCES and 0 <= value < 10**-digits:
-        return "0" if value == 0 else f"<{10**-digits:.{digits}f}"
+    if name in CHANCES and not isinstance(value, str):
+        return chance_text(value)
     if isinstance(value, float):
         return f"{value:.{digits}f}"
     return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)

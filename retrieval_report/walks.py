@@ -63,7 +63,8 @@ class Walks:
         unit = scorer.unit(metric.need) if isinstance(metric, NDCG) else 1.0  # its ideal is in that unit
         self.scale = np.divide(1.0, divisor * unit, out=np.zeros(divisor.size), where=divisor != 0)
         self.terms = _terms(run, metric, int(self.depth.max(initial=0)))
-        self._room = Steps(*(np.empty(MOST_STEPS, kind) for kind in (np.int64, np.int64, np.float64, np.float64)))
+        nodes, numbers = np.empty((2, MOST_STEPS), np.int64), np.empty((2, MOST_STEPS))
+        self._room = Steps(nodes[0], nodes[1], numbers[0], numbers[1])
 
     def of(self, number: int) -> Walk | None:
         """The walk of one list; None where it would be too long, or the metric is no sum over places."""
@@ -78,7 +79,9 @@ class Walks:
         assert self.terms is not None
         depth, scale = int(self.depth[number]), float(self.scale[number])
         count, last = list_steps(number, self.lists, depth, self.terms, scale, self._room)
-        return Steps(*(part[: max(count, 0)] for part in self._room)), int(last)
+        source, target, chance, amount = self._room
+        own = slice(0, max(count, 0))
+        return Steps(source[own], target[own], chance[own], amount[own]), int(last)
 
 
 def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:

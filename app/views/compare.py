@@ -13,8 +13,9 @@ from drawing import BOXES, draw
 from loading import Data, at_cutoff, comparison, flips, shuffled, summary, verdict
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.verdicts import chance_of
 from retrieval_report.report.verdict import pair_verdict
-from tables import frame_table
+from tables import frame_table, with_chances
 from text import plain
 
 __all__ = ["show"]
@@ -71,14 +72,15 @@ def show(data: Data, choice: Choice) -> None:
     else:
         st.caption(f"More than {MATRIX} models are listed below, not drawn; choose some in the sidebar to see them.")
     st.caption("Pairs that tie order reverses most easily come first. Choose a row to see that pair above.")
-    rows = expected.sort(pl.col("p_tie").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
+    rows = expected.sort(pl.col("p_tie_high").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
 
     def take() -> None:
         for number in st.session_state["pairs"]["selection"]["rows"]:
             st.session_state["a"], st.session_state["b"] = rows.select("model_a", "model_b").row(number)
 
     alt = "Every pair of models, the least safe first."
-    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt=alt, key="pairs", on_select=take)
+    shown = with_chances(rows)
+    frame_table(shown, titles=TITLES, explained=EXPLAINED, alt=alt, key="pairs", on_select=take)
 
 
 def _choose(data: Data, choice: Choice) -> tuple[str, str]:
@@ -113,7 +115,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
     key = (data.digest, choice, first, second)
     draw(lambda: charts.intervals(pair, **place), "intervals", *key)
     st.subheader("What each kind of score says", anchor="policies")
-    shown = pair.drop("model_a", "model_b")
+    shown = with_chances(pair.drop("model_a", "model_b"))
     frame_table(shown, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
     st.subheader("What repeated runs would print", anchor="runs")
     if "shuffled" in choice.policies:
@@ -136,15 +138,9 @@ def _numbers(row: dict[str, Any]) -> None:
         st.metric("A − B, expected", f"{row['difference']:+.4f}", help=names, width="content")
         st.metric("95% interval over queries", interval, help=EXPLAINED["ci_low"], width="content")
         st.metric("Tie order moves it by", tie, help=EXPLAINED["tie_std"], width="content")
-        st.metric("Reversed by ties", _chance(row["p_tie"]), help=EXPLAINED["p_tie"], width="content")
+        st.metric("Reversed by ties", chance_of(row), help=EXPLAINED["p_tie"], width="content")
     p_value = "not known" if row["holm_p"] is None else f"p = {row['holm_p']:.4f} after Holm’s correction"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "
         f"Significance of the difference over the queries: {p_value}."
     )
-
-
-def _chance(share: float | None) -> str:
-    if share is None:
-        return "–"
-    return "0%" if share == 0 else "< 0.01%" if share < 1e-4 else f"{share:.2%}"

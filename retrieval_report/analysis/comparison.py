@@ -21,6 +21,7 @@ from retrieval_report.analysis.inputs import (
     paired_mean,
 )
 from retrieval_report.analysis.tie_orders import tie_orders
+from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 
@@ -283,7 +284,7 @@ def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
     The single differences are rounded to 12 digits of the largest score, which can leave a rest of equal means.
     """
     gap = first - second
-    equal = np.abs(gap) <= tie_chance.ROUNDING * np.maximum(np.abs(first), np.abs(second))
+    equal = np.abs(gap) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
     settled: Floats = np.where(equal, 0.0, np.where(np.sign(difference) == np.sign(gap), difference, gap))
     return settled
 

@@ -1,4 +1,4 @@
-"""Whose place in the ranking of models hangs on the tie order, and how far policies agree on that ranking."""
+"""Whose place in the ranking of models depends on the tie order, and how far policies agree on that ranking."""
 
 from __future__ import annotations
 
@@ -8,51 +8,61 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.comparison import COMPARISON
+from retrieval_report.analysis.comparison import COMPARISON, turned
 from retrieval_report.analysis.inputs import DIGITS, Floats, check_fraction, hold
-from retrieval_report.analysis.tie_chance import ROUNDING, normal_chance
+from retrieval_report.analysis.tie_bounds import normal_chances
+from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, disagreeing, order_of, verdict_rule
 from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SUMMARY
 
-__all__ = ["SHOWN", "flips", "rank_agreement"]
+__all__ = ["flips", "rank_agreement"]
 
-SHOWN = ("expected", "shuffled", "naive")  # the first of them that a summary has is the reference
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
+FOUND = ["tie_std", "p_tie", "p_tie_low", "p_tie_high", "p_equal", "p_tie_method", "pooled"]
 
 
-def flips(summary: object, *, comparison: object = None, tie_risk: float = 0.05, alpha: float = 0.05) -> pl.DataFrame:
-    """Tell for every pair of models whether its order stands, hangs on the tie order, or needs more queries.
+def flips(
+    summary: object, *, comparison: object = None, tie_risk: float = TIE_RISK, alpha: float = ALPHA
+) -> pl.DataFrame:
+    """Tell for every pair of models whether its order stands, depends on the tie order, or needs more queries.
 
     Parameters
     ----------
     summary
         What :func:`summarise` returns: with policy expected; or else two of shuffled and naive, or best and worst.
     comparison
-        What :func:`compare` returns for the same scores (micro means): its ``p_tie`` and ``holm_p`` are used. Without
-        it ``p_tie`` is normal, from the summary's ``tie_std``, and nothing is said of the choice of queries.
+        What :func:`compare` returns for the same scores (micro means). With it the verdict speaks of the queries that
+        both models have a score for. Without it the chance of a reversal is bounded by the summary's ``tie_std``
+        alone, and nothing is said of the choice of queries.
     tie_risk
-        The largest ``p_tie`` that still counts as safe.
+        The largest chance of a reversal by tie order that still counts as safe; ``p_tie_high`` is held to it.
     alpha
-        The smallest ``holm_p`` that counts as undecided.
+        The smallest ``holm_p`` that counts as not significant.
 
     Returns
     -------
     polars.DataFrame
         A row for each metric and cutoff (in the order of the summary) and pair, ``model_a`` before ``model_b`` by
-        name: ``expected_a``, ``expected_b``, ``shuffled_a`` …, ``naive_a`` …, ``lowest_a`` …, ``highest_a`` …, null
-        where the policy was not evaluated; ``disagree`` (policies that order the pair otherwise than the reference,
-        the first of expected, shuffled and naive that there is: such as "shuffled, naive"; "" if none); ``overlap``
-        (some tie orders show the one ahead, some the other); ``tie_std`` (of the difference of the expected means),
-        ``p_tie``, ``p_tie_method``, ``holm_p`` (of the reference policy; with a comparison these are of the queries
-        that both models have, the means of all that each has) and ``verdict``:
+        name: ``expected_a``, ``expected_b``, ``shuffled_a`` …, ``naive_a`` …, ``lowest_a`` …, ``highest_a`` …, the
+        summary's means, null where the policy was not evaluated; ``value_a``, ``value_b`` (means that the verdict
+        speaks of: of the reference policy, the first of expected, shuffled and naive that there is, over the paired
+        queries if there is a comparison), ``unpaired`` (queries that one of the two has no score for; null without
+        comparison); ``disagree`` (policies that name the other model, such as "shuffled, naive"; "" if none; equal
+        means name none); ``overlap`` (some tie orders show the one ahead, some the other); ``tie_std`` (of the
+        difference), ``p_tie``, ``p_tie_low``, ``p_tie_high``, ``p_equal``, ``p_tie_method``, ``pooled`` (as
+        :func:`compare` has them), ``holm_p`` (of the reference policy) and ``verdict``:
 
-        - "depends on tie order": policies disagree, or ``p_tie`` is above ``tie_risk``, or the expected means are
-          equal while tie order moves them; without policy expected: policies disagree or the ranges overlap.
-        - "undecided by sampling": none of that, but ``holm_p`` is ``alpha`` or more.
-        - "safe": none of both. A safe pair may overlap: one tie order made for the one model and against the other
-          reverses it, but not the order received, and a random one only with probability ``p_tie``.
+        - "nothing to compare": one of the two means is missing.
+        - "lists are cut": items that the lists do not show could turn the order.
+        - "depends on tie order": policies disagree, or the chance of a reversal is, or may be, above ``tie_risk``, or
+          the expected means are equal while tie order moves them; without policy expected: policies disagree or the
+          ranges overlap.
+        - "equal": the means are equal, and no tie order moves them.
+        - "not significant": none of that, but ``holm_p`` is ``alpha`` or more.
+        - "safe": none of all that. A safe pair may overlap: one tie order made for the one model and against the
+          other reverses it, but not the order received, and a random one with a chance of ``p_tie_high`` at most.
         - "safe from tie order": the same, but no test of the queries is there (``holm_p`` is null).
 
     Raises
@@ -78,25 +88,37 @@ def flips(summary: object, *, comparison: object = None, tie_risk: float = 0.05,
     check_fraction("alpha", alpha)
     frame = _check_summary(summary)
     reference = _reference(frame)
-    pairs = _pairs(frame).with_columns(holm_p=pl.lit(None, dtype=pl.Float64))
-    ahead = pairs.select(pl.col("expected_a") - pl.col("expected_b")).to_series().to_numpy()
-    level = pairs.select(_order("expected_a", "expected_b") == 0).to_series().fill_null(False).to_numpy()
-    chance = normal_chance(np.where(level, 0.0, ahead), pairs["tie_std"].to_numpy())
-    pairs = pairs.with_columns(p_tie=pl.Series(chance).fill_nan(None)).with_columns(
-        p_tie_method=pl.when(pl.col("p_tie").is_not_null()).then(pl.lit("normal"))
-    )
+    pairs = _pairs(frame).with_columns(overlap=_overlap())
+    pairs = _by_moments(pairs, reference)
     if comparison is not None:
         pairs = _join_comparison(pairs, comparison, reference)
+    orders = {name: order_of(f"{name}_a_paired", f"{name}_b_paired") for name in SHOWN if name != reference}
+    order = order_of("value_a", "value_b")
+    if reference == "expected" and not frame.filter(policy="expected").height:  # best and worst alone
+        order = pl.when("overlap").then(pl.lit(0.0)).otherwise(order_of("lowest_a", "lowest_b"))
+    disagree = disagreeing(orders, order)
+    verdict = verdict_rule(
+        order=order,
+        cut=pl.col("cut"),
+        disagree=pl.col("disagree") != "",
+        moved=pl.col("moved"),
+        risk=pl.col("p_tie_high"),
+        holm_p=pl.col("holm_p"),
+        tie_risk=tie_risk,
+        alpha=alpha,
+    )
     names = [f"{name}_{side}" for name in (*SHOWN, "lowest", "highest") for side in "ab"]
-    return (
-        pairs.with_columns(_disagree(reference).alias("disagree"), _overlap().alias("overlap"))
-        .with_columns(_verdict(reference, tie_risk, alpha).alias("verdict"))
-        .select(*PAIR, *names, "disagree", "overlap", "tie_std", "p_tie", "p_tie_method", "holm_p", "verdict")
+    found = pairs.with_columns(disagree=disagree).with_columns(verdict=verdict)
+    return found.select(
+        *PAIR, *names, *("value_a", "value_b", "unpaired", "disagree", "overlap"), *FOUND, *("holm_p", "verdict")
     )
 
 
 def _check_summary(summary: object) -> pl.DataFrame:
-    frame = hold(to_polars(summary, "summary"), SUMMARY, "summary", "summarise")
+    frame = to_polars(summary, "summary")
+    if "truncated_share" not in frame.columns:
+        frame = frame.with_columns(truncated_share=pl.lit(0.0))
+    frame = hold(frame, {**SUMMARY, "truncated_share": pl.Float64}, "summary", "summarise")
     keys = ["model", *HERE, "policy"]
     if frame.select(keys).n_unique() < frame.height:
         model, metric, cutoff, policy = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0)
@@ -127,6 +149,7 @@ def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
         value.filter(policy="worst").first().alias("lowest"),
         value.filter(policy="best").first().alias("highest"),
         pl.col("tie_std").filter(policy="expected").first(),
+        (pl.col("truncated_share").fill_null(0.0) > 0).any().alias("truncated"),
     )
     wide = wide.join(
         wide.select(HERE).unique(maintain_order=True).with_row_index("place"), on=HERE, how="left", nulls_equal=True
@@ -143,27 +166,49 @@ def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _order(one: str, other: str) -> pl.Expr:
-    """Which of two columns is larger, as 1, 0 or −1; what differs by rounding alone is equal."""
-    difference = pl.col(one) - pl.col(other)
-    margin = ROUNDING * pl.max_horizontal(pl.col(one).abs(), pl.col(other).abs())
-    return pl.when(difference.abs() <= margin).then(0.0).otherwise(difference.sign())
-
-
-def _disagree(reference: str) -> pl.Expr:
-    """Names of the policies whose order differs from the reference's."""
-    order = _order(f"{reference}_a", f"{reference}_b")
-    names = [pl.when(_order(f"{p}_a", f"{p}_b") != order).then(pl.lit(p)) for p in SHOWN if p != reference]
-    return pl.concat_str(names, separator=", ", ignore_nulls=True)
+def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
+    """What the summary alone tells of each pair: Cantelli's inequality bounds the chance of a reversal."""
+    lead = (pl.col("expected_a") - pl.col("expected_b")).abs()
+    level = order_of("expected_a", "expected_b") == 0
+    variance = pl.col("tie_std") ** 2
+    known = pl.col("expected_a").is_not_null() & pl.col("expected_b").is_not_null()
+    apart = ~pl.col("overlap").fill_null(True) | (variance == 0).fill_null(False)
+    cut = (pl.col("truncated_a") | pl.col("truncated_b")) & pl.col("overlap").fill_null(True)
+    asked = known & ~level & ~cut
+    high = pl.when(apart).then(0.0).otherwise((variance / (variance + lead**2)).fill_null(1.0))
+    still = pl.all_horizontal(order_of(f"lowest_{side}", f"highest_{side}") == 0 for side in "ab").fill_null(False)
+    pairs = pairs.with_columns(
+        value_a=pl.col(f"{reference}_a"),
+        value_b=pl.col(f"{reference}_b"),
+        unpaired=pl.lit(None, pl.Int64),
+        p_tie_low=pl.when(asked).then(0.0),
+        p_tie_high=pl.when(asked).then(high),
+        p_equal=pl.lit(None, pl.Float64),
+        pooled=pl.lit(None, pl.Boolean),
+        holm_p=pl.lit(None, pl.Float64),
+        cut=cut,
+        moved=(~still & (variance.is_null() | (variance > 0))) if reference == "expected" else pl.lit(False),
+        p_tie_method=pl.when(cut & known & ~level)
+        .then(pl.lit("truncated"))
+        .when(asked)
+        .then(pl.when(apart).then(pl.lit("exact")).otherwise(pl.lit("normal"))),
+        **{f"{name}_{side}_paired": pl.col(f"{name}_{side}") for name in SHOWN for side in "ab"},
+    )
+    likely = normal_chances(pairs.select(lead).to_series().to_numpy(), pairs["tie_std"].to_numpy())
+    return pairs.with_columns(pl.Series("p_tie", likely).fill_nan(None)).with_columns(
+        p_tie=pl.when(pl.col("p_tie_high") == 0).then(0.0).when(pl.col("p_tie_high").is_not_null()).then("p_tie")
+    )
 
 
 def _overlap() -> pl.Expr:
-    return (_order("highest_a", "lowest_b") > 0) & (_order("highest_b", "lowest_a") > 0)
+    return (order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0)
 
 
 def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) -> pl.DataFrame:
-    """Put the comparison's ``holm_p`` and ``p_tie`` in place, whichever model it names first."""
-    found = hold(to_polars(comparison, "comparison"), COMPARISON, "comparison", "compare").filter(policy=reference)
+    """Put what the comparison says of the paired queries in place, whichever model it names first."""
+    every = hold(to_polars(comparison, "comparison"), COMPARISON, "comparison", "compare")
+    every = turned(every, pl.col("model_a") > pl.col("model_b"))
+    found = every.filter(policy=reference)
     if pairs.height and not found.height:
         raise KeyMismatchError(f"comparison: no rows of policy {reference!r}, to which the summary's order is held")
     if pairs.height and not pairs.join(found, on=HERE, how="semi", nulls_equal=True).height:
@@ -172,43 +217,45 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
             f"comparison: of {metric}@{'all' if cutoff is None else cutoff}, which the summary has not; both must come "
             "from the same scores"
         )
-    turned = pl.col("model_a") > pl.col("model_b")
-    found = found.select(
-        pl.min_horizontal("model_a", "model_b").alias("model_a"),
-        pl.max_horizontal("model_a", "model_b").alias("model_b"),
-        *HERE,
-        pl.when(turned).then(-pl.col("difference")).otherwise("difference").alias("difference"),
-        "unpaired",
-        "holm_p",
-        pl.col("p_tie", "p_tie_method").name.suffix("_found"),
+    # A pair that the comparison has is told by it alone, nulls and all.
+    own = [*PAIR, "value_a", "value_b", "difference", "unpaired", "holm_p", "truncated_queries", "tied_queries", *FOUND]
+    kept = ["value_a", "value_b", "unpaired", "holm_p", *FOUND]
+    found = found.select(own).with_columns(told=pl.lit(True))
+    pairs = pairs.join(found, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_told")
+    _check_same_means(pairs, reference)
+    told = pl.col("told").fill_null(False)
+    pairs = pairs.with_columns(pl.when(told).then(f"{name}_told").otherwise(name).alias(name) for name in kept)
+    pairs = pairs.with_columns(
+        cut=pl.when(told).then((pl.col("p_tie_method") == "truncated").fill_null(False)).otherwise("cut"),
+        moved=pl.when(told).then((pl.col("tied_queries") > 0).fill_null(False)).otherwise("moved"),
     )
-    pairs = pairs.drop("holm_p").join(found, on=PAIR, how="left", nulls_equal=True, maintain_order="left")
+    return _paired_means(pairs, every)
+
+
+def _check_same_means(pairs: pl.DataFrame, reference: str) -> None:
     shown = pl.col(f"{reference}_a") - pl.col(f"{reference}_b")
     unit = pl.max_horizontal(pl.col(f"{reference}_a").abs(), pl.col(f"{reference}_b").abs())
-    wrong = pairs.filter((pl.col("unpaired") == 0) & ((shown - pl.col("difference")).abs() > 1e-9 * unit))
+    wrong = pairs.filter((pl.col("unpaired_told") == 0) & ((shown - pl.col("difference")).abs() > 1e-9 * unit))
     if wrong.height:
         raise KeyMismatchError(
             f"comparison: {wrong.height} differences are not those of the summary, first {wrong['metric'][0]!r} of "
             f"{wrong['model_a'][0]!r} and {wrong['model_b'][0]!r}; both must come from the same scores, and the "
             "summary must be micro"
         )
-    return pairs.with_columns(pl.coalesce(f"{name}_found", name).alias(name) for name in ("p_tie", "p_tie_method"))
 
 
-def _verdict(reference: str, tie_risk: float, alpha: float) -> pl.Expr:
-    equal = (_order("expected_a", "expected_b") == 0) & (pl.col("tie_std") > 0)
-    tied = (pl.col("disagree") != "") | (pl.col("p_tie") > tie_risk).fill_null(False) | equal.fill_null(False)
-    tied = tied | (pl.col("expected_a").is_null() & pl.col("overlap").fill_null(False))
-    undecided = (pl.col("holm_p") >= alpha).fill_null(False)
-    return (
-        pl.when(tied)
-        .then(pl.lit("depends on tie order"))
-        .when(undecided)
-        .then(pl.lit("undecided by sampling"))
-        .when(pl.col("holm_p").is_null())
-        .then(pl.lit("safe from tie order"))
-        .otherwise(pl.lit("safe"))
-    )
+def _paired_means(pairs: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
+    """The means of every policy over the paired queries; those of all queries where none is unpaired."""
+    for name in SHOWN:
+        sides = {f"{name}_{side}_own": pl.col(f"value_{side}") for side in "ab"}
+        own = comparison.filter(policy=name).select(*PAIR, **sides)
+        pairs = pairs.join(own, on=PAIR, how="left", nulls_equal=True, maintain_order="left").with_columns(
+            pl.coalesce(
+                f"{name}_{side}_own", pl.when(pl.col("unpaired").fill_null(0) == 0).then(f"{name}_{side}")
+            ).alias(f"{name}_{side}_paired")
+            for side in "ab"
+        )
+    return pairs
 
 
 def rank_agreement(summary: object) -> pl.DataFrame:

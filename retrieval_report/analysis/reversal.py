@@ -18,12 +18,12 @@ from retrieval_report.analysis.convolution import (
 )
 from retrieval_report.analysis.inputs import Bools, Floats
 from retrieval_report.analysis.tie_bounds import Ranges
+from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.kernels.walks import sampled_walks
 from retrieval_report.walks import Walk, walk_of_values
 
-__all__ = ["ROUNDING", "WIDE", "Chance", "ListOrders", "Reversals", "binomial_bounds"]
+__all__ = ["WIDE", "Chance", "ListOrders", "Reversals", "binomial_bounds"]
 
-ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 WIDE = 0.01  # bounds farther apart than this are worth more work
 SURE = 1e-4  # how often the bounds of a share of draws may miss
 TERMS = 64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
@@ -86,7 +86,7 @@ class Reversals:
 
     def of(self, first: int, second: int, lead: float) -> Chance | None:
         """Bounds for one pair; ``lead`` is that of the first. None where nothing is known but moments."""
-        paired = ~np.isnan(self.known.value[[first, second]]).any(axis=0)
+        paired: Bools = ~np.isnan(self.known.value[[first, second]]).any(axis=0)
         ahead, behind = (first, second) if lead >= 0 else (second, first)
         sides = self._side(ahead, paired), self._side(behind, paired)
         near = ROUNDING * max(float(self.known.value[row][paired].sum()) for row in (first, second))
@@ -119,7 +119,9 @@ class Reversals:
                 return found
             sums = self._summed(sides, near, every=False)
             if sums is None:
-                return found if stray > 0 else _with_stray(self._below_by_waves(sides, 16 * TERMS), 0, near, "convolved")
+                return (
+                    found if stray > 0 else _with_stray(self._below_by_waves(sides, 16 * TERMS), 0, near, "convolved")
+                )
         exact = stray == 0 and sums[0].left_open == sums[1].left_open == 0
         chance = _with_stray(lambda bound: _below(sums, bound), stray, near, "exact" if exact else "convolved")
         if stray > 0 or max(sums[0].left_open, sums[1].left_open) > 1e-4:

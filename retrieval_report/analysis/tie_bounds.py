@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs
 
-__all__ = ["BOUNDS", "Ranges", "ranges", "tail_bounds"]
+__all__ = ["BOUNDS", "Ranges", "normal_chances", "ranges", "tail_bounds"]
 
 BOUNDS = ("best", "worst")
 BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
@@ -49,6 +49,20 @@ def ranges(grid: Grid, place: int) -> Ranges:
     still = np.maximum(fall, rise) <= 1e-12 * np.maximum(filled, limits["worst"])
     fixed = still | (variance == 0) | ~known
     return Ranges(value, np.where(fixed, 0.0, variance), np.where(fixed, 0.0, fall), np.where(fixed, 0.0, rise))
+
+
+def normal_chances(lead: Floats, deviation: Floats) -> Floats:
+    """Φ(−|lead| / deviation): 0 without deviation, NaN without lead (there is no order to reverse).
+
+    >>> normal_chances(np.array([0.02, -0.02, 0.02, 0.0]), np.array([0.01, 0.01, 0.0, 0.01])).round(4).tolist()
+    [0.0228, 0.0228, 0.0, nan]
+    """
+    from scipy.special import ndtr
+
+    far = np.full(lead.shape, np.inf)
+    np.divide(np.abs(lead), deviation, out=far, where=~(deviation <= 0))
+    chance: Floats = np.where(lead == 0, np.nan, ndtr(-far))
+    return chance
 
 
 def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:

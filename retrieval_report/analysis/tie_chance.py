@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs, paired_mean
-from retrieval_report.analysis.reversal import ROUNDING, WIDE, Chance, ListOrders, Reversals
-from retrieval_report.analysis.tie_bounds import BOUNDS, Ranges, ranges, tail_bounds
+from retrieval_report.analysis.reversal import WIDE, Chance, ListOrders, Reversals
+from retrieval_report.analysis.tie_bounds import BOUNDS, Ranges, normal_chances, ranges, tail_bounds
+from retrieval_report.analysis.verdicts import ROUNDING
 
-__all__ = ["BOUNDS", "ROUNDING", "Orders", "TieChances", "tie_chances", "undecided"]
+__all__ = ["BOUNDS", "Orders", "TieChances", "tie_chances", "undecided"]
 
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
@@ -29,7 +30,8 @@ class TieChances:
     @classmethod
     def unknown(cls, pairs: int) -> TieChances:
         """Nothing is known of any pair."""
-        return cls(*(np.full(pairs, np.nan) for _ in range(4)), [None] * pairs)
+        low, value, high, equal = np.full((4, pairs), np.nan)
+        return cls(value, low, high, equal, [None] * pairs)
 
     def put(self, pair: int, low: float, value: float, high: float, equal: float, method: str | None) -> None:
         """Say what is known of one pair."""
@@ -56,7 +58,7 @@ def tie_chances(grid: Grid, place: int, pairs: Pairs, columns: Mapping[str, Floa
         if model in rows and query in places
     }
     reversals = Reversals(here, lists)
-    for pair in np.flatnonzero(columns["queries"] > 0):
+    for pair in np.flatnonzero(columns["queries"] > 0).tolist():
         level = columns["difference"][pair] == 0
         if columns["truncated_queries"][pair] and not (apart[pair] and not level):
             found.put(pair, np.nan, np.nan, np.nan, np.nan, "truncated")
@@ -88,7 +90,7 @@ def _undecided_pair(
             found.p_equal[pair] = orders.equal
         return
     deviation = tie_std * (~np.isnan(reversals.known.value[list(two)]).any(axis=0)).sum()
-    likely = normal_chance(abs(lead), deviation)
+    likely = float(normal_chances(np.array([lead]), np.array([deviation]))[0])
     moments = Chance(low, float(np.clip(likely, low, high)), high, np.nan, "normal" if likely == likely else "bounds")
     if orders is None:
         found.put(pair, *moments)
@@ -97,17 +99,6 @@ def _undecided_pair(
     if least > most:  # draws miss once in 10 000 times
         least, most = low, high
     found.put(pair, least, min(max(orders.value, least), most), most, orders.equal, orders.method)
-
-
-def normal_chance(lead: float, deviation: float) -> float:
-    """Φ(−lead / deviation); NaN where the deviation is not known.
-
-    >>> round(normal_chance(2.0, 1.0), 4)
-    0.0228
-    """
-    from scipy.special import ndtr
-
-    return float(ndtr(-lead / deviation)) if deviation > 0 else float("nan")
 
 
 def undecided(grid: Grid, place: int) -> list[tuple[str, object]]:
@@ -146,7 +137,8 @@ def _level(first: Floats, second: Floats) -> Bools:
 
 def _apart(grid: Grid, place: int, pairs: Pairs) -> Floats:
     """Whether no tie order reverses a pair: 1 where the lowest mean of one model reaches the highest of the other,
-    2 where it is above it."""
+    2 where it is above it.
+    """
     metric, cutoff, _ = grid.places[place]
     result = np.zeros(pairs.first.size)
     if not {(metric, cutoff, bound) for bound in BOUNDS} <= set(grid.places):

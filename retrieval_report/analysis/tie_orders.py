@@ -16,9 +16,10 @@ from retrieval_report.analysis.reversal import ListOrders
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.tie_bounds import Ranges, ranges
 from retrieval_report.analysis.tie_chance import Orders, undecided
+from retrieval_report.closed_orders import counts_hits
 from retrieval_report.errors import KeyMismatchError, ParameterError
 from retrieval_report.every_order import OrderScores, score_orders
-from retrieval_report.needs import FirstRelevant, Need, Relevant, Sum, Unit
+from retrieval_report.needs import FirstRelevant, Need
 from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.reading.frames import to_polars
@@ -59,7 +60,9 @@ def tie_orders(
         asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
         lists = set().union(*(wanted[place] for place in asked))
         own = pl.DataFrame(list(lists), schema={"model": pl.String, "query": frame.schema["query"]}, orient="row")
-        parts = {name: None if part is None else part.join(own, on="query", how="semi") for name, part in others.items()}
+        parts = {
+            name: None if part is None else part.join(own, on="query", how="semi") for name, part in others.items()
+        }
         with told_once():
             rows = frame.join(own, on=["model", "query"], how="semi", maintain_order="left")
             scored = score_orders(rows, parts["judgements"], parts["queries"], requests, checked, draws, walks=True)
@@ -85,8 +88,7 @@ def _alike(places: Iterable[Place]) -> list[Requests]:
 
 def _kind(need: Need) -> object:
     """What sets metrics apart whose distributions have closed forms; all others share their orders."""
-    hits = isinstance(need, Sum) and isinstance(need.values, Relevant) and isinstance(need.weights, Unit)
-    return need if hits or isinstance(need, FirstRelevant) else None
+    return need if counts_hits(need) or isinstance(need, FirstRelevant) else None
 
 
 def _orders(scores: OrderScores, column: int) -> ListOrders:
@@ -122,7 +124,7 @@ def _mean(orders: ListOrders) -> float:
     if orders.spread is not None:
         return float(orders.spread.chance @ orders.spread.value)
     assert orders.walk is not None
-    return orders.walk.mean
+    return float(orders.walk.mean)
 
 
 def _margin(orders: ListOrders, known: Ranges, where: tuple[int, int]) -> float:
@@ -134,5 +136,4 @@ def _margin(orders: ListOrders, known: Ranges, where: tuple[int, int]) -> float:
     if not np.isfinite(reach):
         return float("inf")
     deviation = min(variance, reach**2) ** 0.5
-    return 7 * deviation / orders.draws**0.5 + 9 * reach / orders.draws + 1e-9 * value
-
+    return float(7 * deviation / orders.draws**0.5 + 9 * reach / orders.draws + 1e-9 * value)

@@ -9,22 +9,47 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import COMPARISON, turned
-from retrieval_report.analysis.flips import SHOWN
+from retrieval_report.analysis.verdicts import (
+    ALPHA,
+    CUT,
+    DEPENDS,
+    EQUAL,
+    NOT_SIGNIFICANT,
+    SAFE,
+    SHOWN,
+    UNTESTED,
+    chance_of,
+    chance_percent,
+    disagreeing,
+    order_of,
+    verdict_rule,
+)
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
 from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
-from retrieval_report.charts.theme import BLUE, GREEN, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import AMBER, BLUE, GREEN, PINK, SKY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.parsing import parse_measure
 
 __all__ = ["comparison_matrix", "intervals"]
 
-ALPHA, TIE_RISK = 0.05, 0.05
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # up to sixteen models there is room for numbers in the cells
 PAIRS, STEP = 40, 18
-SAFE, SAMPLING, TIES = "safe", "undecided by sampling", "depends on tie order"  # as `flips` has them
+COLOURS = {
+    SAFE: GREEN,
+    UNTESTED: SKY,
+    EQUAL: AMBER,
+    NOT_SIGNIFICANT: BLUE,
+    DEPENDS: VERMILLION,
+    CUT: PINK,
+}
+DOUBTS = {
+    NOT_SIGNIFICANT: ", but is not significant",
+    DEPENDS: ", but tie order could turn that",
+    CUT: ", but the lists are cut, and could turn that",
+}
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
-CHANCES = ("holm_p", "permutation_p", "p_tie")
+CHANCES = ("holm_p", "permutation_p")
 COUNTS = ("wins", "ties", "losses", "queries")
 
 
@@ -153,16 +178,25 @@ def _pairs(comparison: object, metric: object, cutoff: int | None, policy: str) 
         return None
     here = at_place(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
-    order = pl.col("difference").sign()
-    # The other means that are shown: naive scores, say, that order the pair otherwise.
-    signs = here.filter(pl.col("policy").is_in(SHOWN)).group_by("model_a", "model_b").agg(signs=order.unique())
     pairs = here.filter((pl.col("policy") == policy) & pl.col("difference").is_not_null())
-    pairs = pairs.join(signs, on=["model_a", "model_b"], how="left", maintain_order="left")
-    by_ties = (pl.col("p_tie") > TIE_RISK) | ((pl.col("difference") == 0) & (pl.col("tie_std") > 0))
-    by_ties = by_ties.fill_null(False) | (pl.col("signs").list.len() > 1).fill_null(False)
-    sure = pl.when(pl.col("holm_p") < ALPHA).then(pl.lit(SAFE)).otherwise(pl.lit(SAMPLING))
-    verdict = pl.when(by_ties).then(pl.lit(TIES)).otherwise(sure)
-    return pairs.with_columns(verdict=verdict).drop("signs") if pairs.height else None
+    if not pairs.height:
+        return None
+    others = [name for name in SHOWN if name != policy and name in set(here["policy"])]
+    keys = ["model_a", "model_b"]
+    for name in others:  # naive scores, say, that name the other model
+        own = here.filter(policy=name).select(*keys, **{name: order_of("value_a", "value_b")})
+        pairs = pairs.join(own, on=keys, how="left", maintain_order="left")
+    order = order_of("value_a", "value_b")
+    verdict = verdict_rule(
+        order=order,
+        cut=(pl.col("p_tie_method") == "truncated").fill_null(False),
+        disagree=disagreeing({name: pl.col(name) for name in others}, order) != "",
+        moved=(pl.col("tied_queries") > 0).fill_null(False),
+        risk=pl.col("p_tie_high"),
+        holm_p=pl.col("holm_p"),
+    )
+    chance = pl.Series("chance", [chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String)
+    return pairs.with_columns(verdict=verdict).drop(others).with_columns(chance)
 
 
 def _ordered(pairs: pl.DataFrame) -> list[str]:
@@ -183,12 +217,12 @@ def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     number = pl.col("ahead").map_elements(_rounded, return_dtype=pl.String)
     strong = pl.col("ahead") > 0.5 * float(str(largest))
     lower = lower.with_columns(half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong)
-    chance = pl.col("p_tie").map_elements(_percent, return_dtype=pl.String)
+    chance = pl.Series([chance_percent(row["p_tie"], row["p_tie_high"]) for row in upper.iter_rows(named=True)])
     upper = upper.with_columns(
         half=pl.lit("p_tie"),
         ahead="difference",
         shown="p_tie",
-        text=chance.fill_null("–"),
+        text=chance,
         strong=(pl.col("p_tie") > 0.3).fill_null(False),
     )
     cells = with_labels(pl.concat([lower, upper], how="diagonal").rename({"model_a": "model"}), labels)
@@ -200,14 +234,6 @@ def _rounded(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}" if value else "0"  # adding 0.0 makes −0.0 plain 0
 
 
-def _percent(share: float) -> str:
-    if share == 0:
-        return "0"
-    if share < 0.005:
-        return "<1%"
-    return f"{share:.0%}"
-
-
 def _tooltip(first: str) -> list[alt.Tooltip]:
     texts = [alt.Tooltip(f"{first}:N", title="model a"), alt.Tooltip("model_b:N", title="model b")]
     numbers = [
@@ -215,12 +241,20 @@ def _tooltip(first: str) -> list[alt.Tooltip]:
         for name in NUMBERS
     ]
     chances = [alt.Tooltip(f"{name}:Q", format=".3~g", title=name.replace("_", " ")) for name in CHANCES]
-    return [*texts, *numbers, *chances, *(alt.Tooltip(f"{name}:Q") for name in COUNTS), alt.Tooltip("verdict:N")]
+    reversal = alt.Tooltip("chance:N", title="p tie")
+    return [
+        *texts,
+        *numbers,
+        *chances,
+        reversal,
+        *(alt.Tooltip(f"{name}:Q") for name in COUNTS),
+        alt.Tooltip("verdict:N"),
+    ]
 
 
 def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Opaque tiles, so that what is written on them reads on any page."""
-    kept = ["model", "model_b", "label", "column", "shown", "verdict", *NUMBERS, *CHANCES, *COUNTS]
+    kept = ["model", "model_b", "label", "column", "shown", "verdict", "chance", "p_tie", *NUMBERS, *CHANCES, *COUNTS]
     largest = cells["difference"].abs().max() or 1.0
     blues = alt.Scale(domain=[0, float(str(largest))], range=["#ececec", "#0a5f96"])
     reds = alt.Scale(domain=[0, 0.5], range=["#ececec", "#8a3b7c"], clamp=True)
@@ -248,7 +282,7 @@ def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
 
 def _title(pairs: pl.DataFrame, where: str) -> str:
     sure = pairs.filter(pl.col("holm_p") < ALPHA).height
-    turned = pairs.filter(verdict=TIES).height
+    turned = pairs.filter(verdict=DEPENDS).height
     start = f"{sure} of {pairs.height} pairs differ significantly at {where}"
     return f"{start}; {turned or 'none'} {'depends' if turned <= 1 else 'depend'} on tie order"
 
@@ -277,12 +311,25 @@ def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
         scale=alt.Scale(domain=rows["pair"].to_list()),
         axis=alt.Axis(labelLimit=330, ticks=False, domain=False),
     )
+    shown = [verdict for verdict in COLOURS if verdict in set(rows["verdict"])]
     colour = alt.Color(
         "verdict:N",
-        scale=alt.Scale(domain=[SAFE, SAMPLING, TIES], range=[GREEN, BLUE, VERMILLION]),
+        scale=alt.Scale(domain=shown, range=[COLOURS[verdict] for verdict in shown]),
         legend=alt.Legend(title="the difference", orient="bottom"),
     )
-    kept = ["pair", "model_a", "model_b", "verdict", "two_low", "two_high", *NUMBERS, *CHANCES, *COUNTS]
+    kept = [
+        "pair",
+        "model_a",
+        "model_b",
+        "verdict",
+        "chance",
+        "p_tie",
+        "two_low",
+        "two_high",
+        *NUMBERS,
+        *CHANCES,
+        *COUNTS,
+    ]
     rows = rows.select(kept)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
     layers = [zero.encode(x=alt.X("zero:Q", title=title))]
@@ -303,15 +350,16 @@ def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
 def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
     if rows.height == 1:
         row = rows.row(0, named=True)
-        doubt = {SAFE: "", SAMPLING: ", but other queries could turn that", TIES: ", but tie order could turn that"}
         first, second = row["model_a"], row["model_b"]
         if row["difference"] == 0:
             return f"{quoted(first)} and {quoted(second)} are level at {where}"
         if row["difference"] < 0:
             first, second = second, first
-        return f"{quoted(first)} is ahead of {quoted(second)} at {where}{doubt[row['verdict']]}"
-    counts = {name: rows.filter(verdict=name).height for name in (SAFE, SAMPLING, TIES)}
-    rest = f", {counts[TIES]} {'depends' if counts[TIES] == 1 else 'depend'} on tie order" if counts[TIES] else ""
+        return f"{quoted(first)} is ahead of {quoted(second)} at {where}{DOUBTS.get(row['verdict'], '')}"
+    counts = {name: rows.filter(verdict=name).height for name in (SAFE, DEPENDS)}
+    rest = (
+        f", {counts[DEPENDS]} {'depends' if counts[DEPENDS] == 1 else 'depend'} on tie order" if counts[DEPENDS] else ""
+    )
     if lead is not None:
         return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences are safe{rest}"
     return f"{counts[SAFE]} of {rows.height} differences at {where} are safe{rest}"
@@ -321,7 +369,8 @@ def _spoken(pairs: pl.DataFrame) -> str:
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").head(4)
     parts = []
     for row in closest.iter_rows(named=True):
-        chance = "" if row["p_tie"] is None else f", chance of a flip {_percent(row['p_tie'])}"
+        percent = chance_percent(row["p_tie"], row["p_tie_high"])
+        chance = "" if row["p_tie"] is None else f", chance of a flip {percent}"
         names = f"{quoted(row['model_a'])} less {quoted(row['model_b'])}"
         parts.append(f"{names}: {row['difference']:+.4f}{chance}")
     return f"{pairs.height} pairs of models; the closest: " + joined(parts)

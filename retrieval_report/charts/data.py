@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.inputs import hold
+from retrieval_report.analysis.verdicts import SHOWN
 from retrieval_report.charts.names import clean, unique_labels
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
@@ -16,7 +17,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SUMMARY
 
 __all__ = [
-    "SHOWN",
     "at_place",
     "best_of",
     "bounds",
@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 COLUMNS = {"expected": "expected", "naive": "naive", "shuffled": "shuffled", "worst": "lowest", "best": "highest"}
-SHOWN = ("expected", "shuffled", "naive")  # the first there is, is what models are ordered by
 SAME = 1e-12  # scores are exact to twelve digits
 
 

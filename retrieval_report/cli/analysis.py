@@ -39,20 +39,23 @@ def compare(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Compare the models of RANKINGS pair by pair, and say which order of two models hangs on tie order.
+    """Compare the models of RANKINGS pair by pair, and say which order of two models depends on tie order.
 
     difference: of the exact means, with its standard deviation under random tie order; p_tie: chance that random tie
     order alone shows the pair the other way round; holm_p: over the queries, sign-flip permutation, corrected.
     """
+    import polars as pl
+
     import retrieval_report as rr
+    from retrieval_report.analysis.verdicts import chance_of
 
     folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
     check(**settings)
     data = read_data(rankings, judgements, queries, columns, name_by)
     _check_two(data["rankings"])
     scores, summary = score(data, **settings)
-    orders = rr.tie_distributions(scores, **data, **settings)
-    comparison = rr.compare(scores, baseline=baseline, seed=settings["seed"], distributions=orders)
+    rules = {name: value for name, value in settings.items() if name not in ("metrics", "cutoffs", "policies")}
+    comparison = rr.compare(scores, baseline=baseline, **data, **rules)
     verdicts = rr.flips(summary, comparison=comparison)
     if baseline is not None:  # the verdicts of other pairs know of no comparison
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
@@ -60,6 +63,7 @@ def compare(
     _write(folder, files, raw=raw)
     policy = "expected" if "expected" in settings["policies"] else settings["policies"][0]
     rows = _with_verdicts(comparison.filter(policy=policy), verdicts)
+    rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "holm_p", "verdict"]
     click.echo(frame_table(rows, shown, by=("metric", "cutoff")))
     _tell(folder, files)

@@ -60,10 +60,13 @@ def _amount(terms: Terms, place: int, grade: int, sum_before: float, going: floa
     """What an item adds at a place, after values of some sum and with some chance to come so far."""
     value = terms.value[grade]
     if terms.form == WEIGHTED:
-        return value * terms.weight[place]
-    if terms.form == PAIRS:
-        return (sum_before + value) * terms.weight[place] if terms.relevant[grade] else 0.0
-    return going * value * terms.weight[place]
+        counted = value
+    elif terms.form == PAIRS:
+        counted = sum_before + value if terms.relevant[grade] else 0.0
+    else:
+        counted = going * value
+    amount: float = counted * terms.weight[place]
+    return amount
 
 
 @kernel
@@ -154,9 +157,7 @@ def _line(
             steps.chance[count], steps.amount[count] = 1.0, scale * total
             count, node = count + 1, node + 1
         else:
-            count, node = _tie_steps(
-                steps, count, node, items, grades, slots, place, before, going, scale, terms
-            )
+            count, node = _tie_steps(steps, count, node, items, grades, slots, place, before, going, scale, terms)
             if count < 0:
                 return count, node
             for kind in range(items.size):

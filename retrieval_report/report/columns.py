@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from retrieval_report.analysis.verdicts import VERDICTS
+
 __all__ = ["describe_columns", "meaning"]
 
 ANYWHERE = {
@@ -21,8 +23,13 @@ ANYWHERE = {
     "highest": "under the best order inside ties",
     "tie_std": "standard deviation of the mean under random tie order: exact, but of policy shuffled that of the draws",
     "p_tie": "probability that random tie order shows the pair in the other order",
-    "p_tie_method": "how that was found: exact (all orders), convolved (all orders, to 0.0001), shuffles (some orders "
-    "drawn) or normal (from exact moments)",
+    "p_tie_low": "the least that p_tie can be",
+    "p_tie_high": "the most that p_tie can be",
+    "p_equal": "probability that random tie order shows the two means equal; empty: not known",
+    "p_tie_method": "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum bounded), "
+    "shuffles (some orders drawn; bounds miss once in 10 000), normal (from exact moments, bounded), bounds (they "
+    "alone are known) or truncated (lists cut inside a tie)",
+    "pooled": "whether R counts only the relevant items that some model retrieved",
     "holm_p": "p-value after Holm's correction over the family",
     "expected": "exact mean over all orders inside ties",
 }
@@ -62,12 +69,16 @@ OF_FRAME = {
         "unpaired": "queries that only one of the two has a score for",
         "tie_std": "standard deviation of the difference under random tie order",
         "tied_queries": "paired queries whose score depends on tie order",
+        "truncated_queries": "paired queries whose score reaches into a tie that the end of a list may have cut",
     },
     "flips": {
-        "disagree": "which of shuffled and naive order the pair otherwise than the expected means do",
+        "disagree": "which of shuffled and naive name the other model than the expected means do",
         "overlap": "whether some tie orders show the one ahead and some the other",
+        "value_a": "mean of model_a that the verdict speaks of: over the paired queries, where they were compared",
+        "value_b": "mean of model_b that the verdict speaks of",
+        "unpaired": "queries that only one of the two has a score for",
         "tie_std": "standard deviation of the difference of the expected means under random tie order",
-        "verdict": "safe, depends on tie order, undecided by sampling, or safe from tie order (queries not tested)",
+        "verdict": ", ".join(VERDICTS),
         **{
             f"{name}_{side}": f"{text}, model_{side}"
             for side in "ab"

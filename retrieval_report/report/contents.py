@@ -18,7 +18,6 @@ from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.summary import summarise
-from retrieval_report.analysis.tie_distributions import tie_distributions
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate_with_draws
@@ -57,7 +56,7 @@ class Report:
     verdict
         Sentences: who wins, is it safe, how far off naive scores are.
     status
-        The verdict in a word: one of those of :func:`flips`, or "equal", "single model" or "no score".
+        The verdict in a word: one of those of :func:`flips`, or "single model" or "no score".
     scores, summary, comparison, flips, agreement, profile, hints, audit
         What `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints` and `audit`
         return. The audit has no columns where rankings are counts, which have no order.
@@ -158,7 +157,7 @@ def report_contents(
     >>> report.measure, report.status
     ('rr@2', 'depends on tie order')
     >>> print(report.verdict[0])
-    fine has the highest expected rr@2: 0.5000, against 0.3750 of coarse, the next.
+    fine has the highest expected rr@2: 0.5000, ahead of coarse (0.3750).
     """
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
@@ -214,8 +213,7 @@ def _analyse(
     policies = COUNTED_POLICIES if counted else ALL_POLICIES
     scores, shuffled = evaluate_with_draws(rankings, policies=policies, **measures, **given, **options)
     summary = summarise(scores, queries=frames.get("queries"), average=average)
-    orders = tie_distributions(scores, rankings, **measures, **given, **options)
-    comparison = compare(scores, distributions=orders, seed=options.get("seed", 0))
+    comparison = compare(scores, rankings=rankings, **given, **{"seed": 0, **options})
     # Comparisons are of micro means; the flips of another average must not borrow their p-values.
     paired = comparison if average == "micro" and not comparison.is_empty() else None
     cutoffs = list(dict.fromkeys(scores["cutoff"].to_list()))

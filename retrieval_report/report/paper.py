@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from retrieval_report.analysis.verdicts import ALPHA, CUT, DEPENDS
 from retrieval_report.report.contents import Report
 from retrieval_report.terminal import visible
 
-__all__ = ["SIGNIFICANT", "latex_table", "markdown_table", "markdown_text"]
+__all__ = ["latex_table", "markdown_table", "markdown_text"]
 
 NAME_WIDTH = 60
-SIGNIFICANT = 0.05
 LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -112,8 +112,8 @@ def _marks(against: list[dict[str, object]], best: bool) -> str:
     if best or not against:
         return ""
     tested = [row["holm_p"] for row in against]
-    below = all(isinstance(p, float) and p < SIGNIFICANT for p in tested)
-    depends = any(row["verdict"] == "depends on tie order" for row in against)
+    below = all(isinstance(p, float) and p < ALPHA for p in tested)
+    depends = any(row["verdict"] in (CUT, DEPENDS) for row in against)
     return "*" * below + "~" * depends
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
+from retrieval_report.analysis.verdicts import chance_of, chance_text
 from retrieval_report.report.contents import Report
 from retrieval_report.terminal import visible
 
@@ -136,10 +137,12 @@ def _comparison(report: Report) -> Table:
         _number("a − b", "difference", sign="+", help="difference of the expected means"),
         _interval("95% interval", help="of the difference, under sampling of queries"),
         _chance("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
-        _chance("Tie-flip chance", "p_tie", help="probability that random tie order shows the pair in the other order"),
+        _reversal("Tie-flip chance", help="probability that random tie order shows the pair in the other order"),
         _text("Disagreeing", "disagree", help="which of shuffled and naive means order the pair otherwise"),
         _counts("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),
-        _text("Verdict", "verdict", help="safe: neither tie order nor sampling is likely to turn the pair around"),
+        _text(
+            "Verdict", "verdict", help="safe: the order does not depend on tie order, and the difference is significant"
+        ),
     ]
     rows = _first_measure(report, frame)
     plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
@@ -317,8 +320,17 @@ def _chance(header: str, name: str, *, help: str = "") -> Column:
         value = row[name]
         if value is None:
             return Cell(NOTHING)
-        shown = "0" if value == 0 else "<0.0001" if value < 1e-4 else f"{value:.4f}"
-        return Cell(shown, sort_key(value))
+        return Cell(chance_text(value), sort_key(value))
+
+    return Column(header, fill, help)
+
+
+def _reversal(header: str, *, help: str = "") -> Column:
+    """The chance that tie order reverses a pair, sorted by the most that it can be."""
+
+    def fill(row: Row) -> Cell:
+        most = row["p_tie_high"]
+        return Cell(NOTHING if most is None else chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
 
     return Column(header, fill, help)
 

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.analysis.verdicts import (
+    CUT,
+    DEPENDS,
+    EQUAL,
+    NOT_SIGNIFICANT,
+    ROUNDING,
+    SAFE,
+    TIE_RISK,
+    UNTESTED,
+    chance_text,
+)
 from retrieval_report.terminal import visible
 
 __all__ = ["pair_verdict", "verdict"]
 
 NAME_WIDTH = 60
+METHODS = {
+    "exact": "exact",
+    "convolved": "all orders of every list, bounded",
+    "shuffles": "some orders drawn",
+    "normal": "normal distribution, bounded",
+    "bounds": "bounds alone",
+}
 DIGITS = 4
 Row = dict[str, Any]
 Models = dict[str, dict[str, Row]]  # model → policy → row of the summary
-UNSAFE = (
-    ("depends on tie order", "depends on tie order", "depend on tie order"),
-    ("undecided by sampling", "is undecided by sampling", "are undecided by sampling"),
+UNSAFE = (  # verdict, and how it is said of one pair and of several
+    (CUT, "hangs on what cut lists leave out", "hang on what cut lists leave out"),
+    (DEPENDS, "depends on tie order", "depend on tie order"),
+    (NOT_SIGNIFICANT, "is not significant", "are not significant"),
 )
+CUT_SENTENCE = (
+    "The lists are cut inside a tie, and items beyond their end could turn this lead around. Retrieve deeper, until "
+    "the last distance is whole; for binary codes count_codes needs no lists at all."
+)
+POOLED_SENTENCE = "R counts the relevant items that some model retrieved; give judgements or n_relevant for the true R."
 
 
 def verdict(
@@ -35,7 +59,7 @@ def verdict(
     Returns
     -------
     tuple
-        The status (a verdict of `flips`, or "equal", "single model" or "no score") and
+        The status (a verdict of `flips`, or "single model" or "no score") and
         the sentences. Names are cut to 60 columns and made harmless to read; they are not escaped for HTML.
     """
     place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
@@ -78,23 +102,59 @@ def pair_verdict(
     place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
     pair = _pair(flips.filter(place), first, second)
     measure = f"{metric}@{'all' if cutoff is None else cutoff}"
-    sides = [(pair[f"model_{side}"], {name: pair[f"{name}_{side}"] for name in ("expected", "naive")}) for side in "ab"]
-    if any(values["expected"] is None for _, values in sides):
+    if pair["value_a"] is None or pair["value_b"] is None:
         return "no score", (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
-    (leader, high), (other, low) = sorted(sides, key=lambda side: -side[1]["expected"])
-    if _same(high["expected"], low["expected"]):
-        lead = f"{_name(leader)} and {_name(other)} have the same expected {measure}: {_number(high['expected'])}."
-        safety = "Tie order alone decides which is printed ahead." if pair["verdict"] == UNSAFE[0][0] else ""
+    sides = [_Side.of(pair, side) for side in "ab"]
+    leader, other = sorted(sides, key=lambda side: -side.value)
+    where = " on the queries that both have" if pair["unpaired"] else ""
+    if _same(leader.value, other.value):
+        names = f"{_name(leader.model)} and {_name(other.model)}"
+        lead = f"{names} have the same expected {measure}{where}: {_number(leader.value)}."
+        safety = {DEPENDS: "Tie order alone decides which is printed ahead.", CUT: CUT_SENTENCE}.get(
+            pair["verdict"], ""
+        )
     else:
-        numbers = f"{_number(high['expected'])} against {_number(low['expected'])}"
-        ahead = _number(high["expected"] - low["expected"])
-        lead = f"{_name(leader)} is ahead of {_name(other)} by {ahead} in expected {measure}: {numbers}."
+        numbers = f"{_number(leader.value)} against {_number(other.value)}"
+        ahead = _number(leader.value - other.value)
+        names = f"{_name(leader.model)} is ahead of {_name(other.model)}"
+        lead = f"{names} by {ahead} in expected {measure}{where}: {numbers}."
         safety = _safety(pair)
-    printed = ""
-    if high["naive"] is not None and low["naive"] is not None and low["naive"] > high["naive"]:
-        numbers = f"{_number(low['naive'])} against {_number(high['naive'])}"
-        printed = f"In the order received {_name(other)} is printed ahead, {numbers}: an accident of tie order."
-    return pair["verdict"], tuple(sentence for sentence in (lead, printed, safety) if sentence)
+    parts = (lead, _all_queries(leader, other), _printed(pair, leader, other), safety)
+    return pair["verdict"], tuple(sentence for sentence in parts if sentence)
+
+
+class _Side(NamedTuple):
+    """One model of a pair: its mean over the paired queries, and its means over all of its own."""
+
+    model: str
+    value: float
+    expected: float | None
+    naive: float | None
+
+    @classmethod
+    def of(cls, pair: Row, side: str) -> _Side:
+        return cls(*(pair[f"{name}_{side}"] for name in ("model", "value", "expected", "naive")))
+
+
+def _all_queries(leader: _Side, other: _Side) -> str:
+    """That the means over all queries, which are not those of the same queries, name the other model."""
+    high, low = leader.expected, other.expected
+    if high is None or low is None or low <= high or _same(high, low):
+        return ""
+    return (
+        f"The means of all queries that each has say otherwise, {_number(low)} for {_name(other.model)} and "
+        f"{_number(high)} for {_name(leader.model)}: they are not those of the same queries."
+    )
+
+
+def _printed(pair: Row, leader: _Side, other: _Side) -> str:
+    """That the order received shows the other model ahead."""
+    if "naive" not in pair["disagree"].split(", ") or leader.naive is None or other.naive is None:
+        return ""
+    if pair["unpaired"]:
+        return f"In the order received {_name(other.model)} is printed ahead: an accident of tie order."
+    numbers = f"{_number(other.naive)} against {_number(leader.naive)}"
+    return f"In the order received {_name(other.model)} is printed ahead, {numbers}: an accident of tie order."
 
 
 def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
@@ -106,35 +166,56 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
     equal = [name for name in ranked if _same(value, _value(models[name], "expected"))]
     if len(equal) > 1:
         names = _list([_name(name) for name in equal])
-        moved = " Tie order alone decides which of them is printed ahead." if _depends(flips, equal) else ""
-        status = "depends on tie order" if moved else "equal"
-        return status, [f"{names} share the highest expected {measure}: {_number(value)}.{moved}"]
+        among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
+        status = CUT if CUT in among else DEPENDS if DEPENDS in among else EQUAL
+        moved = {CUT: f" {CUT_SENTENCE}", DEPENDS: " Tie order alone decides which of them is printed ahead."}
+        return status, [f"{names} share the highest expected {measure}: {_number(value)}.{moved.get(status, '')}"]
     first = (
         f"{_name(ranked[0])} has the highest expected {measure}: {_number(value)}, "
-        f"against {_number(second)} of {_name(ranked[1])}, the next."
+        f"ahead of {_name(ranked[1])} ({_number(second)})."
     )
-    return pair["verdict"], [first, _safety(pair) + _unsafe_others(ranked, flips)]
+    return pair["verdict"], [first, _on_paired(pair, ranked[0]) + _safety(pair) + _unsafe_others(ranked, flips)]
+
+
+def _on_paired(pair: Row, winner: str) -> str:
+    """Who leads on the queries that both have, where those are not all."""
+    if not pair["unpaired"] or pair["value_a"] is None or pair["value_b"] is None:
+        return ""
+    sides = [_Side.of(pair, side) for side in "ab"]
+    high, low = sorted(sides, key=lambda side: -side.value)
+    numbers = f"{_number(high.value)} against {_number(low.value)}"
+    if _same(high.value, low.value):
+        return f"On the queries that both have they are level: {_number(high.value)}. "
+    if high.model == winner:
+        return f"On the queries that both have it leads by {_number(high.value - low.value)}: {numbers}. "
+    return (
+        f"But on the queries that both have {_name(high.model)} leads by {_number(high.value - low.value)}: {numbers}; "
+        "the following is about that. "
+    )
 
 
 def _safety(pair: Row) -> str:
     """Whether the order of a pair stands, and why not."""
-    chance = _reversal(pair)
-    if pair["verdict"] == "safe":
-        text = "This lead is safe: neither tie order nor the choice of queries is likely to turn it around." + chance
-    elif pair["verdict"] == "safe from tie order":
+    chance, p = _reversal(pair), f"Holm p = {_number(pair['holm_p'])}"
+    if pair["verdict"] == CUT:
+        text = CUT_SENTENCE
+    elif pair["verdict"] == DEPENDS:
+        why = f" ({_disagreement(pair)})" if pair["disagree"] else ""
+        low = pair.get("p_tie_low")
+        may = not why and (low is None or low < TIE_RISK)
+        text = f"The lead {'may depend' if may else 'depends'} on tie order{why}.{chance}"
+    elif pair["verdict"] == NOT_SIGNIFICANT:
+        text = f"The lead does not depend on tie order, but is not significant ({p}).{chance}"
+    elif pair["verdict"] == SAFE:
+        text = f"The lead does not depend on tie order, and is significant ({p}).{chance}"
+    elif pair["verdict"] == UNTESTED:
         text = (
-            "Tie order does not endanger this lead. Whether the choice of queries does was not tested: that takes "
-            "plain means, and queries that both models have." + chance
-        )
-    elif pair["verdict"] == "undecided by sampling":
-        text = (
-            "Tie order does not endanger this lead, but the sample of queries does: the difference is not significant "
-            f"(Holm p = {_number(pair['holm_p'])})." + chance
+            "The lead does not depend on tie order. Whether it is significant was not tested: that takes plain means, "
+            f"and queries that both models have.{chance}"
         )
     else:
-        why = f" ({_disagreement(pair)})" if pair["disagree"] else ""
-        text = f"This lead depends on tie order{why}." + chance
-    return text
+        text = {EQUAL: "No tie order parts them."}.get(pair["verdict"], "There is nothing to compare.")
+    return f"{text} {POOLED_SENTENCE}" if pair.get("pooled") else text
 
 
 def _disagreement(pair: Row) -> str:
@@ -165,7 +246,7 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
         for verdict, singular, plural in UNSAFE
         if verdict in counts
     ]
-    if not told and set(counts) != {"safe"}:
+    if not told and set(counts) != {SAFE}:
         return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
     if not told:
         return [f"All {flips.height} pairs of models are in a safe order by {measure}."]
@@ -235,11 +316,6 @@ def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
     return rows.row(0, named=True)
 
 
-def _depends(flips: pl.DataFrame, names: list[str]) -> bool:
-    among = flips.filter(pl.col("model_a").is_in(names) & pl.col("model_b").is_in(names))
-    return "depends on tie order" in among["verdict"]
-
-
 def _value(policies: dict[str, Row], policy: str) -> float | None:
     value: float | None = policies.get(policy, {}).get("value")
     return value
@@ -247,7 +323,7 @@ def _value(policies: dict[str, Row], policy: str) -> float | None:
 
 def _same(first: float | None, second: float | None) -> bool:
     """Whether means are equal to 12 digits, as `flips` has it."""
-    return first is not None and second is not None and abs(first - second) <= 1e-12 * max(abs(first), abs(second))
+    return first is not None and second is not None and abs(first - second) <= ROUNDING * max(abs(first), abs(second))
 
 
 def _name(model: str) -> str:
@@ -259,18 +335,15 @@ def _number(value: float | None) -> str:
 
 
 def _reversal(pair: Row) -> str:
-    if pair["p_tie"] is None:
+    """The chance of a reversal, as surely as it is known."""
+    low, high, method = pair.get("p_tie_low"), pair.get("p_tie_high"), pair["p_tie_method"]
+    if pair["p_tie"] is None and high is None:
         return ""
-    if pair["p_tie"] == 0 and pair["p_tie_method"] == "exact":
+    if pair["p_tie"] == 0 and method == "exact":
         return " No order inside ties can reverse it."
-    if pair["p_tie_method"] == "shuffles":  # they tell a half to ± 0.01
-        if pair["p_tie"] == 0:
-            return " None of the random orders drawn reverses it."
-        chance = "below 0.01" if pair["p_tie"] < 0.01 else f"about {pair['p_tie']:.2f}"
-        counted = "counted in random orders of the lists that have too many to try all"
-        return f" Random tie order reverses it with probability {chance}, {counted}."
-    chance = "below 0.0001" if pair["p_tie"] < 1e-4 else f"{pair['p_tie']:.4f}"
-    return f" Random tie order reverses it with probability {chance}."
+    chance = chance_text(pair["p_tie"], low, high)
+    word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
+    return f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')} ({METHODS[method]})."
 
 
 def _list(names: list[str]) -> str:
