@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
+from retrieval_report.analysis.verdicts import chance_of
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 
@@ -19,7 +20,8 @@ def comparison(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFram
     asked: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3, **options}
     policies = ("expected", "worst", "best", "shuffled") + (("naive",) if "count" not in rankings.columns else ())
     scores = rr.evaluate(rankings, policies=policies, **asked)
-    return rr.compare(scores, distributions=rr.tie_distributions(scores, rankings, **asked))
+    rules = {name: value for name, value in options.items() if name not in ("metrics", "cutoffs")}
+    return rr.compare(scores, rankings=rankings, **rules)
 
 
 def row_of(frame: pl.DataFrame, first: str, second: str, policy: str = "expected") -> dict[str, Any]:
@@ -33,7 +35,7 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
         "A − B, expected": f"{row['difference']:+.4f}",
         "95% interval over queries": f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}",
         "Tie order moves it by": f"± {row['tie_std']:.4f}",
-        "Reversed by ties": f"{row['p_tie']:.2%}" if row["p_tie"] else "0%",
+        "Reversed by ties": chance_of(row),
     }
     said = words(page)
     assert f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal." in said
@@ -53,7 +55,9 @@ def test_the_tables_are_those_of_compare() -> None:
     pairs = table(page, 1)
     wanted = truth.filter(policy="expected").sort("model_a", "model_b")
     assert pairs.sort("model_a", "model_b")["difference"].to_list() == wanted["difference"].to_list()
-    assert pairs.sort("model_a", "model_b")["p_tie"].to_list() == wanted["p_tie"].to_list()
+    assert pairs.sort("model_a", "model_b")["p_tie"].to_list() == [
+        chance_of(row) for row in wanted.iter_rows(named=True)
+    ]
 
 
 def test_the_pair_is_told_in_the_order_chosen() -> None:

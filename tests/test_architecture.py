@@ -18,7 +18,7 @@ PACKAGE = "retrieval_report"
 LAYERS = (
     {"arguments", "checking", "errors", "schema", "truncation"},
     {
-        *("arrays", "beyond", "codes", "joining", "kernels", "layout"),
+        *("arrays", "beyond", "closed_orders", "codes", "joining", "kernels", "layout"),
         *("needs", "neighbours", "options", "radius", "reading", "search", "ties"),
     },
     {"metrics", "parsing", "weights"},
@@ -32,6 +32,7 @@ LAYERS = (
         "list_scores",
         "scoring",
         "stream",
+        "walks",
     },
     {"analysis", "spark"},
     {"charts"},

@@ -137,7 +137,7 @@ def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataF
 
 def flips_of(verdict: str, p_tie: float, disagree: str = "", method: str = "normal") -> pl.DataFrame:
     row = {"model_a": "a", "model_b": "b", "metric": "rr", "cutoff": None, "disagree": disagree, "verdict": verdict}
-    numbers = {"p_tie": p_tie, "p_tie_method": method, "holm_p": 0.25}
+    numbers = {"p_tie": p_tie, "p_tie_method": method, "holm_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
     return pl.DataFrame([row | numbers], schema_overrides={"cutoff": pl.Int64})
 
 
@@ -145,15 +145,15 @@ TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
 
 
 @pytest.mark.parametrize(("flips", "sentence"), [
-    (flips_of("safe", 0.0, method="exact"), "This lead is safe.* No order inside ties can reverse it."),
-    (flips_of("safe", 1e-9), "This lead is safe.* with probability below 0.0001."),
-    (flips_of("undecided by sampling", 0.01), r"not significant \(Holm p = 0.2500\).* probability 0.0100"),
+    (flips_of("safe", 0.0, method="exact"), "not depend on tie order, and is significant .* No order inside ties can reverse it."),
+    (flips_of("safe", 1e-9), "is significant \\(Holm p = 0.2500\\). .*below 0.0001 \\(normal distribution, bounded\\)."),
+    (flips_of("not significant", 0.01), r"but is not significant \(Holm p = 0.2500\).* probability 0.0100"),
     (flips_of("depends on tie order", 0.2, "naive"), r"depends on tie order \(naive scores name the other one\)"),
 ])  # fmt: skip
 def test_the_verdict_says_whether_the_lead_is_safe(flips: pl.DataFrame, sentence: str) -> None:
     status, sentences = verdict(summary_of(TWO), flips, metric="rr", cutoff=None)
     assert status == flips["verdict"][0]
-    assert sentences[0] == "a has the highest expected rr@all: 0.7500, against 0.5000 of b, the next."
+    assert sentences[0] == "a has the highest expected rr@all: 0.7500, ahead of b (0.5000)."
     assert re.search(sentence, sentences[1])
 
 
@@ -168,7 +168,7 @@ def test_the_verdict_says_how_far_off_naive_scores_are_and_whom_they_name() -> N
 
 def test_equal_winners_share_the_verdict() -> None:
     rows = [("a", "expected", 0.1 + 0.2, 0.0), ("b", "expected", 0.3, 0.0)]
-    status, sentences = verdict(summary_of(rows), flips_of("safe", 0.0), metric="rr", cutoff=None)
+    status, sentences = verdict(summary_of(rows), flips_of("equal", 0.0), metric="rr", cutoff=None)
     assert (status, sentences[0]) == ("equal", "a and b share the highest expected rr@all: 0.3000.")
     status, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.5), metric="rr", cutoff=None)
     assert status == "depends on tie order"

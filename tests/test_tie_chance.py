@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import oracles
-from made_scores import within
-from retrieval_report import ColumnError, evaluate, shuffled_means, tie_distributions
+from made_scores import scores_of, within
+from retrieval_report import NDCG, KeyMismatchError, ParameterError, evaluate, shuffled_means, walks
 from retrieval_report.analysis.comparison import compare
-from retrieval_report.analysis.tie_chance import normal_chance
+from retrieval_report.analysis.tie_bounds import normal_chances
 
 SHUFFLES = 3000
 
@@ -38,19 +40,25 @@ def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_p_tie_is_the_share_of_shuffles_that_show_the_other_order(seed: int) -> None:
+def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(seed: int) -> None:
     rankings = tied_rankings(60, seed)
-    scores = evaluate(rankings, metrics=("ap", "ndcg", "precision"), cutoffs=5, policies="expected")
-    draws = shuffled_means(rankings, metrics=("ap", "ndcg", "precision"), cutoffs=5, shuffles=SHUFFLES, seed=99)
+    asked: dict[str, Any] = {"metrics": ("ap", "ndcg", "precision"), "cutoffs": 5}
+    scores = evaluate(rankings, policies="expected", **asked)
+    draws = shuffled_means(rankings, **asked, shuffles=SHUFFLES, seed=99)
     wide = draws.pivot("model", index=["metric", "draw"], values="value")
-    for row in compare(scores, resamples=99).iter_rows(named=True):
-        assert row["p_tie_method"] == "normal"
+    alone, together = compare(scores, resamples=99), compare(scores, resamples=99, rankings=rankings)
+    for row in [*alone.iter_rows(named=True), *together.iter_rows(named=True)]:
         here = wide.filter(metric=row["metric"])
-        sign = np.sign(row["difference"])
-        ahead = (here["rough"] - here["rougher"]).to_numpy() * sign
-        # Means of k / 5 are often equal: a normal distribution gives each order half of those draws.
-        share = float((ahead < -1e-12).mean() + (np.abs(ahead) <= 1e-12).mean() / 2)
-        assert abs(share - row["p_tie"]) < 0.01 + 4 * np.sqrt(share * (1 - share) / SHUFFLES)
+        ahead = (here["rough"] - here["rougher"]).to_numpy() * np.sign(row["difference"])
+        share = float((ahead < -1e-12).mean())
+        margin = 4 * np.sqrt(0.25 / SHUFFLES)
+        assert row["p_tie_low"] - margin <= share <= row["p_tie_high"] + margin
+        assert row["p_tie_low"] <= row["p_tie"] <= row["p_tie_high"]
+        if row["p_equal"] is not None:
+            assert within(float((np.abs(ahead) <= 1e-12).mean()), row["p_equal"], SHUFFLES)
+    assert set(alone["p_tie_method"]) == {"normal"}
+    assert (together["p_tie_high"] - together["p_tie_low"]).max() <= 0.01
+    assert 0 < together.filter(metric="precision")["p_equal"].item() < 1
 
 
 METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "err", "recall")
@@ -86,12 +94,18 @@ def test_few_tied_queries_are_decided_by_all_orders(seed: int) -> None:
     rankings = tied_rankings(2, seed, items=4)
     asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": (2, None)}
     scores = evaluate(rankings, policies="expected", **asked)
-    distributions = tie_distributions(scores, rankings.sample(fraction=1.0, shuffle=True, seed=seed), **asked)
-    for row in compare(scores, distributions=distributions).iter_rows(named=True):
+    shuffled = rankings.sample(fraction=1.0, shuffle=True, seed=seed)
+    for row in compare(scores, rankings=shuffled).iter_rows(named=True):
         truth = reversal(rankings, row["metric"], row["cutoff"])
-        assert row["p_tie"] == (None if truth is None else pytest.approx(truth, abs=1e-12)), row
-        assert row["p_tie_method"] == (None if truth is None else "exact")
-    assert compare(scores).filter(p_tie_method="normal").height > 0
+        if truth is None:
+            assert (row["p_tie"], row["p_tie_method"]) == (None, None)
+        elif row["p_tie_method"] == "exact":
+            assert row["p_tie_low"] == row["p_tie"] == row["p_tie_high"] == pytest.approx(truth, abs=1e-12), row
+        else:  # so improbable that nobody needs to know
+            assert row["p_tie_low"] <= truth <= row["p_tie_high"] <= 0.01
+    for row in compare(scores).iter_rows(named=True):
+        truth = reversal(rankings, row["metric"], row["cutoff"])
+        assert truth is None or row["p_tie_low"] - 1e-12 <= truth <= row["p_tie_high"] + 1e-12
 
 
 def test_orders_that_are_equal_reverse_nothing() -> None:
@@ -100,83 +114,149 @@ def test_orders_that_are_equal_reverse_nothing() -> None:
     rows += [("a", "q", item, item, int(item == 0)) for item in range(2)]
     rows += [("b", "q", item, -item, int(item == 0)) for item in range(2)]
     rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
-    asked: dict[str, Any] = {"metrics": "precision", "cutoffs": 1}
-    scores = evaluate(rankings, policies="expected", **asked)
-    distributions = tie_distributions(scores, rankings, **asked)
-    row = compare(scores, distributions=distributions).row(0, named=True)
-    assert (row["difference"], row["p_tie"], row["p_tie_method"]) == (0.5, 0.0, "exact")
+    scores = evaluate(rankings, policies="expected", metrics="precision", cutoffs=1)
+    row = compare(scores, rankings=rankings).row(0, named=True)
+    assert (row["difference"], row["p_tie"], row["p_equal"], row["p_tie_method"]) == (0.5, 0.0, 0.25, "exact")
 
 
-def test_mean_and_spread_of_every_distribution_are_those_of_evaluate() -> None:
-    rankings = tied_rankings(12, 4, items=9)
-    asked: dict[str, Any] = {"metrics": ("ap", "ndcg", "r_precision", "ap_at_r"), "cutoffs": (1, 5, None)}
-    options: dict[str, Any] = {"relevant_from": 1, "no_relevant": "one", "missing_query": "error"}
-    scores = evaluate(rankings, policies=("expected", "best", "worst"), **asked, **options)
-    found = tie_distributions(scores, rankings, **asked, **options)
-    assert set(found["method"]) == {"exact"}
-    keys = ["model", "query", "metric", "cutoff"]
-    mean = (pl.col("value") * pl.col("probability")).sum()
-    moments = found.group_by(keys).agg(
-        mean=mean,
-        std=((pl.col("value") - mean) ** 2 * pl.col("probability")).sum().sqrt(),
-        lowest=pl.col("value").min(),
-        highest=pl.col("value").max(),
-    )
-    wide = scores.pivot("policy", index=keys, values=["value", "std"])
-    both = moments.join(wide, on=keys, nulls_equal=True)
-    assert both.height == moments.height > 50
-    for one, other in (
-        ("mean", "value_expected"),
-        ("std", "std_expected"),
-        ("lowest", "value_worst"),
-        ("highest", "value_best"),
-    ):
-        np.testing.assert_allclose(both[one], both[other], atol=1e-10)
+def lists(model: str, queries: Iterable[str], ties: Sequence[Sequence[int]]) -> pl.DataFrame:
+    """The same list for many queries: the relevances of tie after tie."""
+    one = [(distance, grade) for distance, tie in enumerate(ties) for grade in tie]
+    named = [(f"{grade}/{[other for _, other in one[:place]].count(grade)}", distance, grade)
+             for place, (distance, grade) in enumerate(one)]  # fmt: skip
+    rows = [(model, query, *item) for query in queries for item in named]
+    return pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
 
 
-def test_only_lists_that_decide_a_pair_are_tried() -> None:
+def test_one_heavy_tie_among_many_light_ones_is_not_normal() -> None:
+    """A tie of ten decides; 29 queries tie their last two of 60, which hardly matters but makes 30 tied queries."""
+    light, heavy = [f"light{number:02}" for number in range(29)], ["heavy"]
+    sure = [[1], *[[0]] * 57]
+    rankings = pl.concat([
+        lists("a", light, [*sure, [1, 0]]), lists("b", light, [*sure, [1], [0]]),
+        lists("a", heavy, [[1] + [0] * 9]), lists("b", heavy, [[0], [1], *[[0]] * 8]),
+    ])  # fmt: skip
+    scores = evaluate(rankings, policies=("expected", "best", "worst"), metrics="ap", cutoffs=None)
+    alone = compare(scores).row(0, named=True)
+    exact = compare(scores, rankings=rankings).row(0, named=True)
+    assert alone["tied_queries"] == 30
+    # b leads where the tie puts its relevant item third or lower; first it is with probability 1/10, second it is level
+    # but for the light queries.
+    shares = [(1 / place, 0.1) for place in range(1, 11)]
+    lead = 0.5 - sum(value * share for value, share in shares)
+    assert exact["difference"] * -30 == pytest.approx(lead, abs=0.02)
+    for row in (alone, exact):
+        assert row["p_tie_low"] - 1e-9 <= 0.1 <= row["p_tie_high"] + 1e-9, row
+    assert exact["p_tie_high"] - exact["p_tie_low"] <= 0.01
+
+
+def test_a_lattice_keeps_equal_means_apart_from_reversals() -> None:
+    """P@1 of 199 queries that tie two items: a binomial number of hits against a sure one."""
+    queries = [f"q{number:03}" for number in range(199)]
+    rankings = pl.concat([
+        lists("coin", queries, [[1, 0]]),
+        lists("sure", queries[:100], [[1], [0]]), lists("sure", queries[100:], [[0], [1]]),
+    ])  # fmt: skip
+    scores = evaluate(rankings, policies="expected", metrics="precision", cutoffs=1)
+    row = compare(scores, rankings=rankings).row(0, named=True)
+    assert row["p_tie_method"] == "exact"
+    assert row["p_tie"] == pytest.approx(stats.binom.sf(100, 199, 0.5), abs=1e-12)
+    assert row["p_equal"] == pytest.approx(stats.binom.pmf(100, 199, 0.5), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["ap", "ndcg", "rr"])
+def test_bounds_hold_for_leads_smaller_than_any_grid(metric: str) -> None:
+    """Both models have the same ties; one of them has an item of one query a place higher, far down the list."""
+    queries = [f"q{number:02}" for number in range(40)]
+    ties = [[1] + [0] * 6, [0] * 3 + [1] * 2, *[[0]] * 40]
+    rankings = pl.concat([
+        lists("a", queries, [*ties, [1], [0]]), lists("b", queries[1:], [*ties, [1], [0]]),
+        lists("b", queries[:1], [*ties, [0], [1]]),
+    ])  # fmt: skip
+    scores = evaluate(rankings, policies="expected", metrics=metric, cutoffs=None)
+    row = compare(scores, rankings=rankings).row(0, named=True)
+    draws = shuffled_means(rankings, metrics=metric, cutoffs=None, shuffles=SHUFFLES, seed=5)
+    wide = draws.pivot("model", index="draw", values="value")
+    ahead = (wide["a"] - wide["b"]).to_numpy()
+    if metric == "rr":
+        assert row["difference"] == 0
+        assert within(float((np.abs(ahead) < 1e-12).mean()), row["p_equal"], SHUFFLES)
+        return
+    margin = 4 * np.sqrt(0.25 / SHUFFLES)
+    assert row["difference"] > 0
+    assert row["p_tie_low"] - margin <= float((ahead < -1e-12).mean()) <= row["p_tie_high"] + margin
+    assert row["p_tie_high"] - row["p_tie_low"] <= 0.05, row
+
+
+def test_a_deviation_that_nobody_knows_is_no_deviation_of_zero() -> None:
+    models = {"a": [0.5] * 3, "b": [0.4] * 3}
+    scores = scores_of(models, stds={"a": [None, 0.1, 0.1], "b": [0.0] * 3})
+    row = compare(scores).row(0, named=True)
+    assert (row["tie_std"], row["p_tie"], row["p_tie_low"], row["p_tie_high"]) == (None, None, 0.0, 1.0)
+    assert (row["p_tie_method"], row["tied_queries"]) == ("bounds", 3)
+    bounds = pl.concat([
+        scores, scores_of({"a": [0.1, 0.4, 0.4], "b": [0.4] * 3}, policy="worst"),
+        scores_of({"a": [0.9, 0.6, 0.6], "b": [0.4] * 3}, policy="best"),
+    ])  # fmt: skip
+    row = compare(bounds, policies="expected").row(0, named=True)
+    assert row["p_tie_high"] == pytest.approx(np.exp(-2 * 0.3**2 / (0.8**2 + 2 * 0.2**2)))
+
+
+def test_cut_lists_are_open_unless_their_bounds_decide() -> None:
+    def found(lowest: float) -> dict[str, Any]:
+        parts = [scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds={"a": [None, 0.0], "b": [0.0] * 2})]
+        for policy, value in (("worst", lowest), ("best", 1.0)):
+            parts.append(scores_of({"a": [value, 0.8], "b": [0.4, 0.4]}, policy=policy))
+        first = (pl.col("model") == "a") & (pl.col("query") == "q00000")
+        return compare(pl.concat(parts).with_columns(truncated=first), policies="expected").row(0, named=True)
+
+    row = found(lowest=0.5)
+    assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (0.0, 0.0, "exact")
+    row = found(lowest=-0.1)
+    assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (None, None, "truncated")
+    assert (row["truncated_queries"], row["pooled"]) == (1, False)
+
+
+def test_equal_means_are_equal_whatever_the_rounding() -> None:
+    third = 1 / 3
+    values = {"a": [third, third, third, 0.1 + 0.2], "b": [1.0, 0.0, 0.0, 0.3]}
+    row = compare(scores_of(values, stds={"a": [0.1] * 4, "b": [0.0] * 4})).row(0, named=True)
+    assert (row["difference"], row["p_tie"], row["p_tie_high"]) == (0.0, None, None)
+    still = compare(scores_of(values)).row(0, named=True)
+    assert (still["difference"], still["p_equal"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("options", [{"relevant_from": 2}, {"distance_threshold": 0.0}])
+def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
+    rankings = tied_rankings(8, 1, items=9).with_columns(pl.col("relevance") * (1 + pl.col("item") % 2))
+    asked: dict[str, Any] = {"metrics": "ap", "cutoffs": 5}
+    scores = evaluate(rankings, policies="expected", **asked, **options)
+    compare(scores, rankings=rankings, **options)
+    with pytest.raises(KeyMismatchError, match=r"rankings: they are not those of the scores: ap@5 of model 'roug"):
+        compare(scores, rankings=rankings)
+    with pytest.raises(ParameterError, match="relevant_from: without rankings"):
+        compare(scores, relevant_from=2)
+
+
+def test_lists_that_are_too_long_for_anything_else_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walks, "MOST_STEPS", 40)
+    rankings = tied_rankings(20, 1, items=40)
+    scores = evaluate(rankings, metrics="ap", cutoffs=None, policies="expected")
+    drawn = compare(scores, rankings=rankings, seed=3).row(0, named=True)
+    monkeypatch.undo()
+    walked = compare(scores, rankings=rankings).row(0, named=True)
+    assert (drawn["p_tie_method"], walked["p_tie_method"]) == ("shuffles", "convolved")
+    assert max(drawn["p_tie_low"], walked["p_tie_low"]) <= min(drawn["p_tie_high"], walked["p_tie_high"])
+    assert walked["p_tie_high"] - walked["p_tie_low"] <= 0.01 < drawn["p_tie_high"] - drawn["p_tie_low"] < 0.15
+
+
+def test_a_metric_made_of_a_function_is_bounded_by_moments() -> None:
     rankings = tied_rankings(6, 3, items=6)
-    certain = rankings.filter(model="rough").with_columns(
-        pl.lit("certain").alias("model"), distance=1 - pl.col("relevance")
-    )
-    asked: dict[str, Any] = {"metrics": "ap", "cutoffs": None}
-    data = pl.concat([rankings, certain])
-    scores = evaluate(data, policies=("expected", "best", "worst"), **asked)
-    found = tie_distributions(scores, data, **asked)
-    assert set(found["model"]) == {"rough", "rougher"}
-    depends = scores.filter(pl.col("policy") == "expected", pl.col("std") > 0)
-    assert set(found.select("model", "query").unique().rows()) == set(depends.select("model", "query").rows())
-    many = tied_rankings(60, 0)
-    assert tie_distributions(evaluate(many, policies="expected", **asked), many, **asked).height == 0
-    naive = evaluate(data, policies="naive", **asked)
-    assert tie_distributions(naive, data, **asked).schema == found.schema
+    metric = NDCG(gain=np.sqrt)
+    scores = evaluate(rankings, metrics=metric, cutoffs=None, policies="expected")
+    assert compare(scores, rankings=rankings)["p_tie_method"].to_list() == ["normal"]
 
 
-def test_lists_without_distribution_leave_the_normal_one() -> None:
-    rankings = tied_rankings(6, 3, items=6)
-    asked: dict[str, Any] = {"metrics": "ap", "cutoffs": None}
-    scores = evaluate(rankings, policies="expected", **asked)
-    found = tie_distributions(scores, rankings, **asked)
-    for part in (found.filter(model="rough"), found.with_columns(cutoff=pl.lit(5, pl.Int64)), found[:0]):
-        assert compare(scores, distributions=part)["p_tie_method"].to_list() == ["normal"]
-    with pytest.raises(ColumnError, match="distributions: no column 'method'; expected what tie_distributions returns"):
-        compare(scores, distributions=found.drop("method"))
-
-
-def test_long_ties_are_drawn_and_long_sums_convolved() -> None:
-    rankings = tied_rankings(20, 5, items=40)
-    asked: dict[str, Any] = {"metrics": "ap", "cutoffs": (6, None)}
-    scores = evaluate(rankings, policies="expected", **asked)
-    found = tie_distributions(scores, rankings, **asked, seed=3)
-    rows = compare(scores, distributions=found)
-    assert dict(rows.select("cutoff", "p_tie_method").rows()) == {6: "convolved", None: "shuffles"}
-    draws = shuffled_means(rankings, **asked, shuffles=SHUFFLES, seed=8)
-    for row in rows.iter_rows(named=True):
-        own = draws.filter(pl.col("cutoff").eq_missing(pl.lit(row["cutoff"], pl.Int64)))
-        ahead = own.filter(model="rough")["value"].to_numpy() - own.filter(model="rougher")["value"].to_numpy()
-        assert within(float((ahead * np.sign(row["difference"]) < -1e-12).mean()), row["p_tie"], SHUFFLES)
-
-
-def test_normal_chance() -> None:
-    chance = normal_chance(np.array([0.1, -0.1, 0.1, 0.0, 0.1]), np.array([0.1, 0.1, 0.0, 0.1, np.nan]))
+def test_normal_chances() -> None:
+    chance = normal_chances(np.array([0.1, -0.1, 0.1, 0.0, 0.1]), np.array([0.1, 0.1, 0.0, 0.1, np.nan]))
     np.testing.assert_allclose(chance, [0.158655, 0.158655, 0.0, np.nan, np.nan], atol=1e-6)

@@ -8,20 +8,18 @@ import polars as pl
 import pytest
 
 from made_reports import ACCIDENT
-from retrieval_report import compare, evaluate, flips, summarise, tie_distributions
+from made_scores import scores_of
+from retrieval_report import compare, evaluate, flips, summarise
 from retrieval_report.report import report_contents
-from retrieval_report.report.verdict import pair_verdict
+from retrieval_report.report.verdict import pair_verdict, verdict
 
 ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2}
-COUNTED = "counted in random orders of the lists that have too many to try all"
 PLACE: dict[str, Any] = {"metric": "rr", "cutoff": 2}
 
 
 def found(rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best", "worst")) -> pl.DataFrame:
     scores = evaluate(rankings, policies=policies, **ASKED)
-    return flips(
-        summarise(scores), comparison=compare(scores, distributions=tie_distributions(scores, rankings, **ASKED))
-    )
+    return flips(summarise(scores), comparison=compare(scores, rankings=rankings))
 
 
 @pytest.mark.parametrize("names", [("coarse", "fine"), ("fine", "coarse")])
@@ -32,37 +30,63 @@ def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
     assert sentences[1] == (
         "In the order received coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order."
     )
-    assert sentences[2].startswith("This lead depends on tie order (naive scores name the other one). Random tie order")
+    assert sentences[2].startswith("The lead depends on tie order (naive scores name the other one). Random tie order")
 
 
-def test_scores_that_show_a_draw_do_not_name_the_other_one() -> None:
-    told = {"disagree": pl.lit("naive"), "verdict": pl.lit("depends on tie order")}
+def test_scores_that_show_a_draw_name_nobody() -> None:
+    told = {"disagree": pl.lit(""), "verdict": pl.lit("depends on tie order")}
     rows = found(ACCIDENT).with_columns(naive_a=0.5, naive_b=0.5, **told)
     _, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
-    assert any("(naive scores show them equal)" in sentence for sentence in sentences), sentences
+    assert not any("naive" in sentence or "order received" in sentence for sentence in sentences), sentences
 
 
 @pytest.mark.parametrize(
-    ("p_tie", "method", "told"),
+    ("p_tie", "low", "high", "method", "told"),
     [
-        (0.31234, "shuffles", f"probability about 0.31, {COUNTED}."),
-        (0.0012, "shuffles", f"probability below 0.01, {COUNTED}."),
-        (0.0, "shuffles", "None of the random orders drawn reverses it."),
-        (0.31234, "normal", "probability 0.3123."),
-        (0.00001, "normal", "probability below 0.0001."),
-        (0.0, "exact", "No order inside ties can reverse it."),
+        (0.31, 0.26, 0.37, "shuffles", "probability from 0.26 to 0.37 (some orders drawn)."),
+        (0.3123, 0.3101, 0.3144, "convolved", "probability 0.312 ± 0.003 (all orders of every list, bounded)."),
+        (0.0, 0.0, 0.0092, "shuffles", "probability below 0.010 (some orders drawn)."),
+        (1.96e-49, 0.0, 1e-5, "normal", "probability below 0.0001 (normal distribution, bounded)."),
+        (0.25, 0.25, 0.25, "exact", "probability 0.2500 (exact)."),
+        (None, 0.0, 0.41, "bounds", "probability from 0.00 to 0.41 (bounds alone)."),
+        (0.0, 0.0, 0.0, "exact", "No order inside ties can reverse it."),
     ],
 )
-def test_a_chance_is_told_as_surely_as_it_is_known(p_tie: float, method: str, told: str) -> None:
-    rows = found(ACCIDENT).with_columns(p_tie=pl.lit(p_tie), p_tie_method=pl.lit(method))
+def test_a_chance_is_told_as_surely_as_it_is_known(
+    p_tie: float | None, low: float, high: float, method: str, told: str
+) -> None:
+    chance = {"p_tie": p_tie, "p_tie_low": low, "p_tie_high": high, "p_tie_method": method}
+    rows = found(ACCIDENT).with_columns(pl.lit(value).alias(name) for name, value in chance.items())
     _, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
-    assert sentences[-1].endswith(told)
+    assert sentences[-1].endswith(told), sentences
 
 
-def test_a_lead_without_ties_is_undecided_or_safe() -> None:
+def test_cut_lists_and_a_pooled_r_are_said() -> None:
+    rows = found(ACCIDENT).with_columns(verdict=pl.lit("lists are cut"), pooled=pl.lit(True), disagree=pl.lit(""))
+    status, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
+    assert status == "lists are cut"
+    assert "Retrieve deeper" in sentences[-1]
+    assert sentences[-1].endswith("give judgements or n_relevant for the true R.")
+
+
+def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
+    values = {"a": [0.9, 0.3, 0.1, 0.2], "b": [0.6, None, None, None]}
+    both = pl.concat([scores_of(values, metric="rr", cutoff=2, policy=policy) for policy in ("expected", "naive")])
+    rows = flips(summarise(both), comparison=compare(both))
+    _, sentences = pair_verdict(rows, "a", "b", **PLACE)
+    assert sentences[0] == (
+        "a is ahead of b by 0.3000 in expected rr@2 on the queries that both have: 0.9000 against 0.6000."
+    )
+    assert sentences[1].startswith("The means of all queries that each has say otherwise, 0.6000 for b and 0.3750")
+    _, told = verdict(summarise(both), rows, **PLACE)
+    assert told[0] == "b has the highest expected rr@2: 0.6000, ahead of a (0.3750)."
+    assert told[1].startswith("But on the queries that both have a leads by 0.3000: 0.9000 against 0.6000; ")
+
+
+def test_a_lead_without_ties_is_significant_or_not() -> None:
     apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
     status, sentences = pair_verdict(found(apart), "coarse", "fine", **PLACE)
-    assert status == "undecided by sampling"
+    assert status == "not significant"
     assert sentences[1].endswith("(Holm p = 1.0000). No order inside ties can reverse it.")
     many = pl.concat([apart.with_columns(query=pl.lit(f"q{number}")) for number in range(12)])
     status, sentences = pair_verdict(found(many), "coarse", "fine", **PLACE)
@@ -74,8 +98,8 @@ def test_what_was_not_tested_is_not_called_safe() -> None:
     rows = [("x", "q1", "a", 1, 1), ("x", "q1", "b", 2, 0), ("y", "q2", "a", 1, 0), ("y", "q2", "b", 2, 1)]
     rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
     report = report_contents(rankings, metrics="rr@2", missing_query="skip")  # no query that both have
-    assert report.status == "safe from tie order"
-    assert "Whether the choice of queries does was not tested" in report.verdict[1]
+    assert report.status == "nothing to compare"
+    assert report.verdict[1] == "The two have no query in common, so this lead is none over the same queries."
     many = pl.concat([ACCIDENT.with_columns(query=pl.lit(f"q{number}"), distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
                       for number in range(12)])  # fmt: skip
     labels = many.select("query").unique().with_columns(label=pl.lit("all"), weight=1)

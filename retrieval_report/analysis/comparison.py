@@ -106,9 +106,10 @@ def compare(
         that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass Holm's correction.
     seed
         Of the sign patterns. The result does not depend on the order of the rows.
-    distributions
-        What :func:`tie_distributions` returns for these scores; ``p_tie`` is then computed from them where under 30
-        queries are tied, too few to trust the normal distribution.
+    rankings, judgements, queries, **options
+        What :func:`evaluate` was given, as frames. With them the lists themselves are asked what tie order can make
+        of them wherever mean, standard deviation and bounds leave ``p_tie`` open by more than 0.01. Frames or options
+        that give other scores are refused.
 
     Returns
     -------
@@ -128,13 +129,19 @@ def compare(
         ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie), ``queries`` (paired),
         ``unpaired`` (queries with a score for one of the two only);
         ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
-        without one), ``tied_queries`` (paired queries whose score depends on tie order);
-        ``p_tie`` (policy expected only: the probability that random tie order shows the pair in the other order;
-        null where the two are equal) and ``p_tie_method``: "exact" (all orders were looked at; 0 too where no query
-        is tied or the lowest mean of one reaches the highest of the other, for which best and worst must be in the
-        scores), "convolved" (all orders of each query, whose sums are too many: to some 0.0001), "shuffles" (some
-        queries have too many orders, of which 1000 were drawn) or "normal" (Φ(−\|difference\| / tie_std), from the
-        exact moments).
+        without one), ``tied_queries`` (paired queries whose score depends on tie order, or may);
+        ``p_tie`` (policy expected only: the probability that random tie order, drawn for each model and query on
+        its own, shows the pair strictly in the other order than the expected means; null where these are equal),
+        ``p_tie_low``, ``p_tie_high`` (bounds of it that hold; with ``rankings`` usually 0.01 apart or less),
+        ``p_equal`` (the probability that it shows equal means; null where that is not known) and ``p_tie_method``:
+        "exact" (all sums of all orders; 0 too where no query is tied or the lowest mean of one reaches the highest
+        of the other, for which best and worst must be in the scores), "convolved" (all orders of every list; their
+        sum lies between the bounds), "shuffles" (some list has too many orders, of which 1000 were drawn; Clopper's
+        and Pearson's bounds miss once in 10 000), "normal" (Φ(−\|difference\| / tie_std), within what Cantelli's,
+        Hoeffding's, Bennett's and Berry's and Esseen's inequalities allow), "bounds" (they alone are known: a
+        standard deviation is missing) or "truncated" (a list may be cut inside a tie: nothing is known);
+        ``truncated_queries`` (paired queries for which that is so), ``pooled`` (whether R of a paired query counts
+        only what some model retrieved).
 
     Raises
     ------
@@ -146,22 +153,22 @@ def compare(
     Two models, four queries; the coarse one ties both items of every query.
 
     >>> import polars as pl
-    >>> from retrieval_report import evaluate, tie_distributions
+    >>> from retrieval_report import evaluate
     >>> rankings = pl.DataFrame({
     ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
     ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
-    >>> scores = evaluate(rankings, metrics="rr", cutoffs=None, policies="expected")
+    >>> scores = evaluate(rankings, metrics="rr", cutoffs=None, policies=("expected", "best", "worst"))
     >>> comparison = compare(scores)
     >>> comparison.select("model_a", "model_b", "difference", "permutation_p", "wins", "losses").row(0)
     ('coarse', 'fine', -0.125, 0.625, 1, 3)
-    >>> comparison.select("tie_std", pl.col("p_tie").round(4), "p_tie_method").row(0)
-    (0.125, 0.1587, 'normal')
+    >>> chance = ["p_tie", "p_tie_low", "p_tie_high", "p_tie_method"]
+    >>> comparison.select("tie_std", pl.col(chance[:3]).round(4), "p_tie_method").row(0)
+    (0.125, 0.1587, 0.0, 0.4387, 'normal')
 
     The coarse model wins only if all four ties fall its way: 1 / 16. Four coins are far from normal.
 
-    >>> orders = tie_distributions(scores, rankings, metrics="rr", cutoffs=None)
-    >>> compare(scores, distributions=orders).select("p_tie", "p_tie_method").row(0)
-    (0.0625, 'exact')
+    >>> compare(scores, rankings=rankings).select(*chance, "p_equal").row(0)
+    (0.0625, 0.0625, 0.0625, 'exact', 0.25)
     """
     check_fraction("confidence", confidence)
     check_choice("adjust", adjust, TESTS)

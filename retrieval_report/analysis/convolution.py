@@ -97,7 +97,7 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
     sizes = np.cumsum([own[-1] for own in cells]) + 1
     if float(sizes @ np.array([own.size for own in cells])) > MOST_STEPS:
         return None
-    chance = np.ones(1)
+    chance: Floats = np.ones(1)
     for part, own in zip(parts, cells, strict=True):
         longer = np.zeros(chance.size + int(own[-1]))
         for cell, share in zip(own.tolist(), part.chance.tolist(), strict=True):
@@ -105,7 +105,8 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
         chance = longer
     base = sum(float(part.value[0]) for part in parts)
     possible = np.flatnonzero(chance)
-    return Spread(base + unit * possible, chance[possible])
+    value: Floats = base + unit * possible.astype(np.float64)
+    return Spread(value, chance[possible])
 
 
 def _unit(offsets: Floats, least: float) -> float | None:

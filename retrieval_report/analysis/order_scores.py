@@ -37,8 +37,9 @@ def order_scores(
 ) -> pl.DataFrame:
     """Tell which scores the tie order can give one list, and how probable each is.
 
-    Where at most 2000 orders differ in the relevances that the metric sees, all are scored and weighted by the share
-    of orders that they stand for; else so many orders are drawn, those of :func:`shuffled_means`.
+    Precision, recall, F1, hit rate and reciprocal rank have closed forms for ties of any size. Else, where at most 2000
+    orders differ in the relevances that the metric sees, all are scored and weighted by the share of orders that they
+    stand for; of more so many are drawn, those of :func:`shuffled_means`.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def order_scores(
     -------
     polars.DataFrame
         A row for every score (equal to 12 digits), rising: ``value``, ``probability``, ``method`` ("exact" or
-        "draws"), ``orders`` (told apart, or drawn). No rows where the query is left out or has no list.
+        "draws"), ``orders`` (told apart by the metric, or drawn). No rows where the query is left out or has no list.
 
     Examples
     --------

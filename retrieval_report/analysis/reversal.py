@@ -76,7 +76,7 @@ class Reversals:
 
     def covers(self, first: int, second: int) -> bool:
         """Whether every list of a pair that tie order moves is there with all its orders."""
-        paired = ~np.isnan(self.known.value[[first, second]]).any(axis=0)
+        paired = self._paired(first, second)
         found = (
             self.lists.get((row, int(query)))
             for row in (first, second)
@@ -86,7 +86,7 @@ class Reversals:
 
     def of(self, first: int, second: int, lead: float) -> Chance | None:
         """Bounds for one pair; ``lead`` is that of the first. None where nothing is known but moments."""
-        paired: Bools = ~np.isnan(self.known.value[[first, second]]).any(axis=0)
+        paired = self._paired(first, second)
         ahead, behind = (first, second) if lead >= 0 else (second, first)
         sides = self._side(ahead, paired), self._side(behind, paired)
         near = ROUNDING * max(float(self.known.value[row][paired].sum()) for row in (first, second))
@@ -95,6 +95,10 @@ class Reversals:
             return found
         drawn = self._from_draws(sides, near)
         return found if drawn is None else drawn if found is None else _narrowed(found, drawn)
+
+    def _paired(self, first: int, second: int) -> Bools:
+        paired: Bools = ~np.isnan(self.known.value[first]) & ~np.isnan(self.known.value[second])
+        return paired
 
     def _side(self, row: int, paired: Bools) -> _Side:
         parts, fixed, stray = [], 0.0, 0.0

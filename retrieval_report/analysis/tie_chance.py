@@ -136,8 +136,9 @@ def _level(first: Floats, second: Floats) -> Bools:
 
 
 def _apart(grid: Grid, place: int, pairs: Pairs) -> Floats:
-    """Whether no tie order reverses a pair: 1 where the lowest mean of one model reaches the highest of the other,
-    2 where it is above it.
+    """Whether no tie order reverses a pair.
+
+    1 where the lowest mean of one model reaches the highest of the other, 2 where it is above it.
     """
     metric, cutoff, _ = grid.places[place]
     result = np.zeros(pairs.first.size)

@@ -214,7 +214,7 @@ def _safety(pair: Row) -> str:
             f"and queries that both models have.{chance}"
         )
     else:
-        text = {EQUAL: "No tie order parts them."}.get(pair["verdict"], "There is nothing to compare.")
+        text = "The two have no query in common, so this lead is none over the same queries."
     return f"{text} {POOLED_SENTENCE}" if pair.get("pooled") else text
 
 
