@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.analysis.verdicts import chance_of
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
+from retrieval_report.analysis.verdicts import chance_of
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from retrieval_report.analysis import convolution
 from retrieval_report.analysis.convolution import Spread, characteristic, every_sum, likely_sums, merged, series_below
+from retrieval_report.analysis.inputs import Floats
 from retrieval_report.walks import walk_of_values
 
 
@@ -19,7 +20,9 @@ def made(sizes: list[int], seed: int, *, unit: float | None = None) -> list[Spre
     parts = []
     for size in sizes:
         share = random.random(size) ** 3
-        value = random.random(size) if unit is None else unit * random.integers(0, 12, size)
+        value: Floats = random.random(size)
+        if unit is not None:
+            value = unit * np.floor(12 * value)
         parts.append(merged(value, share / share.sum(), 1e-12))
     return parts
 

@@ -109,7 +109,7 @@ def test_thresholds_are_held_with_a_tolerance() -> None:
 
 def test_the_verdict_speaks_of_the_paired_queries() -> None:
     """b is ahead by the means of all, a by those of the queries that both have."""
-    values = {"a": [0.9, 0.3, 0.1, 0.2], "b": [0.6, None, None, None]}
+    values: dict[str, list[float | None]] = {"a": [0.9, 0.3, 0.1, 0.2], "b": [0.6, None, None, None]}
     both = pl.concat([scores_of(values), scores_of(values, policy="naive")])
     found = flips(summarise(both), comparison=compare(both)).row(0, named=True)
     assert (found["expected_a"], found["expected_b"]) == (pytest.approx(0.375), 0.6)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval_report.analysis.convolution import Spread, every_sum, merged
-from retrieval_report.analysis.inputs import Pairs
+from retrieval_report.analysis.inputs import Floats, Pairs
 from retrieval_report.analysis.tie_bounds import Ranges, tail_bounds
 
 PAIR = Pairs(np.array([0]), np.array([1]))
@@ -29,8 +31,8 @@ def made(queries: int, seed: int, heavy: float) -> list[list[Spread]]:
 
 
 def ranges_of(models: list[list[Spread]]) -> Ranges:
-    def table(of: object) -> np.ndarray:  # type: ignore[type-arg]
-        return np.array([[of(part) for part in parts] for parts in models])  # type: ignore[operator]
+    def table(of: Callable[[Spread], float]) -> Floats:
+        return np.array([[of(part) for part in parts] for parts in models])
 
     mean = table(lambda part: part.chance @ part.value)
     variance = table(lambda part: part.chance @ (part.value - part.chance @ part.value) ** 2)

@@ -70,7 +70,7 @@ def test_cut_lists_and_a_pooled_r_are_said() -> None:
 
 
 def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
-    values = {"a": [0.9, 0.3, 0.1, 0.2], "b": [0.6, None, None, None]}
+    values: dict[str, list[float | None]] = {"a": [0.9, 0.3, 0.1, 0.2], "b": [0.6, None, None, None]}
     both = pl.concat([scores_of(values, metric="rr", cutoff=2, policy=policy) for policy in ("expected", "naive")])
     rows = flips(summarise(both), comparison=compare(both))
     _, sentences = pair_verdict(rows, "a", "b", **PLACE)

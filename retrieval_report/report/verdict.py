@@ -214,7 +214,8 @@ def _safety(pair: Row) -> str:
             f"and queries that both models have.{chance}"
         )
     else:
-        text = "The two have no query in common, so this lead is none over the same queries."
+        nothing = "The two have no query in common, so this lead is none over the same queries."
+        text = "No tie order parts them." if pair["verdict"] == EQUAL else nothing
     return f"{text} {POOLED_SENTENCE}" if pair.get("pooled") else text
 
 
