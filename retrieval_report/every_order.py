@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -65,6 +65,7 @@ def score_orders(
     draws: int,
     *,
     walks: bool = False,
+    wanted: Collection[tuple[str, object]] | None = None,
 ) -> list[OrderScores]:
     """Score every list in each of its orders, or in so many drawn ones where it has too many.
 
@@ -73,7 +74,8 @@ def score_orders(
     metrics made of the same sums, may have a distribution in closed form.
 
     With ``walks`` lists come with their walks; those that have them are drawn in no case, and have no orders where
-    they have many.
+    they have many. ``wanted`` are the model and query of the lists asked for, default all: the others may be needed
+    to know what is relevant.
     """
     run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
     ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
@@ -81,6 +83,9 @@ def score_orders(
     layout = drawn_lists(ties, limit)
     need = _one_need(requests)
     kept = np.flatnonzero(~run.left_out()).tolist()
+    if wanted is not None:
+        names = run.prepared.names.select("model", "query")
+        kept = [number for number in kept if names.row(number) in wanted]
     columns = [(metric, cutoff) for metric, own in requests for cutoff in own]
     makers = [Walks(run, *column) for column in columns] if walks else []
     few = MOST_ORDERS if len(kept) <= FEW_LISTS else FEW_ORDERS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def made(queries: int, seed: int, heavy: float) -> list[list[Spread]]:
 
 
 def ranges_of(models: list[list[Spread]]) -> Ranges:
-    def table(of: Callable[[Spread], float]) -> Floats:
+    def table(of: Callable[[Spread], Any]) -> Floats:
         return np.array([[of(part) for part in parts] for parts in models])
 
     mean = table(lambda part: part.chance @ part.value)

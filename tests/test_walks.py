@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from retrieval_report import evaluate
 from retrieval_report import every_order as orders_of_lists
+from retrieval_report.analysis.convolution import Complex
 from retrieval_report.every_order import OrderScores, score_orders
 from retrieval_report.kernels.walks import multiply_characteristics, sampled_walks
 from retrieval_report.options import Options
@@ -79,7 +80,7 @@ def test_closed_forms_are_whole_distributions(metric: str, cutoff: int | None, o
         assert value.max() == pytest.approx(told["value_best"], abs=1e-12)
 
 
-def wave(walk: Walk, step: float, terms: int) -> np.ndarray:  # type: ignore[type-arg]
+def wave(walk: Walk, step: float, terms: int) -> Complex:
     product = np.ones(terms, np.complex128)
     multiply_characteristics(walk.steps, walk.last, step, product, terms)
     return product

@@ -59,13 +59,15 @@ def tie_orders(
     for requests in _alike(place for place, lists in wanted.items() if lists):
         asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
         lists = set().union(*(wanted[place] for place in asked))
-        own = pl.DataFrame(list(lists), schema={"model": pl.String, "query": frame.schema["query"]}, orient="row")
+        # All models' rows of these queries, which may tell what is relevant.
+        own = pl.DataFrame({"query": list({query for _, query in lists})}, schema={"query": frame.schema["query"]})
         parts = {
             name: None if part is None else part.join(own, on="query", how="semi") for name, part in others.items()
         }
         with told_once():
-            rows = frame.join(own, on=["model", "query"], how="semi", maintain_order="left")
-            scored = score_orders(rows, parts["judgements"], parts["queries"], requests, checked, draws, walks=True)
+            rows = frame.join(own, on="query", how="semi", maintain_order="left")
+            given_rows = rows, parts["judgements"], parts["queries"]
+            scored = score_orders(*given_rows, requests, checked, draws, walks=True, wanted=lists)
         for one in scored:
             for column, place in enumerate(asked):
                 if (one.model, one.query) in wanted[place]:

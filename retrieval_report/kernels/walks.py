@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import inlined, kernel
+from retrieval_report.kernels.compile import allocating, inlined, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.shuffling import mix
@@ -80,7 +80,7 @@ def _whole(terms: Terms, place: int, grade: int, items: int, before: float, goin
     return total, before, going
 
 
-@kernel
+@allocating
 def _tie_steps(
     steps: Steps, count: int, node: int, items: Integers, grades: Integers, slots: int, place: int,
     before: float, going: float, scale: float, terms: Terms,
@@ -127,7 +127,7 @@ def _tie_steps(
     return count, layer
 
 
-@kernel
+@allocating
 def _line(
     steps: Steps, count: int, node: int, q: int, lists: Lists, depth: int, terms: Terms, scale: float, hits: int
 ) -> tuple[int, int]:
@@ -168,7 +168,7 @@ def _line(
     return count, node
 
 
-@kernel
+@allocating
 def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, steps: Steps) -> tuple[int, int]:
     """Write the steps of a list's score: how many there are (−1: not enough room, or no such walk), and the last node.
 
@@ -218,7 +218,7 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
     return count, node
 
 
-@kernel
+@allocating
 def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
     """Mean and variance of what the walks add up to, and the least and the most."""
     chance, mean, square = np.zeros(last + 1), np.zeros(last + 1), np.zeros(last + 1)
@@ -233,7 +233,7 @@ def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
     return mean[last], max(square[last] - mean[last] ** 2, 0.0), least[last], most[last]
 
 
-@kernel
+@allocating
 def multiply_characteristics(steps: Steps, last: int, step: float, product: NDArray[np.complex128], terms: int) -> int:
     """Multiply the first entries of ``product`` by the characteristic function of a walk; entry n is at t = n·step.
 
