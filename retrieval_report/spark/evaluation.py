@@ -111,8 +111,7 @@ def evaluate(
             plan = "rows" if source.naive else choose_plan(source)
     if models:
         _try(grades, requests, checked, beside)
-    rows = with_counts(source, plan)
-    words = _words(decisions, requests, checked)
+    rows, words = with_counts(source, plan), _words(decisions, requests, checked)
     pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)
     score = partial(
         score_stream,
