@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
     from retrieval_report.search import Inputs, from_search
     from retrieval_report.stream import count_ties_to, evaluate_to
+    from retrieval_report.study import Study
     from retrieval_report.ties import tie_groups
     from retrieval_report.weights import WeighedGains, list_weights, weigh_gains
 
@@ -125,6 +126,7 @@ __all__ = [
     "Report",
     "RetrievalReportError",
     "RetrievalReportWarning",
+    "Study",
     "WeighedGains",
     "__version__",
     "audit",
@@ -268,6 +270,7 @@ _HOMES = {
     "read_rankings": "reading",
     "Inputs": "search",
     "from_search": "search",
+    "Study": "study",
     "tie_groups": "ties",
     "WeighedGains": "weights",
     "list_weights": "weights",

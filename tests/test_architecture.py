@@ -37,6 +37,7 @@ LAYERS = (
     {"analysis", "spark"},
     {"charts"},
     {"codes_files", "output", "report", "samples", "terminal"},
+    {"study"},
     {"__init__"},
     {"cli"},
     {"__main__"},

@@ -33,7 +33,7 @@ DIGITS = 4
 Row = dict[str, Any]
 Models = dict[str, dict[str, Row]]  # model → policy → row of the summary
 UNSAFE = (  # verdict, and how it is said of one pair and of several
-    (CUT, "hangs on what cut lists leave out", "hang on what cut lists leave out"),
+    (CUT, "depends on what the cut lists leave out", "depend on what the cut lists leave out"),
     (DEPENDS, "depends on tie order", "depend on tie order"),
     (NOT_SIGNIFICANT, "is not significant", "are not significant"),
 )
@@ -261,7 +261,7 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
         for name in ranked
         if _value(models[name], "naive") is not None
     }
-    if not errors:
+    if not errors or any(_is_cut(models[name]) for name in errors):  # there is no exact score to hold them to
         return []
     worst = max(errors, key=lambda name: (abs(errors[name]), name))
     if abs(errors[worst]) < 10**-DIGITS / 2:
@@ -286,11 +286,15 @@ def _range(winner: str, models: Models) -> list[str]:
     lowest, highest = (_value(models[winner], policy) for policy in ("worst", "best"))
     if lowest is None or highest is None or highest - lowest < 10**-DIGITS / 2:
         return []
-    text = (
-        f"Depending on the order inside ties, an evaluator could print anything from {_number(lowest)} to "
-        f"{_number(highest)} for {_name(winner)}."
-    )
-    return [text]
+    between = f"anything from {_number(lowest)} to {_number(highest)}"
+    if _is_cut(models[winner]):
+        return [f"Its lists are cut: a deeper retrieval could show {between} for {_name(winner)}."]
+    return [f"Depending on the order inside ties, an evaluator could print {between} for {_name(winner)}."]
+
+
+def _is_cut(policies: dict[str, Row]) -> bool:
+    """Whether some score behind a mean reaches into a tie that may be cut."""
+    return bool(policies["expected"].get("truncated_share"))
 
 
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
