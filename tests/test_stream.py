@@ -216,12 +216,13 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text
     judged = frame.select("query", "item", "relevance").unique(maintain_order=True)
     texts = pl.col("query", "item").cast(pl.String)
     rankings, judgements = (frame.with_columns(texts), judged) if text else (frame, judged.with_columns(texts))
-    agrees(tmp_path, rankings.lazy(), rankings, judgements=judgements, **FEW)
+    asked: dict[str, Any] = {**FEW, "truncated": "no"}
+    agrees(tmp_path, rankings.lazy(), rankings, judgements=judgements, **asked)
     odd = pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(pl.lit("007")).otherwise("item").alias("item")
     spoilt: dict[str, Any] = {"rankings": rankings.lazy(), "judgements": judgements}
     spoilt["rankings" if text else "judgements"] = spoilt["rankings" if text else "judgements"].with_columns(odd)
     with pytest.raises(KeyMismatchError, match=r"'007'.* is not spelt as a number is"):
-        evaluate_to(tmp_path / "bad.parquet", rows_per_part=60, **spoilt, **FEW)
+        evaluate_to(tmp_path / "bad.parquet", rows_per_part=60, **spoilt, **asked)
 
 
 ERRORS: list[tuple[type[Exception], str, dict[str, Any]]] = [

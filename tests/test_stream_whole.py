@@ -157,9 +157,9 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 BAD: list[tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = [
     ("no rows", lambda frame: frame.clear()),
-    ("another name", lambda frame: frame.rename({"distance": "Distance"}).with_columns(note=pl.lit(1))),
+    ("another name", lambda frame: frame.rename({"distance": "far"}).with_columns(note=pl.lit(1))),
     ("a column less", lambda frame: frame.drop("item")),
-    ("no relevance", lambda frame: frame.rename({"relevance": "grade"})),
+    ("no relevance", lambda frame: frame.rename({"relevance": "judged"})),
     ("text for numbers", lambda frame: frame.with_columns(pl.col("distance").cast(pl.String))),
     ("broken ids", lambda frame: frame.with_columns(query=pl.lit(0.5))),
     ("two orders", lambda frame: frame.with_columns(score=pl.col("distance"))),

@@ -11,6 +11,7 @@ from retrieval_report.charts.data import at_place, held, inline, joined, with_la
 from retrieval_report.charts.names import clean, place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.checking import check_choice
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["costs"]
 
@@ -23,7 +24,7 @@ def costs(
     table: object,
     *,
     metric: object,
-    cutoff: int | None,
+    cutoff: int | str | None = None,
     policy: str = "expected",
     cost: str | None = None,
     log: bool | None = None,
@@ -35,7 +36,7 @@ def costs(
     table
         What :func:`retrieval_report.cost_table` returns.
     metric, cutoff, policy
-        One that it has; cutoff None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     cost
         Which kind of cost; default: the first.
     log
@@ -66,10 +67,11 @@ def costs(
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
+    metric, cutoff = parse_measure(metric, cutoff)
     here = at_place(frame.filter(cost=cost), metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     rows = _prepared(here.filter(policy=policy))
-    where, what = place_name(str(metric), cutoff), clean(cost, 60)
+    where, what = place_name(metric, cutoff), clean(cost, 60)
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
     on_log = low > 0 and high > 20 * low if log is None else log and low > 0
     lines = [

@@ -12,6 +12,7 @@ from retrieval_report.charts.data import at_place, held, inline, joined, with_la
 from retrieval_report.charts.names import clean, place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.checking import check_choice
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["deciding_queries"]
 
@@ -21,7 +22,12 @@ NUMBERS = ("value_a", "value_b", "difference", "lowest", "highest", "tie_std", "
 
 
 def deciding_queries(
-    deciding: object, *, metric: object, cutoff: int | None, policy: str = "expected", most: int = 40
+    deciding: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    policy: str = "expected",
+    most: int = 40,
 ) -> ChartType:
     """Draw the queries that decide between two models, the largest differences first.
 
@@ -30,7 +36,7 @@ def deciding_queries(
     deciding
         What :func:`retrieval_report.deciding_queries` returns.
     metric, cutoff, policy
-        One that it has; cutoff None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     most
         How many queries to draw.
 
@@ -55,10 +61,11 @@ def deciding_queries(
     frame = held(deciding, DECIDING, "deciding", "deciding_queries")
     if frame is None:
         return empty_chart("no query has a score of both models")
+    metric, cutoff = parse_measure(metric, cutoff)
     here = at_place(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     rows = here.filter(policy=policy)
-    where = place_name(str(metric), cutoff)
+    where = place_name(metric, cutoff)
     one, other = rows["model_a"][0], rows["model_b"][0]
     lines = [
         f"bar: {where} of {quoted(one)} less that of {quoted(other)}; line: what tie order can make of it;",

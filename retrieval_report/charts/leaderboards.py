@@ -13,6 +13,7 @@ from retrieval_report.charts.data import at_place, held, inline, joined, with_la
 from retrieval_report.charts.names import place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.checking import check_choice
+from retrieval_report.parsing import parse_measure
 
 __all__ = ["leaderboard"]
 
@@ -21,7 +22,12 @@ NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
 
 
 def leaderboard(
-    board: object, *, metric: object, cutoff: int | None, policy: str = "expected", most: int = 60
+    board: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    policy: str = "expected",
+    most: int = 60,
 ) -> ChartType:
     """Draw models from the best on: score, interval, tie range, letters and ranks.
 
@@ -30,7 +36,7 @@ def leaderboard(
     board
         What :func:`retrieval_report.leaderboard` returns.
     metric, cutoff, policy
-        One that it has; cutoff None is the whole list.
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     most
         How many models to draw, from the top.
 
@@ -56,12 +62,13 @@ def leaderboard(
     frame = held(board, LEADERBOARD, "board", "leaderboard")
     if frame is None:
         return empty_chart("there are no models to rank")
+    metric, cutoff = parse_measure(metric, cutoff)
     here = at_place(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     rows = here.filter(pl.col("policy") == policy, pl.col("value").is_not_null())
     if not rows.height:
         return empty_chart("no query has a score of every model")
-    where = place_name(str(metric), cutoff)
+    where = place_name(metric, cutoff)
     drawn = with_labels(_prepared(rows.head(most)))
     lines = [
         "dot: score; thin line: confidence interval over queries; thick line: what tie order can give;",
