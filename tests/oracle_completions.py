@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from oracles import Grade, Ties, moments
+from oracles import Grade, Ties, count_relevant, parse, score
+
+Grades = tuple[Grade, ...]
+OWN_DEPTH = ("r_precision", "ap_at_r")  # they look at the first R positions, whatever the cutoff
 
 
 class Completion(NamedTuple):
     """A cut list as a deeper retrieval could have it, and the grades of all relevant items there are."""
 
-    ties: tuple[tuple[Grade, ...], ...]
-    judged: tuple[Grade, ...]
+    ties: tuple[Grades, ...]
+    judged: Grades
 
 
 def completions(
@@ -39,6 +44,45 @@ def completions(
                 yield Completion((*closed, tail) if tail else closed, shown + others)
 
 
+def beginnings(ties: Sequence[Grades], depth: int) -> set[Grades]:
+    """Every order of the ties that differs in the first so many positions, relevant grades behind them falling.
+
+    >>> sorted(beginnings([(1,), (0, 2, 1, 0)], 2))
+    [(1, 0, 2, 1), (1, 1, 2), (1, 2, 1)]
+    """
+    found: set[tuple[Grades, Grades]] = {((), ())}
+    for tie in ties:
+        found = {
+            (first + more, rest + left)
+            for first, rest in found
+            for more, left in _firsts(Counter(tie), depth - len(first))
+        }
+    return {first + tuple(sorted((grade for grade in rest if grade), reverse=True)) for first, rest in found}
+
+
+def _firsts(counts: Mapping[Grade, int], size: int) -> Iterator[tuple[Grades, Grades]]:
+    """Every sequence of so many of the grades, or of all of them, and the grades that are left."""
+    some = [grade for grade, count in counts.items() if count]
+    if size <= 0 or not some:
+        yield (), tuple(grade for grade in some for _ in range(counts[grade]))
+        return
+    for grade in some:
+        for first, left in _firsts({**counts, grade: counts[grade] - 1}, size - 1):
+            yield (grade, *first), left
+
+
+@lru_cache(maxsize=64)
+def _outcomes(
+    ties: tuple[Grades, ...], depth: int | None, within: bool, unseen: Grades, unknown: tuple[Grades, ...], zeros: int
+) -> set[tuple[Grades, Grades]]:
+    """Sequences that the completions allow, with all relevant grades; ``depth`` None: as many positions as R."""
+    return {
+        (sequence, whole.judged)
+        for whole in completions(ties, within=within, unseen=unseen, unknown=unknown, zeros=zeros)
+        for sequence in beginnings(whole.ties, count_relevant(whole.judged) if depth is None else depth)
+    }
+
+
 def completed_extremes(
     ties: Ties,
     text: str,
@@ -50,9 +94,14 @@ def completed_extremes(
     zeros: int = 3,
     **options: Any,
 ) -> tuple[Fraction, Fraction]:
-    """The least and the largest score over all completions and all their orders."""
+    """The least and the largest score at a cutoff, or at R, over all completions and all their orders.
+
+    Orders that agree in the positions the cutoff reaches score alike, so one of them is scored.
+    """
+    assert k is not None or parse(text)[0] in OWN_DEPTH, "a whole list has no depth"
+    tied, choices = tuple(map(tuple, ties)), tuple(map(tuple, unknown))
     found = [
-        moments(whole.ties, text, k, judged=whole.judged, **options)
-        for whole in completions(ties, within=within, unseen=unseen, unknown=unknown, zeros=zeros)
+        score(sequence, text, k, judged=judged, **options)
+        for sequence, judged in _outcomes(tied, k, within, tuple(unseen), choices, zeros)
     ]
-    return min(one.minimum for one in found), max(one.maximum for one in found)
+    return min(found), max(found)

@@ -7,13 +7,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle_completions import completed_extremes
-from oracles import Grade
+from oracle_completions import OWN_DEPTH, completed_extremes, completions
+from oracles import Grade, moments
 from retrieval_report import RetrievalReportWarning, evaluate
 
 METRICS = (
@@ -131,3 +132,109 @@ def test_of_unknown_r_bounds_hold_whatever_follows(case: tuple[list[list[int]], 
     unknown = [more for size in range(3) for more in itertools.combinations_with_replacement(seen or [1], size)]
     found = bounds(frame(ties), METRICS, cutoffs, truncated="within_tie" if within else "between_ties")
     check(found, ties, False, within=within, unknown=unknown)
+
+
+@settings(max_examples=10)
+@given(cut_lists((0, 1, 2)), st.lists(st.sampled_from(GRADES), max_size=1), st.sampled_from((*METRICS, BINARY)))
+def test_the_oracle_leaves_out_only_orders_that_score_alike(
+    case: tuple[list[list[int]], bool, list[int]], unseen: list[int], text: str
+) -> None:
+    ties, within, cutoffs = case
+    cutoff = None if text in OWN_DEPTH else cutoffs[0]
+    every = [
+        moments(whole.ties, text, cutoff, judged=whole.judged)
+        for whole in completions(ties[-2:], within=within, unseen=unseen, unknown=((),), zeros=1)
+    ]
+    extremes = min(one.minimum for one in every), max(one.maximum for one in every)
+    assert completed_extremes(ties[-2:], text, cutoff, within=within, unseen=unseen, zeros=1) == extremes
+
+
+# Cut a complete ranking anywhere -----------------------------------------------------------------------
+
+CUTOFFS = (1, 3, 5, 10, 17, None)
+KEYS = ["query", "metric", "cutoff"]
+
+
+def complete_rankings(generator: np.random.Generator, distances: int, largest: int) -> pl.DataFrame:
+    """Rankings of some queries over all items of a collection, with so many distances and grades."""
+    items, queries = int(generator.integers(20, 120)), 4
+    relevant = (generator.random((queries, items)) < 0.2) * generator.integers(1, largest + 1, (queries, items))
+    return pl.DataFrame(
+        {
+            "query": np.repeat([f"q{number}" for number in range(queries)], items),
+            "item": [f"i{number}" for number in range(items)] * queries,
+            "distance": generator.integers(0, distances, queries * items),
+            "relevance": relevant.ravel(),
+        }
+    ).sort("query", "distance", maintain_order=True)
+
+
+def cut(rankings: pl.DataFrame, depth: int, word: str) -> pl.DataFrame:
+    """The first so many items of every list, with all of the last tie unless it may be cut."""
+    if word == "within_tie":
+        return rankings.group_by("query", maintain_order=True).head(depth)
+    return rankings.filter(pl.col("distance") <= pl.col("distance").get(depth - 1).over("query"))
+
+
+def all_scores(rankings: pl.DataFrame, **options: Any) -> pl.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RetrievalReportWarning)  # seem cut; grades of the ideal unknown
+        return evaluate(
+            rankings, metrics=METRICS, cutoffs=CUTOFFS, policies=("naive", "expected", "worst", "best"), **options
+        )
+
+
+def check_bounds(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
+    """Every true value, whatever the order, lies within the bounds of the cut lists."""
+    bounds = found.pivot("policy", index=KEYS, values="value").select(*KEYS, "worst", "best")
+    together = truth.join(bounds, on=KEYS, nulls_equal=True)
+    assert together.height == truth.height
+    outside = together.filter((pl.col("value") < pl.col("worst") - 1e-12) | (pl.col("value") > pl.col("best") + 1e-12))
+    assert outside.is_empty(), f"{about}: {outside.row(0, named=True)}"
+
+
+def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
+    """Expected scores that are not marked are those of the whole ranking to the last bit; the others have no spread."""
+    same = found.join(truth, on=[*KEYS, "policy"], nulls_equal=True, suffix="_true").filter(policy="expected")
+    differs = same.filter(
+        ~pl.col("truncated"),
+        pl.col("value").ne_missing(pl.col("value_true")) | pl.col("std").ne_missing(pl.col("std_true")),
+    )
+    assert differs.is_empty(), f"{about}: {differs.row(0, named=True)}"
+    assert same.filter("truncated")["std"].is_null().all(), about
+
+
+@pytest.mark.parametrize("largest", [1, 3], ids=["binary", "graded"])
+@pytest.mark.parametrize("distances", [3, 5, 10, 40])
+def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(distances: int, largest: int) -> None:
+    generator = np.random.default_rng([distances, largest])
+    whole = complete_rankings(generator, distances, largest)
+    judged = whole.select("query", "item", "relevance")
+    relevant = whole.group_by("query").agg(n_relevant=(pl.col("relevance") > 0).sum())
+    truth = all_scores(whole, truncated="no")
+    longest = whole.height // 4
+    for depth in (1, *generator.integers(2, min(longest, 25), 2).tolist(), longest):
+        for word in ("within_tie", "between_ties"):
+            lists = cut(whole, depth, word)
+            everything = lists["relevance"].sum() == whole["relevance"].sum()
+            for known in ({"judgements": judged}, {"queries": relevant}):
+                if "queries" in known and set(lists["relevance"]) != set(whole["relevance"]):
+                    continue  # of items that follow, the grades are those seen
+                shown = lists.drop("relevance") if "judgements" in known else lists
+                for said in (word,) if everything else (word, "auto"):
+                    about = f"cut {word} at {depth}, {list(known)} known, {said} said"
+                    found = all_scores(shown, truncated=said, **known)
+                    check_bounds(truth, found, about)
+                    check_unmarked(truth, found, about)
+
+
+@pytest.mark.parametrize("distances", [3, 10])
+def test_of_r_unknown_too(distances: int) -> None:
+    whole = complete_rankings(np.random.default_rng(distances), distances, 1)
+    truth = all_scores(whole, truncated="no")
+    divided = pl.col("metric").str.contains(r"^(recall|f1|r_precision|ap_at_r|w?ap|ndcg)")  # by R, or by the ideal
+    for word in ("within_tie", "between_ties"):
+        found = all_scores(cut(whole, 12, word), truncated=word)
+        assert found["pooled"].all()
+        check_bounds(truth, found, word)
+        check_unmarked(truth.filter(~divided), found.filter(~divided), word)
