@@ -199,7 +199,8 @@ class Completions:
         assert isinstance(need, needs.Sum)
         gains = values_of(self.high, need)
         search = _Search.of(self, need, gains / self.high.unit(need), over_list)
-        own = Scorer(self.prepared, self.near, self.workers)
+        least = self._unknown(self.least, 0 * self.reach)  # of all grades; that of the list may be higher
+        own = self._scorer(self.prepared.ties, self.prepared.listed, least, self.near)
         result = np.where(own.asked > self.before[:, None], values, _best_of_ties(own, metric))
         for row in np.flatnonzero(open_ideal).tolist():
             for column, cutoff in enumerate(self.high.asked[row].tolist()):
