@@ -85,7 +85,7 @@ def check(found: dict[Any, Any], ties: list[list[int]], exactly: bool, **oracle:
             assert best == pytest.approx(float(high), abs=1e-12), about
 
 
-@settings(max_examples=60)
+@settings(max_examples=45)
 @given(cut_lists(), st.lists(st.sampled_from(GRADES), max_size=2))
 def test_with_judgements_bounds_are_the_extremes_over_all_completions(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int]
@@ -96,7 +96,7 @@ def test_with_judgements_bounds_are_the_extremes_over_all_completions(
     check(found, ties, True, within=within, unseen=unseen)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(cut_lists((0, 1)), st.integers(0, 2))
 def test_with_binary_relevance_and_n_relevant_they_are_too(
     case: tuple[list[list[int]], bool, list[int]], more: int
