@@ -58,12 +58,12 @@ def test_row_002_null_distance_as_not_retrieved(policy: str) -> None:
     frame = one_list([1.0, 1.0, None, None], [1, 1, 1, 0])
     found = evaluate(
         frame, metrics=["recall", "precision", "ap", "rr", "ndcg", "ndcg(ideal=list)"], cutoffs=2, policies=policy,
-        null_distance="not_retrieved", shuffles=3,
+        null_distance="not_retrieved", truncated="no", shuffles=3,
     )  # fmt: skip
     assert found["items"].unique().to_list() == [2]
     assert found["n_relevant"].unique().to_list() == [3]
     assert found["value"].to_list() == pytest.approx([2 / 3, 1, 2 / 3, 1, 1, 1], rel=1e-12)
-    deep = value(frame, "ndcg", None, null_distance="not_retrieved", policies=policy, shuffles=3)
+    deep = value(frame, "ndcg", None, null_distance="not_retrieved", truncated="no", policies=policy, shuffles=3)
     discounts = [1, 1 / math.log2(3), 0.5]
     assert deep == pytest.approx(sum(discounts[:2]) / sum(discounts), rel=1e-12)
 

@@ -91,7 +91,7 @@ def test_row_039_blanks_belong_to_ids(column: str) -> None:
     frame = rankings(**{column: ids, "relevance": [1, 0, 0, 0]})
     message = rf"'{column}': 2 ids are told apart only by what strip\(\) would remove, such as ' a' and 'a'"
     with pytest.warns(RetrievalReportWarning, match=message):
-        found = evaluate(frame, metrics="precision", cutoffs=None, policies="expected")
+        found = evaluate(frame, metrics="precision", cutoffs=None, policies="expected", truncated="no")
     assert found["query"].unique().sort().to_list() == (sorted(ids) if column == "query" else ["q1", "q2"])
     assert found["value"].sum() == (1.0 if column == "query" else 0.5)
 
@@ -117,7 +117,7 @@ def test_row_040_unicode_ids_are_compared_as_bytes(column: str) -> None:
     ids = ["e\u0301", "\u00e9", "\U0001f600", "q\u200b"]  # é of two characters and of one, emoji, zero width
     frame = rankings(**{column: ids})
     with pytest.warns(RetrievalReportWarning, match=rf"'{column}': 1 ids are told apart only by what Unicode NFC"):
-        found = evaluate(frame, metrics="recall", cutoffs=None)
+        found = evaluate(frame, metrics="recall", cutoffs=None, truncated="no")
     assert set(found["query"]) == (set(ids) if column == "query" else {"q1", "q2"})
 
 
@@ -127,7 +127,7 @@ def test_row_040_unicode_without_twins_is_not_warned_of() -> None:
     assert scores(frame, "rr") == [1.0, 0.5]  # U+00E9 stands before U+1F600
     judgements = pl.DataFrame({"query": ["\u00e9"], "item": ["e\u0301"], "relevance": [1]})
     bare = rankings(relevance=None, query=["\u00e9"] * 4, item=["\u00e9", "b", "c", "d"])
-    assert value(bare, "recall", judgements=judgements) == 0.0
+    assert value(bare, "recall", judgements=judgements, truncated="no") == 0.0
 
 
 def test_row_041_nul_in_an_id() -> None:
@@ -304,20 +304,21 @@ def test_row_048_queries_frame_that_lacks_a_query() -> None:
 
 def test_row_049_models_with_different_queries() -> None:
     frame = rankings(**TWO_MODELS, relevance=[1, 1, 1, 0])
-    found = evaluate(frame, metrics="precision", cutoffs=None, policies="expected")
+    asked: dict[str, Any] = {"metrics": "precision", "cutoffs": None, "policies": "expected", "truncated": "no"}
+    found = evaluate(frame, **asked)
     assert found.select("model", "query", "value", "items").rows() == [
         *(("a", "q1", 1.0, 1), ("a", "q2", 1.0, 1)),
         *(("b", "q1", 0.5, 2), ("b", "q2", 0.0, 0)),
     ]
     assert summarise(found).select("model", "value", "missing").rows() == [("a", 1.0, 0), ("b", 0.25, 1)]
     refused(frame, KeyMismatchError, "1 ", "'q2'", "'b'", missing_query="error")
-    skipped = summarise(evaluate(frame, metrics="precision", cutoffs=None, policies="expected", missing_query="skip"))
+    skipped = summarise(evaluate(frame, **asked, missing_query="skip"))
     assert skipped.select("model", "value", "queries", "missing").rows() == [("a", 1.0, 2, 0), ("b", 0.5, 1, 1)]
 
 
 def test_row_050_models_with_different_items() -> None:
     frame = rankings(model=["a", "b", "b", "b"], query=["q"] * 4, item=list("wxyz"), relevance=[1, 0, 0, 1])
-    found = evaluate(frame, metrics="precision", cutoffs=[1, None], policies="expected")
+    found = evaluate(frame, metrics="precision", cutoffs=[1, None], policies="expected", truncated="no")
     assert found.select("model", "items").unique().sort("model").rows() == [("a", 1), ("b", 3)]
     assert found["value"].to_list() == pytest.approx([1.0, 1.0, 0.0, 1 / 3])
 
@@ -327,7 +328,7 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
     frame = one_list([1, 1], [1, 0])
     found = evaluate(
         frame.drop("relevance"), judgements=judgements, metrics=["recall", "ndcg(gain=linear)"], cutoffs=1,
-        policies="expected",
+        policies="expected", truncated="no",
     )  # fmt: skip
     assert found["value"].to_list() == [0.25, 0.25]
     assert found.select("items", "n_relevant").row(0) == (2, 2)
@@ -336,12 +337,13 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
         [frame, pl.DataFrame({"query": "q", "item": "far", "distance": None, "relevance": 2})], how="vertical_relaxed"
     )
     same = evaluate(
-        told, metrics=["recall", "ndcg(gain=linear)"], cutoffs=1, policies="expected", null_distance="not_retrieved"
-    )
+        told, metrics=["recall", "ndcg(gain=linear)"], cutoffs=1, policies="expected", truncated="no",
+        null_distance="not_retrieved",
+    )  # fmt: skip
     assert_frame_equal(same, found)
     # And by the number of relevant items alone.
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [2]})
-    assert value(frame, "recall", 1, queries=queries) == 0.25
+    assert value(frame, "recall", 1, queries=queries, truncated="no") == 0.25
     # In the ideal of graded lists it has the lowest grade of its list, whatever the grades of other queries.
     graded = pl.DataFrame({"query": "q", "item": list("ab"), "distance": [1, 2], "relevance": [2, 3]})
     ideal = 3 + 2 / math.log2(3) + 2 / 2
@@ -377,7 +379,7 @@ def test_row_052_retrieved_item_without_judgement() -> None:
 
 def test_row_053_names_that_differ_by_case_only() -> None:
     frame = rankings(model=["ITQ", "itq", "Itq", "itq"], query=["q", "q", "q", "Q"], relevance=[1] * 4)
-    found = evaluate(frame, metrics="rr", cutoffs=None, policies="expected", missing_query="skip")
+    found = evaluate(frame, metrics="rr", cutoffs=None, policies="expected", truncated="no", missing_query="skip")
     assert found["model"].unique().sort().to_list() == ["ITQ", "Itq", "itq"]
     assert found["query"].unique().sort().to_list() == ["Q", "q"]
 

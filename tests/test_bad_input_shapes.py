@@ -206,7 +206,8 @@ def test_row_072_what_is_no_frame(frame: Any) -> None:
 
 def test_row_073_processes_that_are_spawned() -> None:
     frame = mixed(73)
-    wanted = evaluate(frame, metrics="ap", policies="expected")
+    asked: dict[str, Any] = {"metrics": "ap", "policies": "expected", "truncated": "no"}
+    wanted = evaluate(frame, **asked)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = pool.submit(evaluate, frame, metrics="ap", policies="expected").result(timeout=300)
+        found = pool.submit(evaluate, frame, **asked).result(timeout=300)
     assert_frame_equal(found, wanted, check_exact=True)

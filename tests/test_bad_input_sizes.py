@@ -93,7 +93,7 @@ def test_row_063_a_negative_count_does_not_hide_in_a_sum() -> None:
 def test_row_063_n_relevant_needs_no_memory(told: int) -> None:
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [told]})
     frame = one_list([1, 1], [1, 0])
-    found = scores(frame, ["recall", "ap(denominator=min)", "ndcg"], [1, 2], queries=queries)
+    found = scores(frame, ["recall", "ap(denominator=min)", "ndcg"], [1, 2], queries=queries, truncated="no")
     assert found == pytest.approx([0.5 / told, 1 / told, 0.5, 0.375, 0.5, 0.5], rel=1e-12, abs=0)
 
 
@@ -185,13 +185,14 @@ def test_row_067_far_down_a_long_list() -> None:
 
 def test_row_068_rows_in_another_order_chunks_and_engines() -> None:
     frame = mixed(68).with_row_index("row")
-    whole = evaluate(frame, metrics=TEXTS, policies=POLICIES, shuffles=2)
+    asked: dict[str, Any] = {"metrics": TEXTS, "policies": POLICIES, "shuffles": 2, "truncated": "no"}
+    whole = evaluate(frame, **asked)
     turned = frame.sample(fraction=1, shuffle=True, seed=1)
     chunks = pl.concat([turned[:7], turned[7:300], turned[300:]], rechunk=False)
     assert chunks.n_chunks() > 1
     streamed = turned.lazy().collect(engine="streaming")
     for other in (turned, chunks, turned.lazy(), streamed, frame[::-1]):
-        assert_frame_equal(evaluate(other, metrics=TEXTS, policies=POLICIES, shuffles=2), whole, check_exact=True)
+        assert_frame_equal(evaluate(other, **asked), whole, check_exact=True)
         assert_frame_equal(count_ties(other), count_ties(frame))
         assert_frame_equal(tie_groups(other), tie_groups(frame))
 
@@ -212,7 +213,7 @@ def test_row_068_row_numbers_that_are_missing(row: list[int | None]) -> None:
 def test_row_069_any_number_of_threads_gives_the_same_bytes() -> None:
     frame = mixed(69, 60_000).with_columns(query=pl.col("item") % 500)
     given: dict[str, Any] = {"metrics": TEXTS, "cutoffs": [1, 10, None], "policies": ("expected", "shuffled", "worst")}
-    given["shuffles"] = 2
+    given |= {"shuffles": 2, "truncated": "no"}
     one = evaluate(frame, threads=1, **given)
     for threads in (2, 5):
         assert_frame_equal(evaluate(frame, threads=threads, **given), one, check_exact=True)
@@ -224,7 +225,7 @@ def test_row_069_threads_of_polars_give_the_same_bytes() -> None:
         "g = np.random.default_rng(3); n = 400; query = g.integers(0, 9, n)\n"
         "frame = pl.DataFrame({'query': query, 'item': np.arange(n), 'distance': g.integers(0, 9, n), "
         "'relevance': g.integers(0, 3, n)})\n"
-        "found = evaluate(frame, shuffles=2, metrics=['ap', 'ndcg', 'rr'])\n"
+        "found = evaluate(frame, shuffles=2, truncated='no', metrics=['ap', 'ndcg', 'rr'])\n"
         "print(found.rows(), summarise(found).rows())"
     )
     printed = []

@@ -25,7 +25,8 @@ pytestmark = [
 ]
 
 BITS = (8, 16, 32)
-OWN_QUERIES: dict[str, Any] = {"missing_query": "skip"}  # every set, our model, has queries of its own
+# Every set, our model, has queries of its own, and lists of all its items.
+OWN_QUERIES: dict[str, Any] = {"missing_query": "skip", "truncated": "no"}
 POLICIES = ("naive", "best", "worst")  # in TALR: stable, optimistic, pessimistic
 
 

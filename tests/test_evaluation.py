@@ -217,6 +217,7 @@ def several_lists() -> pl.DataFrame:
 def test_the_same_bytes_in_any_row_order_chunking_laziness_and_number_of_threads() -> None:
     frame = several_lists()
     given: dict[str, Any] = {"metrics": TEXTS, "policies": ("expected", "shuffled", "best", "worst"), "shuffles": 3}
+    given["truncated"] = {"a": "no", "b": "between_ties", "c": "within_tie"}
     whole = evaluate(frame, threads=1, **given)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=3)
     parts = pl.concat([shuffled[:100], shuffled[100:]], rechunk=False)
@@ -227,10 +228,11 @@ def test_the_same_bytes_in_any_row_order_chunking_laziness_and_number_of_threads
 
 def test_one_query_alone_scores_as_among_others() -> None:
     frame = several_lists()
-    whole = evaluate(frame, metrics=TEXTS, policies=("expected", "shuffled"), shuffles=5)
+    given: dict[str, Any] = {"metrics": TEXTS, "policies": ("expected", "shuffled"), "shuffles": 5, "truncated": "no"}
+    whole = evaluate(frame, **given)
     alone = frame.filter(pl.col("query") == "q7")
     assert_frame_equal(
-        evaluate(alone, metrics=TEXTS, policies=("expected", "shuffled"), shuffles=5),
+        evaluate(alone, **given),
         whole.filter(pl.col("query") == "q7"),
         check_exact=True,
     )
@@ -325,7 +327,9 @@ def test_two_equal_models_score_equal_to_the_last_bit() -> None:
 def test_n_relevant_of_the_queries_frame() -> None:
     frame = pl.DataFrame(ranked([[1, 0], [1]]))
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [4]})
-    scores = evaluate(frame, queries=queries, metrics=["recall", "ndcg"], cutoffs=3, policies="expected")
+    scores = evaluate(
+        frame, queries=queries, metrics=["recall", "ndcg"], cutoffs=3, policies="expected", truncated="no"
+    )
     check(scores, [[1, 0], [1]], n_relevant=4, judged=[1, 0, 1, 1, 1])
 
 
