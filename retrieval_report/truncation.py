@@ -208,8 +208,11 @@ def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str
 
 
 def _ends_between_ties(own: Evidence) -> bool:
-    """Whether one position is in the last tie of every list, though they differ in length: cut behind its tie."""
-    return own.lists >= FEW_LISTS and own.shortest < own.longest and own.most_before < own.shortest
+    """Whether one position is in the last tie of every list, though they differ in length: cut behind its tie.
+
+    Where most lists have the greatest length, that is where they were cut, and the others had no more to show.
+    """
+    return own.lists >= FEW_LISTS and own.half < own.longest and own.most_before < own.shortest
 
 
 def warn_truncated(
