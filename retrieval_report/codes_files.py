@@ -184,7 +184,8 @@ def codes_command(
         named = f"'{query_path}'" + (f" and '{shards.current}'" if shards.current else "")
         raise type(error)(f"{error} (of {named})") from error
     relevant = _relevant(shards, known, options) if depth is not None and known["query_labels"] is not None else None
-    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=policies)
+    ends = "no" if depth is None else "between_ties"  # counts of the nearest hold all that tie with the last
+    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=policies, truncated=ends)
     summary = summarise(scores)
     radius = None if radii is None else evaluate_radius(counts, radii=radii, empty=empty)
     files = {} if folder is None else _files(folder, counts, scores, summary, radius, raw)

@@ -72,6 +72,14 @@ def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
     assert [path.name for path in result.files] == ["counts.parquet", "scores.csv", "summary.csv"]
 
 
+def test_counts_of_the_nearest_are_known_to_end_between_ties(folder: Path) -> None:
+    codes_command(folder / "queries.npz", items(folder), folder / "out", metrics="precision", cutoffs=(5, 60), depth=5)
+    scores = pl.read_csv(folder / "out/scores.csv")
+    reaching = scores.group_by("cutoff").agg(pl.col("truncated").unique()).sort("cutoff")
+    assert reaching.rows() == [(5, [False]), (60, [True])]
+    assert scores.filter(cutoff=60)["std"].is_null().all()
+
+
 def test_r_leaves_the_query_out_where_the_counts_do(folder: Path) -> None:
     ids = [f"i{n}" for n in range(90)]
     np.savez(folder / "all.npz", codes=ITEMS, labels=OTHER, ids=ids)
