@@ -350,7 +350,9 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
     for other in (graded, pl.concat([graded, graded.with_columns(query=pl.lit("r"), relevance=pl.lit(1, pl.Int64))])):
         told = other.select("query").unique().with_columns(n_relevant=pl.lit(3))
         with pytest.warns(RetrievalReportWarning, match="lists only some relevant items are there, first of query 'q'"):
-            scores = evaluate(other, queries=told, metrics="ndcg(gain=linear)", cutoffs=3, policies="expected")
+            scores = evaluate(
+                other, queries=told, metrics="ndcg(gain=linear)", cutoffs=3, policies="expected", truncated="no"
+            )
         assert scores.filter(query="q")["value"].item() == pytest.approx((2 + 3 / math.log2(3)) / ideal)
     # Without any of these recall is too high.
     assert value(frame, "recall", 1) == 0.5
