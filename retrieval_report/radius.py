@@ -102,7 +102,8 @@ def radius_scores(
     -------
     polars.DataFrame
         The columns of :func:`evaluate`; ``metric`` is ``precision(radius=2)`` and so on, ``cutoff`` null, ``policy``
-        ``expected``, ``std`` 0, ``items`` the items inside. A value is null where the query was skipped.
+        ``expected``, ``std`` 0, ``items`` the items inside, ``truncated`` and ``pooled`` false. A value is null where
+        the query was skipped.
 
     Examples
     --------
@@ -122,6 +123,7 @@ def radius_scores(
         pl.concat(frames)
         .sort(*KEYS, "place", "order")
         .with_columns(cutoff=pl.lit(None, pl.Int64), policy=pl.lit("expected"), std=pl.col("value") * 0.0)
+        .with_columns(truncated=False, pooled=False)  # counts reach the radius
     )
     return scores.select(list(SCORES))
 

@@ -131,7 +131,8 @@ def test_combinations_equal_a_plain_reading_of_the_options(seed: int) -> None:
     given = case(seed)
     if not given.rows:
         return
-    found = evaluate(given.frame(), metrics=METRICS, cutoffs=[1, 3, None], policies=POLICIES, **given.arguments())
+    options = given.arguments() | {"truncated": "no", "relevant_items": "own"}
+    found = evaluate(given.frame(), metrics=METRICS, cutoffs=[1, 3, None], policies=POLICIES, **options)
     told = {query for query, _ in given.truth} if given.judged else set()
     queries = {row["query"] for row in given.rows} | told
     models = {row["model"] for row in given.rows}
