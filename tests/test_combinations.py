@@ -45,7 +45,9 @@ class Case:
     def list_of(self, model: str, query: str) -> tuple[list[list[int]], list[int]]:
         """Grades tie by tie, and of all judged items."""
         ties: dict[int, list[int]] = {}
-        known = []
+        known: dict[str, int] = {}
+        if self.options["relevant_items"] == "pooled":
+            known = {row["item"]: row["relevance"] or 0 for row in self.rows if row["query"] == query and row["mask"]}
         for row in self.rows:
             if (row["model"], row["query"]) != (model, query) or not row["mask"]:
                 continue
@@ -54,15 +56,16 @@ class Case:
                 continue
             grade, distance = grade or 0, row["distance"]
             if distance is None:
-                known.append(grade)
+                known[row["item"]] = grade
                 continue
+            known.pop(row["item"], None)
             if distance > self.options.get("distance_threshold", math.inf):
                 grade = 0
             ties.setdefault(distance, []).append(grade)
         in_order = [ties[distance] for distance in sorted(ties)]
         if self.judged:
             return in_order, [grade for (other, _), grade in self.truth.items() if other == query]
-        return in_order, [*(grade for tie in in_order for grade in tie), *known]
+        return in_order, [*(grade for tie in in_order for grade in tie), *known.values()]
 
 
 def case(seed: int) -> Case:
@@ -97,6 +100,8 @@ def case(seed: int) -> Case:
         "null_distance": "not_retrieved",
         "unjudged": str(generator.choice(["non_relevant", "drop"])),
         "no_relevant": str(generator.choice(["zero", "skip", "one"])),
+        "relevant_items": "own" if seed % 2 or threshold else "pooled",
+        "truncated": "no",
     }
     if threshold:
         options["distance_threshold"] = int(generator.integers(0, 4))
@@ -131,8 +136,7 @@ def test_combinations_equal_a_plain_reading_of_the_options(seed: int) -> None:
     given = case(seed)
     if not given.rows:
         return
-    options = given.arguments() | {"truncated": "no", "relevant_items": "own"}
-    found = evaluate(given.frame(), metrics=METRICS, cutoffs=[1, 3, None], policies=POLICIES, **options)
+    found = evaluate(given.frame(), metrics=METRICS, cutoffs=[1, 3, None], policies=POLICIES, **given.arguments())
     told = {query for query, _ in given.truth} if given.judged else set()
     queries = {row["query"] for row in given.rows} | told
     models = {row["model"] for row in given.rows}
