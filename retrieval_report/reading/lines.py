@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -13,10 +14,12 @@ from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
+from retrieval_report.reading.values import warn_of_lost_digits
 
 __all__ = ["read_ndjson"]
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONGEST_INTEGER = 38  # digits; the parser knows integers of 128 bits
 
 
 def read_ndjson(source: Source, choose: Callable[[Sequence[str]], dict[str, str]]) -> pl.DataFrame:
@@ -29,25 +32,88 @@ def read_ndjson(source: Source, choose: Callable[[Sequence[str]], dict[str, str]
     Raises
     ------
     FileError
-        A line is no JSON object, or the bytes are not UTF-8.
+        A line is no JSON object, or names a column twice; or the bytes are not UTF-8.
     ColumnError
-        Ids are fractions, lists or objects.
+        Ids are fractions, truth values, lists or objects.
     DataError
-        A text holds half of a surrogate pair, which is no character.
+        A text holds half of a surrogate pair, which is no character; a number is too large.
     """
     content = source.read().removeprefix(BOM)
     _refuse_surrogates(content, source)
     try:
         frame = pl.read_ndjson(content, infer_schema_length=None)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileError(_explain(content, source, error)) from error
+        raise _explain(content, source, error) from error
     chosen = choose(frame.columns)
     frame = frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items())
+    _look_twice(content, frame, chosen, source)
     for name in frame.columns:
         dtype = frame.schema[name]
         if name in ID_COLUMNS and not (dtype.is_integer() or dtype in (pl.String, pl.Null)):
             raise ColumnError(f"{source.path}: column {chosen[name]!r}: ids are texts or integers, not {dtype}")
     return frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name in ID_COLUMNS)
+
+
+class _Object(list[tuple[str, Any]]):
+    """The pairs of a JSON object, repeated names too."""
+
+
+class _Token(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def _pairs(line: bytes | str) -> Any:
+    """A line as pairs of names and values; numbers stay as they are written."""
+    return json.loads(
+        line, object_pairs_hook=_Object, parse_int=_Token, parse_float=_Token, parse_constant=_refuse_constant
+    )
+
+
+def _look_twice(content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], source: Source) -> None:
+    """Look at the lines where the parser may have changed a value without a word.
+
+    It takes the first of two values of one name, makes text of everything in a column that has a text, and floats
+    of integers in a column that has a fraction. A pattern finds the lines where that can be, which are few.
+    """
+    lines = pl.scan_lines(content, name="text", row_index_name="line", row_index_offset=1, glob=False)
+    patterns = [r'"[^"]*\\[^"]*"\s*:']  # a name that is written with escapes
+    for ours, theirs in chosen.items():
+        name = rf'"{pl.escape_regex(theirs)}"\s*:'
+        patterns += [f"{name}.*{name}"]
+        if ours in ID_COLUMNS:
+            patterns += [rf"{name}\s*(?:[tf\[{{]|-0|-?\d+[.eE])"]
+        elif frame.schema[ours] == pl.Float64:
+            patterns += [rf"{name}\s*-?\d{{16,}}\s*[,}}]"]
+    told: set[str] = set()
+    suspects = lines.filter(pl.col("text").str.contains("|".join(patterns)))
+    for line, text in suspects.collect().iter_rows():
+        _check_line(f"{source.path}, line {line}", _pairs(text), frame.schema, chosen, told)
+
+
+def _check_line(
+    place: str, pairs: _Object, schema: Mapping[str, pl.DataType], chosen: Mapping[str, str], told: set[str]
+) -> None:
+    """Refuse names that stand there twice and ids that are neither texts nor integers; warn of lost digits, once."""
+    values = dict(pairs)
+    names = [name for name, _ in pairs]
+    for ours, theirs in chosen.items():
+        if names.count(theirs) > 1:
+            raise FileError(f"{place}: the name {theirs!r} stands there twice")
+        value = values.get(theirs)
+        if ours in ID_COLUMNS:
+            if value is not None and type(value) is not str and not re.fullmatch(r"0|-?[1-9]\d*", str(value)):
+                raise ColumnError(f"{place}: column {theirs!r}: ids are texts or integers, not {_shown(value)}")
+        elif schema[ours] == pl.Float64 and ours not in told and isinstance(value, _Token):
+            if warn_of_lost_digits(place, ours, value):
+                told.add(ours)
+
+
+def _shown(value: object) -> str:
+    """A JSON value in a message."""
+    kinds = {_Object: "an object", list: "a list", bool: str(value).lower()}
+    return kinds.get(type(value), str(value)[:80])
 
 
 def _refuse_surrogates(content: bytes, source: Source) -> None:
@@ -61,23 +127,38 @@ def _refuse_surrogates(content: bytes, source: Source) -> None:
             except UnicodeEncodeError as error:
                 half = error.object[error.start]
                 raise DataError(f"{source.path}, line {number}: {half!r} is half of a surrogate pair") from None
-            except ValueError:
+            except (ValueError, RecursionError):
                 return  # no JSON: the parser will say so
 
 
-def _explain(content: bytes, source: Source, error: Exception) -> str:
+def _explain(content: bytes, source: Source, error: Exception) -> FileError | DataError:
     """Name the first line that is at fault."""
     broken = undecodable(source)
     if broken:
-        return broken
+        return FileError(broken)
     for number, line in enumerate(content.split(b"\n"), start=1):
+        place = f"{source.path}, line {number}"
         try:
-            value = json.loads(line, parse_constant=_refuse_constant) if line.strip() else {}
+            value = _pairs(line) if line.strip() else _Object()
+        except RecursionError:
+            return FileError(f"{place}: lists or objects are nested too deep")
         except ValueError as reason:
-            return f"{source.path}, line {number}: no JSON: {reason}"
-        if not isinstance(value, dict):
-            return f"{source.path}, line {number}: expected a JSON object, got {type(value).__name__}"
-    return f"{source.path}: {str(error).strip().splitlines()[0][:200]}"
+            return FileError(f"{place}: no JSON: {reason}")
+        if not isinstance(value, _Object):
+            return FileError(f"{place}: expected a JSON object, got {_kind(value)}")
+        large = next((held for _, held in value if isinstance(held, _Token) and _too_large(held)), None)
+        if large is not None:
+            return DataError(f"{place}: {large[:80]!r} is too large for a number of 64 bits")
+    return FileError(f"{source.path}: {str(error).strip().splitlines()[0][:200]}")
+
+
+def _kind(value: object) -> str:
+    return "a number" if isinstance(value, _Token) else type(value).__name__
+
+
+def _too_large(number: str) -> bool:
+    whole = number.lstrip("-").isdecimal()
+    return len(number.lstrip("-")) > _LONGEST_INTEGER if whole else abs(float(number)) == float("inf")
 
 
 def _refuse_constant(name: str) -> None:

@@ -11,10 +11,11 @@ import polars as pl
 
 from retrieval_report.errors import DataError, RetrievalReportWarning
 
-__all__ = ["NULL_TEXTS", "TextTable", "parse_values"]
+__all__ = ["NULL_TEXTS", "TextTable", "parse_values", "warn_of_lost_digits"]
 
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
+_LONG_INTEGER = re.compile(r"^[+-]?\d{16,}$")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _NUMBERS = {
@@ -126,15 +127,22 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
 
 
 def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -> None:
-    """Warn where integers too long for a float stand in a column of floats: neighbours may merge."""
+    """Warn where integers too long for a float stand in a column of floats."""
     if not (floats.abs() >= 2.0**53).any():
         return
-    lost = text.str.contains(r"^[+-]?\d{16,}$") & (floats.abs() >= 2.0**53)
-    if lost.any():
-        row = int(lost.arg_true()[0])
+    lost = text.str.contains(_LONG_INTEGER.pattern) & (floats.abs() >= 2.0**53)
+    for row in lost.arg_true().head(1):
+        warn_of_lost_digits(f"{table.place}, line {table.line(row)}", text.name, text[row])
+
+
+def warn_of_lost_digits(place: str, column: str, number: str) -> bool:
+    """Warn, and say so, if a number is an integer too long for a float: neighbours may merge."""
+    lost = _LONG_INTEGER.match(number) is not None and abs(int(number)) >= 2**53
+    if lost:
         warnings.warn(
-            f"{table.place}, line {table.line(row)}: column {text.name!r}: {text[row]!r} does not fit "
+            f"{place}: column {column!r}: {number[:80]!r} does not fit "
             "a float64 exactly, so neighbouring values may become ties",
             RetrievalReportWarning,
             stacklevel=2,
         )
+    return lost
