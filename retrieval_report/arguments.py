@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_report.errors import ParameterError
 
-__all__ = ["check_whole", "is_missing", "is_number", "is_whole", "listed"]
+__all__ = ["check_whole", "is_missing", "is_number", "is_whole", "listed", "number_text"]
 
 
 def is_missing(value: object) -> bool:
@@ -44,6 +44,17 @@ def is_number(value: object) -> bool:
         return math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
+
+
+def number_text(value: float) -> str:
+    """A number in few characters that read back as the same number.
+
+    >>> number_text(3.0), number_text(0.95), number_text(0.99999999), number_text(1234567)
+    ('3', '0.95', '0.99999999', '1234567')
+    """
+    number = float(value)
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number).removesuffix(".0")
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from retrieval_report.arguments import number_text
 from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
 
-__all__ = ["check_agreement", "check_choice", "check_unique", "refuse", "warn_merging", "warn_unmatched"]
+__all__ = [
+    "check_agreement",
+    "check_choice",
+    "check_unique",
+    "did_you_mean",
+    "refuse",
+    "warn_merging",
+    "warn_unmatched",
+]
+
+LONGEST_WORD = 80  # letters that are compared with the choices
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
@@ -22,9 +33,21 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """
     if isinstance(value, str) and value in choices:
         return
-    close = difflib.get_close_matches(str(value), choices, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise ParameterError(f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}{hint}")
+    raise ParameterError(
+        f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(value, choices)}"
+    )
+
+
+def did_you_mean(value: object, choices: Iterable[str]) -> str:
+    """The end of a message on a word that is no choice: which choice is nearest, if one is near.
+
+    >>> did_you_mean("ngcd", ["ndcg", "rr"]), did_you_mean("bleu", ["ndcg", "rr"])
+    ("; did you mean 'ndcg'?", '')
+    """
+    word, known = str(value)[:LONGEST_WORD].lower(), list(choices)
+    letters = [choice for choice in known if sorted(choice.lower()) == sorted(word)]  # in another order
+    close = letters or difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
@@ -72,7 +95,7 @@ def check_agreement(frame: pl.DataFrame) -> None:
         query, item, _ = twice.row(0)
         same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(["relevance"], maintain_order=True)
         words = ", ".join(
-            f"{value:g} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
+            f"{number_text(value)} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
         )
         raise DataError(
             f"column 'relevance': models disagree about {told.height - told.select('query', 'item').n_unique()} items, "

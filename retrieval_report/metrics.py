@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report import needs
-from retrieval_report.arguments import is_number
+from retrieval_report.arguments import is_number, number_text
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 
@@ -362,11 +362,13 @@ class RBP(Metric):
         if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):
             raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0 and finite")
         object.__setattr__(self, "p", float(self.p))  # NumPy's Float32 0.8 equals 0.8 and is another number
+        if self.max_grade is not None:
+            object.__setattr__(self, "max_grade", float(self.max_grade))  # as it is computed with, and reads back
 
     @property
     def need(self) -> needs.Need:
-        values = needs.Relevant() if self.max_grade is None else needs.Scaled(float(self.max_grade))
-        return needs.Sum(values, needs.Geometric(float(self.p)))
+        values = needs.Relevant() if self.max_grade is None else needs.Scaled(self.max_grade)
+        return needs.Sum(values, needs.Geometric(self.p))
 
 
 @dataclass(frozen=True)
@@ -383,13 +385,14 @@ class ERR(Metric):
     def __post_init__(self) -> None:
         if not is_number(self.max_grade) or not 0 < self.max_grade <= 1023:
             raise ParameterError(f"err max_grade: {self.max_grade!r} is not between 0 and 1023")
+        object.__setattr__(self, "max_grade", float(self.max_grade))
 
     @property
     def need(self) -> needs.Need:
-        return needs.Stops(float(self.max_grade))
+        return needs.Stops(self.max_grade)
 
 
 def _show(value: object) -> str:
     if isinstance(value, tuple):
-        return ";".join(f"{grade:g}:{gain:g}" for grade, gain in value)
-    return f"{value:g}" if isinstance(value, float | np.floating) else getattr(value, "__name__", str(value))
+        return ";".join(f"{number_text(grade)}:{number_text(gain)}" for grade, gain in value)
+    return number_text(value) if is_number(value) else getattr(value, "__name__", str(value))  # type: ignore[arg-type]

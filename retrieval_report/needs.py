@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.arguments import number_text
 from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
 from retrieval_report.kernels import tables
 
@@ -84,7 +85,9 @@ class Gain:
         """Value of each grade; an error unless they are finite, at least 0 and do not fall."""
         if self.rule == "exp2":
             if grades.size and grades[-1] > 1023:
-                raise DataError(f"gain 'exp2': 2^{grades[-1]:g} is not finite; use gain='linear' or smaller grades")
+                raise DataError(
+                    f"gain 'exp2': 2^{number_text(grades[-1])} is not finite; use gain='linear' or smaller grades"
+                )
             return exponential(grades)
         if self.rule == "linear":
             return grades.copy()
@@ -101,7 +104,9 @@ class Gain:
         table = dict(self.rule)
         unknown = [float(grade) for grade in grades if float(grade) not in table]
         if unknown:
-            raise ParameterError(f"gain: the table has no entry for grade {unknown[0]:g}; it has {sorted(table)}")
+            raise ParameterError(
+                f"gain: the table has no entry for grade {number_text(unknown[0])}; it has {sorted(table)}"
+            )
         return np.array([table[float(grade)] for grade in grades], dtype=np.float64)
 
     def _call(self, grades: Floats) -> Floats:
@@ -300,11 +305,11 @@ def check_largest(metric: str, grades: Floats, largest: float) -> None:
     """Raise if a grade exceeds the largest one the metric was told of."""
     if grades.size and grades[-1] > largest:
         raise ParameterError(
-            f"{metric}: the data have grade {grades[-1]:g}, above max_grade={largest:g}; "
-            f"ask for {metric}(max_grade={grades[-1]:g})"
+            f"{metric}: the data have grade {number_text(grades[-1])}, above max_grade={number_text(largest)}; "
+            f"ask for {metric}(max_grade={number_text(grades[-1])})"
         )
 
 
 def _some(values: Floats) -> str:
-    shown = ", ".join(f"{value:g}" for value in values[:6])
+    shown = ", ".join(map(number_text, values[:6]))
     return f"[{shown}{', …' if values.size > 6 else ''}]"

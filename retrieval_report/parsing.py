@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from contextlib import suppress
@@ -10,6 +9,7 @@ from typing import Any
 
 from retrieval_report import metrics as catalogue
 from retrieval_report.arguments import is_missing, is_whole, listed
+from retrieval_report.checking import did_you_mean
 from retrieval_report.errors import ParameterError
 from retrieval_report.metrics import Metric
 
@@ -90,13 +90,20 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
         raise ParameterError(f"metrics: {metric!r} is no metric; for several cutoffs write ndcg@1, ndcg@5, or cutoffs=")
     name = ALIASES.get(name.lower(), name.lower())
     if name not in CATALOGUE:
-        close = difflib.get_close_matches(name, [*CATALOGUE, *ALIASES], n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
+        hint = did_you_mean(name, [*CATALOGUE, *ALIASES]) or "."
         raise ParameterError(f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}")
     record = CATALOGUE[name](**_parse_arguments(name, arguments or ""))
     if cutoff is None:
         return record, None
-    return record, parse_cutoffs(int(cutoff) if cutoff.isdecimal() else cutoff)
+    return record, parse_cutoffs(_whole(cutoff))
+
+
+def _whole(text: str) -> int | str:
+    """A whole number as a number; what is none stays text, to be refused, and so do more digits than Python reads."""
+    try:
+        return int(text) if text.isdecimal() else text
+    except ValueError:
+        return text
 
 
 def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | None]:
@@ -118,7 +125,7 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
     given: Any = None if whole else cutoff
     if not at:
         return name.strip(), given
-    wanted = parse_cutoffs(int(own) if own.strip().isdecimal() else own.strip())[0]
+    wanted = parse_cutoffs(_whole(own.strip()))[0]
     if given is not None and given != wanted:
         raise ParameterError(f"cutoff: {cutoff!r} is given beside {metric!r}")
     return name.strip(), wanted
@@ -170,7 +177,10 @@ def split_metrics(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += sign
-    return [part.strip() for part in parts if part.strip()]
+    names = [part.strip() for part in parts]
+    if "" in names[:-1] and any(names):  # one comma at the end does no harm
+        raise ParameterError(f"metrics: {text!r} has a comma too many")
+    return [name for name in names if name]
 
 
 def parse_metrics(metrics: object, cutoffs: object) -> Requests:

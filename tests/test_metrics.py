@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from retrieval_report import AP, DCG, ERR, NDCG, RBP, Precision, evaluate
 from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
@@ -44,6 +46,34 @@ def test_text_form_round_trips(record: Any) -> None:
     assert parse_metric(str(record)) == (record, None)
 
 
+@given(
+    p=st.floats(0, 1, exclude_min=True, exclude_max=True),
+    top=st.none() | st.floats(0, 1e300, exclude_min=True) | st.integers(1, 10**30),
+    grade=st.floats(0, 1023, exclude_min=True),
+    table=st.dictionaries(st.floats(0, 1e300), st.floats(0, 1e300), min_size=1),
+)
+def test_text_form_round_trips_with_every_digit(
+    p: float, top: float | None, grade: float, table: dict[float, float]
+) -> None:
+    for record in (RBP(p=p, max_grade=top), ERR(max_grade=grade), DCG(gain=table), NDCG(gain=table)):
+        assert parse_metric(str(record)) == (record, None)
+
+
+def test_text_form_keeps_what_tells_two_metrics_apart() -> None:
+    assert str(RBP(p=0.99999999)) == "rbp(p=0.99999999)"
+    assert str(RBP(p=np.float32(0.9))) == "rbp(p=0.8999999761581421)"  # type: ignore[arg-type]
+    assert str(ERR(max_grade=np.float32(4.1))) == "err(max_grade=4.099999904632568)"  # type: ignore[arg-type]
+    assert str(DCG(gain={1234567: 1, 1234568: 2})) == "dcg(gain=1234567:1;1234568:2)"
+    close = parse_metrics(["rbp(p=0.9000001)", "rbp(p=0.9000002)"], 1)
+    assert len({str(metric) for metric, _ in close}) == 2
+
+
+def test_messages_name_grades_with_every_digit() -> None:
+    frame = FRAME.with_columns(relevance=pl.Series([0, 1, 1234567]))
+    with pytest.raises(ParameterError, match=re.escape("ask for rbp(max_grade=1234567)")):
+        run("rbp(max_grade=1)", frame)
+
+
 @pytest.mark.parametrize(
     ("alias", "name"), [("map@5", "ap"), ("mrr@5", "rr"), ("success@5", "hit_rate"), ("P@5", "precision")]
 )
@@ -59,6 +89,9 @@ def test_names_of_others(alias: str, name: str) -> None:
         ("recall(x=1)", "recall has no parameter 'x'; it takes none"),
         ("ap@0", "cutoffs: 0 is not"),
         ("ap@ten", "cutoffs: 'ten' is not"),
+        ("ap@1_0", "cutoffs: '1_0' is not"),
+        (f"ap@{'1' * 5000}", "is not a whole number from 1 on"),
+        ("ngcd", "did you mean 'ndcg'"),
         ("ap(denominator)", "ap(denominator): the parameter 'denominator' has no value; write denominator="),
         (AP, "name(parameter=value)@10; AP() makes a metric of the class"),
         ("ap@@2", "not of the form"),
@@ -83,6 +116,9 @@ def test_metrics_must_be_some_and_told_apart() -> None:
     with pytest.raises(ParameterError, match="two different metrics are both called"):
         parse_metrics([DCG(gain=lambda g: g), DCG(gain=lambda g: 2 * g)], 10)
     assert parse_metrics(["ap@1", "ap@2", "map"], [2, None]) == [(AP(), (1, 2, None))]
+    for text in ("ap,,rr", "ap,,", ",ap(denominator=k)"):
+        with pytest.raises(ParameterError, match="has a comma too many"):
+            split_metrics(text)
     assert split_metrics("ap, ndcg(gain=linear,ideal=list)@10 ,rr") == ["ap", "ndcg(gain=linear,ideal=list)@10", "rr"]
 
 

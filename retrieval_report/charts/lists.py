@@ -6,6 +6,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
+from retrieval_report.arguments import number_text
 from retrieval_report.charts.data import inline
 from retrieval_report.charts.names import clean, quoted
 from retrieval_report.charts.theme import AMBER, BLUE, GREEN, GREY, SKY, VERMILLION, empty_chart, finish, layered
@@ -132,8 +133,10 @@ def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
         for place, grade in enumerate(grades, start=-1 if grades[0] == 0 else 0)
     ]
     legend = alt.Legend(title="relevance", orient="bottom", symbolStrokeWidth=1)
-    rows = rows.with_columns(grade=pl.col("relevance").map_elements(lambda grade: f"{grade:g}", return_dtype=pl.String))
-    fill = alt.Fill("grade:N", scale=alt.Scale(domain=[f"{grade:g}" for grade in grades], range=colours), legend=legend)
+    rows = rows.with_columns(grade=pl.col("relevance").map_elements(number_text, return_dtype=pl.String))
+    fill = alt.Fill(
+        "grade:N", scale=alt.Scale(domain=[number_text(grade) for grade in grades], range=colours), legend=legend
+    )
     size = 34 if rows.height <= 120 else 14
     tooltip = [
         alt.Tooltip("item:N"),

@@ -30,7 +30,10 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    parts = [part.strip() for part in text.split(",")]
+    if "" in parts[:-1] and any(parts):  # one at the end does no harm
+        raise click.BadParameter(f"'{text}' has a comma too many")
+    return [part for part in parts if part]
 
 
 def _names(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:

@@ -105,9 +105,13 @@ def _check_line(
         if ours in ID_COLUMNS:
             if value is not None and type(value) is not str and not re.fullmatch(r"0|-?[1-9]\d*", str(value)):
                 raise ColumnError(f"{place}: column {theirs!r}: ids are texts or integers, not {_shown(value)}")
-        elif schema[ours] == pl.Float64 and ours not in told and isinstance(value, _Token):
-            if warn_of_lost_digits(place, ours, value):
-                told.add(ours)
+        elif (
+            schema[ours] == pl.Float64
+            and ours not in told
+            and isinstance(value, _Token)
+            and warn_of_lost_digits(place, ours, value)
+        ):
+            told.add(ours)
 
 
 def _shown(value: object) -> str:
