@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import polars as pl
 
 from retrieval_report.errors import OutputError
+from retrieval_report.scratch import decide, finish, temporary_folder, temporary_name, tidy
 
 __all__ = ["check_writable_folder", "csv_bytes", "write_bytes", "write_files", "write_text"]
 
@@ -50,7 +52,8 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
 def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     """Return the folder as a path if files can be written to it; to be called before a long computation.
 
-    A folder that does not exist yet is fine when its parent exists and can be written to; it is made later.
+    A folder that does not exist yet is fine when its parent exists and can be written to; it is made later. What
+    interrupted writers left in the folder is finished or removed.
 
     Raises
     ------
@@ -59,10 +62,14 @@ def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     """
     path = Path(folder)
     try:
+        tidy(path)
         # Asking for permission bits misses read-only mounts and full quotas; trying does not.
-        probe = path / _temporary_name() if path.is_dir() else path
-        probe.mkdir()
-        probe.rmdir()
+        probe = path / temporary_name(secrets.token_hex(8)) if path.is_dir() else path
+        try:
+            probe.mkdir()
+        finally:
+            with suppress(OSError, ValueError):
+                probe.rmdir()
     except (OSError, ValueError) as error:
         raise _output_error(path, error) from error
     return path
@@ -78,48 +85,79 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     write_files({Path(path): data})
 
 
-def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write several files that belong together, each whole or not at all.
+def write_files(contents: Mapping[Path, bytes | Path]) -> None:
+    """Write files that belong together, all of a folder or none.
 
-    All contents reach the disk under temporary names (``.retrieval-report-….tmp``) in their target's folder
-    before the first target is replaced. Until then any error, a full disk or an interrupt leaves the old
-    files as they were and removes the temporary ones. Missing folders are made.
+    All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) in their target's folder before
+    the first target is replaced. Until then any error, a full disk or an interrupt leaves the old files as they were
+    and removes the temporary ones. From then on the new files stand: where the process is killed between two of
+    them, the next one that writes to the folder (or loads a report from it) replaces the rest. Missing folders are
+    made.
+
+    Parameters
+    ----------
+    contents
+        Per target its bytes, or a finished file on the same file system, which is moved there.
 
     Raises
     ------
     OutputError
         A file cannot be written; the message holds its path.
     """
-    temporary: dict[Path, Path] = {}
     path = Path()
+    with ExitStack() as stack:
+        places: dict[Path, Path] = {}
+        try:
+            for path in contents:
+                if path.is_dir():
+                    raise IsADirectoryError(None, "is a folder", str(path))
+                if path.parent not in places:
+                    stack.enter_context(_made(path.parent))
+                    places[path.parent] = stack.enter_context(temporary_folder(path.parent))
+            for path, data in contents.items():
+                _to_disk(places[path.parent] / path.name, data)
+            for folder, place in places.items():
+                decide(place, [path.name for path in contents if path.parent == folder])
+            _replace_all(places)
+        except (OSError, ValueError) as error:
+            raise _output_error(path, error) from error
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """A folder that is made if need be; it is gone again where nothing gets into it."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        for path, data in contents.items():
-            _make_folder(path)
-            temporary[path] = path.parent / _temporary_name()
-            _write_to_disk(temporary[path], data)
-        for path in contents:
-            os.replace(temporary[path], path)  # noqa: PTH105 - Path.replace hides that this is the atomic step
-            del temporary[path]
-        for folder in {path.parent for path in contents}:
-            _sync_folder(folder)
-    except (OSError, ValueError) as error:
-        raise _output_error(path, error) from error
-    finally:
-        for leftover in temporary.values():
-            leftover.unlink(missing_ok=True)
+        yield
+    except BaseException:
+        for place in missing:
+            with suppress(OSError):  # it holds something
+                place.rmdir()
+        raise
 
 
-def _temporary_name() -> str:
-    return f".retrieval-report-{secrets.token_hex(8)}.tmp"
+def _replace_all(places: Mapping[Path, Path]) -> None:
+    """Replace the targets in all folders; an interrupt comes after the last of them."""
+    try:
+        _finish_all(places)
+    except OSError:
+        raise
+    except BaseException:
+        _finish_all(places)
+        raise
 
 
-def _make_folder(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(None, "is a folder", str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _finish_all(places: Mapping[Path, Path]) -> None:
+    for folder, place in places.items():
+        finish(place)
+        _sync_folder(folder)
 
 
-def _write_to_disk(path: Path, data: bytes) -> None:
+def _to_disk(path: Path, data: bytes | Path) -> None:
+    if isinstance(data, Path):
+        data.replace(path)
+        return
     # Mode "x" refuses an existing name, and unlike tempfile it leaves the permissions to the user's umask.
     with path.open("xb") as file:
         file.write(data)

@@ -16,7 +16,7 @@ PACKAGE = "retrieval_report"
 
 # From the ground up; a module imports from its own layer or from those before it.
 LAYERS = (
-    {"arguments", "checking", "errors", "schema", "truncation"},
+    {"arguments", "checking", "errors", "schema", "scratch", "truncation"},
     {
         *("arrays", "beyond", "closed_orders", "codes", "joining", "kernels", "layout"),
         *("needs", "neighbours", "options", "radius", "reading", "search", "ties"),

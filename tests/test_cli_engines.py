@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +17,7 @@ from polars.testing import assert_frame_equal
 import retrieval_report
 from retrieval_report.analysis import summary
 from retrieval_report.cli import cli
+from retrieval_report.output import check_writable_folder
 from retrieval_report.stream import scores as stream_scores
 from retrieval_report.stream import work
 
@@ -65,11 +70,60 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path, file: Path) -> None
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_no_rows(tmp_path: Path) -> None:
-    rankings().clear().write_parquet(tmp_path / "rankings.parquet")
-    disk = run("evaluate", tmp_path / "rankings.parquet", "--engine", "disk", "--out", tmp_path / "out")
-    assert disk.exit_code == 0, disk.output
-    assert pl.read_csv(tmp_path / "out/summary.csv").is_empty()
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_no_rows(tmp_path: Path, engine: str) -> None:
+    file = tmp_path / "rankings.parquet"
+    rankings().clear().write_parquet(file)
+    result = run("evaluate", file, "--engine", engine, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: {file}: no rows\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+KILLED = """
+import os, signal, sys
+from retrieval_report import scratch
+from retrieval_report.analysis import summary
+from retrieval_report.cli import cli
+
+when, *arguments = sys.argv[1:]
+kill = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+replace, calls = os.replace, []
+
+def second(source, target):
+    calls.append(os.path.basename(os.path.dirname(target)))
+    kill() if calls.count("out") == 2 else replace(source, target)
+
+if when == "replacing":
+    scratch.os.replace = second
+else:
+    summary.with_bounds = kill
+cli(arguments)
+"""
+
+
+@pytest.mark.parametrize("when", ["summarising", "replacing"])
+def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(tmp_path: Path, file: Path, when: str) -> None:
+    out, asked = tmp_path / "out", ("--engine", "disk", "--out", tmp_path / "out")
+    assert run("evaluate", file, *ASKED, *asked).exit_code == 0
+    old = {path.name: path.read_bytes() for path in out.iterdir()}
+    rankings().with_columns(distance=-pl.col("distance")).write_parquet(file)
+    words = [str(word) for word in ("evaluate", file, *ASKED, *asked)]
+    killed = subprocess.run([sys.executable, "-c", KILLED, when, *words], check=False, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    for left in out.glob(".*"):
+        os.utime(left, (0, 0))
+    check_writable_folder(out)
+    found = {path.name: path.read_bytes() for path in out.iterdir()}
+    if when == "summarising":
+        assert found == old
+    else:
+        assert run("evaluate", file, *ASKED, *asked).exit_code == 0
+        new = {path.name: path.read_bytes() for path in out.iterdir()}
+        assert found["summary.csv"] == new["summary.csv"] != old["summary.csv"]
+        assert_frame_equal(
+            pl.read_parquet(found["scores.parquet"]), pl.read_parquet(new["scores.parquet"]), check_row_order=False
+        )
 
 
 def test_an_error_names_the_part_and_leaves_nothing(tmp_path: Path, file: Path) -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from retrieval_report import scratch
 from retrieval_report.errors import OutputError
 from retrieval_report.output import check_writable_folder, csv_bytes, write_bytes, write_files, write_text
+from retrieval_report.scratch import temporary_folder, temporary_name, tidy
 
 
 def fail_at_call(number: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,6 +74,88 @@ def test_row_099_an_interrupt_leaves_no_partial_files(
     fail_at_call(2, error, monkeypatch)
     with pytest.raises(type(error)):
         write_files({tmp_path / "scores.csv": b"1", tmp_path / "summary.csv": b"2"})
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143)])
+def test_row_099_an_interrupt_between_two_files_comes_after_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    replace, calls = os.replace, []
+
+    def interrupted(*names: Path) -> None:
+        replace(*names)
+        calls.append(names)
+        if len(calls) == 1:
+            raise error
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(type(error)):
+        write_files({tmp_path / "scores.csv": b"1", tmp_path / "summary.csv": b"2"})
+    assert names(tmp_path) == ["scores.csv", "summary.csv"]
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_a_folder_made_for_results_that_fail_is_gone_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: bool
+) -> None:
+    folder = tmp_path / "a" / "b"
+    if not new:
+        folder.mkdir(parents=True)
+    fail_at_call(2, OSError(errno.ENOSPC, "No space left on device"), monkeypatch)
+    with pytest.raises(OutputError):
+        write_files({folder / "scores.csv": b"1", folder / "summary.csv": b"2"})
+    assert names(tmp_path) == ([] if new else ["a"])
+
+
+def test_a_signal_while_trying_a_folder_leaves_no_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Path.mkdir
+
+    def stopped(path: Path) -> None:
+        make(path)
+        raise SystemExit(143)
+
+    monkeypatch.setattr(Path, "mkdir", stopped)
+    with pytest.raises(SystemExit):
+        check_writable_folder(tmp_path)
+    assert names(tmp_path) == []
+
+
+def left_behind(folder: Path, files: dict[str, bytes], decided: bytes | None) -> Path:
+    """A temporary folder of a process that was killed an hour ago."""
+    place = folder / temporary_name("left")
+    place.mkdir()
+    for name, data in files.items():
+        (place / name).write_bytes(data)
+    if decided is not None:
+        (place / scratch.DECISION).write_bytes(decided)
+    os.utime(place, (0, 0))
+    return place
+
+
+def test_row_099_what_was_decided_is_finished_and_what_was_not_is_removed(tmp_path: Path) -> None:
+    for decided in (None, b"", b'["a.csv', b'["a.csv", "../a.csv", "b.csv"]'):
+        folder = tmp_path / str(hash(decided))
+        folder.mkdir()
+        write_files({folder / "a.csv": b"old", folder / "b.csv": b"replaced before the kill"})
+        left_behind(folder, {"a.csv": b"new"}, decided)
+        tidy(folder)
+        assert (folder / "a.csv").read_bytes() == (b"new" if decided and decided.endswith(b"]") else b"old")
+        assert names(folder) == ["a.csv", "b.csv"]
+        assert not (tmp_path / "a.csv").exists()
+
+
+def test_folders_in_use_and_new_ones_are_left_alone(tmp_path: Path) -> None:
+    with temporary_folder(tmp_path) as used:
+        (used / scratch.DECISION).write_text("[]")
+        os.utime(used, (0, 0))
+        young = tmp_path / temporary_name("young")
+        young.mkdir()
+        tidy(tmp_path)
+        assert used.exists()
+        assert young.exists()
+    os.utime(young, (0, 0))
+    tidy(tmp_path)
     assert names(tmp_path) == []
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_report.cli.settings import check, read_data, results_folder
+from retrieval_report.cli.settings import check, no_rows, read_data, results_folder
 from retrieval_report.output import csv_bytes, write_files
+from retrieval_report.scratch import scratch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,9 +70,9 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     judgements = None if task.judgements is None else rr.read_judgements(task.judgements)
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
     rr.summarise(nothing, queries=queries, average=task.average)  # what is missing for the average comes out early
-    with _results(folder) as results:
+    with scratch(folder if folder is None or folder.is_dir() else folder.parent) as room:
         scores = rr.evaluate_to(
-            results / "scores.parquet",
+            room() / "scores.parquet",
             list(task.rankings),
             judgements=judgements,
             queries=queries,
@@ -82,10 +81,16 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
             **task.settings,
         )
         summary = _summarised(scores, queries, task.average, task.settings)
-    if folder is None:
-        return summary, []
-    write_files({folder / "summary.csv": csv_bytes(summary, raw=task.raw)})
-    return summary, [scores, folder / "summary.csv"]
+        if summary.is_empty():
+            raise no_rows(task.rankings)
+        if folder is None:
+            return summary, []
+        files: dict[Path, bytes | Path] = {
+            folder / "scores.parquet": scores,
+            folder / "summary.csv": csv_bytes(summary, raw=task.raw),
+        }
+        write_files(files)
+    return summary, list(files)
 
 
 def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -98,24 +103,6 @@ def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -
 
 def _person() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
-
-
-@contextmanager
-def _results(folder: Path | None) -> Iterator[Path]:
-    """The folder for results, made if need be and gone again after an error; without one a temporary folder."""
-    if folder is None:
-        with tempfile.TemporaryDirectory(prefix="retrieval-report-") as name:
-            yield Path(name)
-        return
-    new = not folder.exists()
-    folder.mkdir(exist_ok=True)
-    try:
-        yield folder
-    except BaseException:
-        if new:
-            with suppress(OSError):  # it holds scores already
-                folder.rmdir()
-        raise
 
 
 def _summarised(scores: Path, queries: object, average: str, settings: dict[str, Any]) -> pl.DataFrame:

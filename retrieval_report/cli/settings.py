@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from retrieval_report.errors import FileError, OutputError
+from retrieval_report.errors import DataError, FileError, OutputError
 from retrieval_report.output import check_writable_folder
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "average_option",
     "check",
     "data_options",
+    "no_rows",
     "options",
     "output_options",
     "read_data",
@@ -179,8 +180,13 @@ def read_data(
         "judgements": None if judgements is None else rr.read_judgements(judgements),
     }
     if not data["rankings"].height:  # a function returns an empty frame; a table of nothing helps no reader
-        raise rr.DataError(f"{', '.join(rankings)}: no rows")
+        raise no_rows(rankings)
     return data
+
+
+def no_rows(rankings: Sequence[str]) -> DataError:
+    """What is said of files without rows, by every engine."""
+    return DataError(f"{', '.join(rankings)}: no rows")
 
 
 def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **settings: Any) -> None:

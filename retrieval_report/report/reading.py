@@ -12,6 +12,7 @@ import polars as pl
 from retrieval_report.errors import FileError
 from retrieval_report.report.contents import FRAMES, Report
 from retrieval_report.report.export import ABOUT, read_csv, read_json
+from retrieval_report.scratch import tidy
 
 __all__ = ["compare_reports", "read_report"]
 
@@ -41,6 +42,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         The folder holds no report with numbers (HTML alone cannot be loaded), or a file of it is missing or damaged.
     """
     folder = Path(path)
+    tidy(folder)  # where its writer was killed between two files
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words: dict[str, Any] = {name: about[name] for name in WORDS}

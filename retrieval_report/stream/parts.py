@@ -18,7 +18,7 @@ import polars as pl
 from tqdm import tqdm
 
 from retrieval_report.errors import DataError, OutputError
-from retrieval_report.stream.scratch import Scratch
+from retrieval_report.scratch import Scratch
 from retrieval_report.stream.sources import Table
 
 __all__ = ["Parts", "find_parts"]

@@ -17,7 +17,7 @@ from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.schema import order_column
-from retrieval_report.stream.scratch import Scratch, scratch
+from retrieval_report.scratch import Scratch, scratch
 from retrieval_report.stream.sources import Table, open_table
 from retrieval_report.stream.work import counted_parts, scored_parts
 

@@ -16,7 +16,7 @@ from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
 from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
 from retrieval_report.reading.sources import base_name, find_files, folder_model, is_path, open_source
-from retrieval_report.stream.scratch import Scratch
+from retrieval_report.scratch import Scratch
 
 __all__ = ["File", "Table", "is_streamed", "naming", "open_table"]
 

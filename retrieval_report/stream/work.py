@@ -18,10 +18,10 @@ from retrieval_report.parsing import Requests
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
 from retrieval_report.schema import check_counts, check_judgements, check_queries, check_rankings
+from retrieval_report.scratch import Scratch
 from retrieval_report.stream.facts import Facts, find_facts, marker_judgements, marker_queries, marker_rows
 from retrieval_report.stream.lists import decide_table
 from retrieval_report.stream.parts import Parts, find_parts
-from retrieval_report.stream.scratch import Scratch
 from retrieval_report.stream.sources import Table
 from retrieval_report.ties import count_rows
 from retrieval_report.truncation import warn_truncated
