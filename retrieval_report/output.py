@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     write_files({Path(path): data})
 
 
-def write_files(contents: Mapping[Path, bytes | Path]) -> None:
+def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = ()) -> None:
     """Write files that belong together, all of a folder or none.
 
     All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) in their target's folder before
@@ -98,6 +98,8 @@ def write_files(contents: Mapping[Path, bytes | Path]) -> None:
     ----------
     contents
         Per target its bytes, or a finished file on the same file system, which is moved there.
+    gone
+        Files in the same folders that are removed with it, if they are there.
 
     Raises
     ------
@@ -117,7 +119,7 @@ def write_files(contents: Mapping[Path, bytes | Path]) -> None:
             for path, data in contents.items():
                 _to_disk(places[path.parent] / path.name, data)
             for folder, place in places.items():
-                decide(place, [path.name for path in contents if path.parent == folder])
+                decide(place, *([path.name for path in paths if path.parent == folder] for paths in (contents, gone)))
             _replace_all(places)
         except (OSError, ValueError) as error:
             raise _output_error(path, error) from error

@@ -30,7 +30,7 @@ PREFIX, SUFFIX = ".retrieval-report-", ".tmp"
 YOUNG = 60
 """Seconds for which a folder without a lock is left alone: it gets its lock a moment after it is made."""
 DECISION = "decided.json"
-"""Names of the files in a temporary folder that belong in the folder around it, written once all of them are whole."""
+"""Names the files in a temporary folder that belong in the folder around it, once all of them are whole."""
 
 
 def temporary_name(middle: str) -> str:
@@ -77,10 +77,10 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
         _unlock(lock)
 
 
-def decide(place: Path, names: Sequence[str]) -> None:
-    """Say for good that these files replace those of the same names in the folder around ``place``."""
+def decide(place: Path, names: Sequence[str], gone: Sequence[str] = ()) -> None:
+    """Say for good that these files replace those of the same names in the folder around ``place``, and others go."""
     with (place / DECISION).open("x", encoding="utf-8") as file:
-        json.dump(list(names), file)
+        json.dump({"replace": list(names), "remove": list(gone)}, file)
         file.flush()
         os.fsync(file.fileno())
 
@@ -88,12 +88,16 @@ def decide(place: Path, names: Sequence[str]) -> None:
 def finish(place: Path) -> None:
     """Do what was decided, as far as it is not done; nothing where nothing was."""
     try:
-        names = json.loads((place / DECISION).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # not written to its end: nothing was replaced yet
+        decided = json.loads((place / DECISION).read_text(encoding="utf-8"))
+        names, gone = ([name for name in decided[what] if Path(name).name == name] for what in ("replace", "remove"))
+    except (OSError, ValueError, KeyError, TypeError):  # not written to its end: nothing was replaced yet
         return
     for name in names:
-        if Path(name).name == name and (place / name).exists():
+        if (place / name).exists():
             os.replace(place / name, place.parent / name)  # noqa: PTH105 - Path.replace hides the atomic step
+    for name in gone:
+        with suppress(FileNotFoundError):
+            (place.parent / name).unlink()
 
 
 def tidy(folder: Path) -> None:

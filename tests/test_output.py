@@ -133,21 +133,24 @@ def left_behind(folder: Path, files: dict[str, bytes], decided: bytes | None) ->
     return place
 
 
+WHOLE = b'{"replace": ["a.csv", "../a.csv", "b.csv"], "remove": ["c.csv", "../d.csv", "e.csv"]}'
+
+
 def test_row_099_what_was_decided_is_finished_and_what_was_not_is_removed(tmp_path: Path) -> None:
-    for decided in (None, b"", b'["a.csv', b'["a.csv", "../a.csv", "b.csv"]'):
+    for decided in (None, b"", b'{"replace": ["a.csv', b"[]", WHOLE):
         folder = tmp_path / str(hash(decided))
         folder.mkdir()
-        write_files({folder / "a.csv": b"old", folder / "b.csv": b"replaced before the kill"})
+        write_files({folder / "a.csv": b"old", folder / "b.csv": b"replaced before the kill", folder / "c.csv": b""})
         left_behind(folder, {"a.csv": b"new"}, decided)
         tidy(folder)
-        assert (folder / "a.csv").read_bytes() == (b"new" if decided and decided.endswith(b"]") else b"old")
-        assert names(folder) == ["a.csv", "b.csv"]
+        assert (folder / "a.csv").read_bytes() == (b"new" if decided == WHOLE else b"old")
+        assert names(folder) == (["a.csv", "b.csv"] if decided == WHOLE else ["a.csv", "b.csv", "c.csv"])
         assert not (tmp_path / "a.csv").exists()
 
 
 def test_folders_in_use_and_new_ones_are_left_alone(tmp_path: Path) -> None:
     with temporary_folder(tmp_path) as used:
-        (used / scratch.DECISION).write_text("[]")
+        (used / scratch.DECISION).write_bytes(WHOLE)
         os.utime(used, (0, 0))
         young = tmp_path / temporary_name("young")
         young.mkdir()

@@ -50,6 +50,19 @@ def test_integer_queries_counts_and_one_model_are_loaded_as_they_were(tmp_path: 
     assert_equal(read_report(tmp_path), report)
 
 
+def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_path: Path) -> None:
+    report = made_report()
+    (tmp_path / "scores.json").write_text("mine")
+    write_report(tmp_path, report, formats=("html", "csv", "parquet", "markdown"))
+    (tmp_path / "notes.txt").write_text("mine")
+    for formats in (("csv", "latex"), ("html",)):
+        written = write_report(tmp_path, report, formats=formats)
+        assert {path.name for path in tmp_path.iterdir()} == {path.name for path in written} | {
+            "notes.txt",
+            "scores.json",
+        }
+
+
 def test_only_the_formats_last_written_are_loaded(tmp_path: Path) -> None:
     write_report(tmp_path, made_report(("old", "older")), formats="parquet")
     write_report(tmp_path, made_report(("new", "newer")), formats="csv")

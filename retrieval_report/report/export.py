@@ -41,7 +41,9 @@ def json_files(report: Report) -> dict[str, bytes]:
     return {f"{name}.json": frame.write_json().encode() for name, frame in _written(report).items()}
 
 
-def about_bytes(report: Report, *, formats: Sequence[str], raw: bool, timestamp: str | None) -> bytes:
+def about_bytes(
+    report: Report, *, files: Sequence[str], formats: Sequence[str], raw: bool, timestamp: str | None
+) -> bytes:
     """What is not a frame: verdict, parameters, versions, command, and the types of all columns."""
     about = {
         "title": report.title,
@@ -54,6 +56,7 @@ def about_bytes(report: Report, *, formats: Sequence[str], raw: bool, timestamp:
         "command": report.command,
         "timestamp": timestamp,
         "formats": [name for name in FRAME_FORMATS if name in formats],
+        "files": list(files),
         "raw": raw,
         "columns": {
             name: {column: str(dtype) for column, dtype in frame.schema.items()}

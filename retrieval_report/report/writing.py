@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +33,9 @@ def write_report(
     Parameters
     ----------
     path
-        The folder; it is made if its parent exists. Files of the same names are replaced, all or none.
+        The folder; it is made if its parent exists. The files of a report that is there already are replaced, all
+        or none; what its ``about.json`` lists in
+        formats not asked for is removed.
     rankings
         A rankings or counts frame, as for :func:`evaluate`, or a :class:`Report` from :func:`report_contents`.
     formats
@@ -87,8 +90,20 @@ def write_report(
     else:
         report = report_contents(rankings, **contents)
     files = {folder / name: data for name, data in _render(report, chosen, timestamp, raw).items()}
-    write_files(files)
+    write_files(files, gone=[folder / name for name in _earlier(folder) if folder / name not in files])
     return list(files)
+
+
+def _earlier(folder: Path) -> list[str]:
+    """Files of a report that is there already: they would be taken for parts of the new one.
+
+    Only what its ``about.json`` lists: a file of the same name may be somebody's own.
+    """
+    try:
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        return [name for name in about["files"] if Path(name).name == name]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: bool) -> dict[str, bytes]:
@@ -105,9 +120,10 @@ def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: 
         files |= parquet_files(report)
     if "json" in formats:
         files |= json_files(report)
+    files |= _summary_tables(report, formats)
     if set(FRAME_FORMATS) & set(formats):
-        files[ABOUT] = about_bytes(report, formats=formats, raw=raw, timestamp=timestamp)
-    return files | _summary_tables(report, formats)
+        files[ABOUT] = about_bytes(report, files=[*files, ABOUT], formats=formats, raw=raw, timestamp=timestamp)
+    return files
 
 
 def _summary_tables(report: Report, formats: Sequence[str]) -> dict[str, bytes]:
