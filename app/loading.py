@@ -21,6 +21,7 @@ from records import Data, Draws, Files, Rules, Verdict
 from retrieval_report.errors import DataError, RetrievalReportError
 from retrieval_report.reading.files import column_names as columns_in
 from retrieval_report.reading.sources import find_files
+from retrieval_report.reading.trial import tried_first
 from retrieval_report.report.html import render_html
 from retrieval_report.report.pictures import pictures
 from retrieval_report.report.verdict import verdict as say
@@ -101,12 +102,13 @@ def _listed(given: str | tuple[str, ...]) -> list[str]:
 @remember(64)
 def column_names(file: str, _upload: Upload) -> list[str]:
     """The columns of an uploaded file, which Streamlit knows by ``file``."""
-    return columns_in(_upload.source())
+    with tried_first():
+        return columns_in(_upload.source())
 
 
 @remember(4)
 def _read(digest: str, _files: Files) -> Data:
-    with noticed() as notes:
+    with noticed() as notes, tried_first():
         rankings = rr.read_rankings(list(_files.rankings), columns=dict(_files.columns) or None)
         judgements = None if _files.judgements is None else rr.read_judgements(_files.judgements)
         queries = None if _files.queries is None else rr.read_queries(_files.queries)

@@ -16,11 +16,14 @@ from retrieval_report.errors import FileError, ParameterError
 from retrieval_report.reading.files import column_names, judgements_from, queries_from, rankings_from
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
+from retrieval_report.reading.trial import tried_first
 
 __all__ = ["MOST_BYTES", "MOST_ROWS", "Upload", "read_codes", "read_tables"]
 
 MOST_BYTES = 2 * 2**30
 """Of one file, unpacked."""
+MOST_MEMORY = 2**30
+"""Of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
 """Of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
 LABEL = 120
@@ -58,11 +61,11 @@ def read_tables(
     """
     uploads = [*rankings, *(upload for upload in (judgements, queries) if upload is not None)]
     _refuse_repeated(rankings)
-    with noticed() as notes:
+    with noticed() as notes, tried_first(MOST_MEMORY):
         ranked = rankings_from((upload.source() for upload in rankings), columns=columns, max_rows=MOST_ROWS)
         judged = None if judgements is None else judgements_from([judgements.source()], max_rows=MOST_ROWS)
         asked = None if queries is None else queries_from([queries.source()], max_rows=MOST_ROWS)
-    notes += [note for upload in rankings for note in _left_out(upload, columns)]
+        notes += [note for upload in rankings for note in _left_out(upload, columns)]
     digest = _digest([upload.content for upload in uploads], repr((columns, [upload.label for upload in uploads])))
     return Data(_title(rankings), digest, ranked, judged, asked, tuple(notes))
 

@@ -9,7 +9,7 @@ import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import options, output_options, results_folder
+from retrieval_report.cli.settings import options, output_options, results_folder, trust_option
 from retrieval_report.terminal import frame_table, summary_table
 
 __all__ = ["codes"]
@@ -27,6 +27,7 @@ __all__ = ["codes"]
     help="Relevant with any shared class, or graded by the number of shared classes.",
 )
 @click.option("--judgements", metavar="FILE", help="Relevance per query and item instead of labels.")
+@trust_option
 @click.option(
     "--distance",
     type=click.Choice(["hamming", "l1", "dot"]),

@@ -22,6 +22,7 @@ __all__ = [
     "output_options",
     "read_data",
     "results_folder",
+    "trust_option",
 ]
 
 # The arbitrary order others print, the exact mean, and the bounds of what any order can print.
@@ -132,9 +133,21 @@ average_option = click.option(
 )
 
 
+def _try_first(context: click.Context, _option: click.Parameter, trusted: bool) -> None:
+    from retrieval_report.reading.trial import tried_first
+
+    if not trusted:
+        context.with_resource(tried_first())
+
+
+trust_option = click.option("--trust-files", is_flag=True, expose_value=False, callback=_try_first,
+                 help="Read Parquet and Arrow at once; by default another process tries first, for a damaged file "
+                 "may end the one that reads it.")  # fmt: skip
+
+
 def data_options(command: Command) -> Command:
-    """RANKINGS, --judgements, --queries, --columns and --name-by."""
-    for setting in reversed(DATA):
+    """RANKINGS, --judgements, --queries, --columns, --name-by and --trust-files."""
+    for setting in reversed((*DATA, trust_option)):
         command = setting(command)
     return command
 

@@ -8,7 +8,9 @@ from typing import TypeVar
 import polars as pl
 
 from retrieval_report.errors import FileError
+from retrieval_report.reading.scan import scan_binary
 from retrieval_report.reading.sources import Source
+from retrieval_report.reading.trial import try_first
 
 __all__ = ["MAX_ROWS", "read_binary"]
 
@@ -23,7 +25,8 @@ def read_binary(
 ) -> pl.DataFrame:
     """Read the wanted columns of a Parquet or Arrow file under our names; types are kept.
 
-    The number of rows is read from the metadata first: 200 kB of Parquet can hold 10⁸ equal rows.
+    Inside `tried_first` another process reads them before. The number of rows is read from the metadata first: 200 kB
+    of Parquet can hold 10⁸ equal rows.
 
     Raises
     ------
@@ -31,7 +34,8 @@ def read_binary(
         The file is damaged or cut off, or has more than `max_rows` rows (default `MAX_ROWS`).
     """
     limit = MAX_ROWS if max_rows is None else max_rows
-    frame = _guard(source, lambda: _scan(source, form, limit))
+    try_first(source, form, choose, limit)
+    frame = _guard(source, lambda: scan_binary(source.content, form, limit))
     names = _guard(source, lambda: frame.collect_schema().names())
     chosen = choose(names)
     rows = _guard(source, lambda: frame.select(pl.len()).collect().item())
@@ -39,18 +43,6 @@ def read_binary(
         raise FileError(f"{source.path}: {rows} rows are more than max_rows={limit}; raise max_rows= if that is right")
     wanted = frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items())
     return _guard(source, wanted.collect)
-
-
-def _scan(source: Source, form: str, limit: int) -> pl.LazyFrame:
-    if form == "parquet":
-        return pl.scan_parquet(source.content, glob=False, hive_partitioning=False)
-    if form == "arrow":
-        return pl.scan_ipc(source.content, glob=False, hive_partitioning=False)
-    # A stream does not say how long it is; one row too many is enough to refuse it.
-    if isinstance(source.content, bytes):
-        return pl.read_ipc_stream(source.content, n_rows=limit + 1).lazy()
-    with source.content.open("rb") as file:
-        return pl.read_ipc_stream(file, n_rows=limit + 1).lazy()
 
 
 def _guard(source: Source, read: Callable[[], _Result]) -> _Result:

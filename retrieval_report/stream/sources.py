@@ -11,11 +11,13 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.errors import ColumnError, DataError, FileError, OutputError, ParameterError
+from retrieval_report.reading.binary import MAX_ROWS
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
 from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
 from retrieval_report.reading.sources import base_name, find_files, folder_model, is_path, open_source
+from retrieval_report.reading.trial import try_first
 from retrieval_report.scratch import Scratch
 
 __all__ = ["File", "Table", "is_streamed", "naming", "open_table"]
@@ -185,6 +187,7 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
             f"{path}: is {form}; only Parquet and Arrow files are read part by part: read it with read_rankings, "
             "or convert it"
         )
+    try_first(source, form, lambda names: match_columns(names, RANKINGS, columns, str(path)), MAX_ROWS)
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)
