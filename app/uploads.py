@@ -14,14 +14,18 @@ from noticing import noticed
 from retrieval_report.codes_files import CodeFile, codes_from
 from retrieval_report.errors import FileError, ParameterError
 from retrieval_report.reading.files import column_names, judgements_from, queries_from, rankings_from
+from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trial import tried_first
 
 __all__ = ["MOST_BYTES", "MOST_ROWS", "Upload", "read_codes", "read_tables"]
 
-MOST_BYTES = 2 * 2**30
-"""Of one file, unpacked."""
+MOST_BYTES = 2**28
+"""Of one file, unpacked; more than Streamlit takes of a file that is not packed."""
+MOST_VALUES = {"ndjson": 6_000_000, "run": 20_000_000, "qrels": 20_000_000, "csv": 20_000_000, "tsv": 20_000_000}
+"""Of one text file by its format, lines and what parts values put together: while it is read, a value takes some 40
+bytes, one of NDJSON up to 150, so that no upload takes more than about 1 GB."""
 MOST_MEMORY = 2**30
 """Of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
@@ -43,7 +47,13 @@ class Upload(NamedTuple):
 
     def source(self) -> Source:
         """What the readers take; nothing is opened."""
-        return source_of(self.label, self.content, MOST_BYTES)
+        source = source_of(self.label, self.content, MOST_BYTES)
+        form, content = detect_format(source), source.read()
+        most = MOST_VALUES.get(form)
+        marks = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}.get(form, (b",",))
+        if most is not None and sum(map(content.count, (b"\n", *marks))) > most:
+            raise FileError(f"{self.label}: more than {most} values; Parquet may hold up to {MOST_ROWS} rows")
+        return source
 
 
 def read_tables(

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import uploads
 from made_pages import plain
 from made_reports import made_rankings
 from noticing import noticed
@@ -63,6 +64,29 @@ def test_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch
     RANKINGS.write_parquet(buffer)
     with pytest.raises(FileError, match="16 rows are more than max_rows=10"):
         read_tables([Upload("many.parquet", buffer.getvalue())])
+
+
+@pytest.mark.parametrize("line", ["q,a,1,1", "", ",,,"])
+def test_a_text_of_very_many_values_is_refused(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.setitem(uploads.MOST_VALUES, "csv", 1000)
+    content = f"query,item,distance,relevance\n{line}\n" + f"{line}\n" * 1000
+    with pytest.raises(FileError, match=r"many\.csv\.gz: more than 1000 values"):
+        read_tables([Upload("many.csv.gz", gzip.compress(content.encode()))])
+
+
+def test_a_json_list_of_very_many_values_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(uploads.MOST_VALUES, "ndjson", 1000)
+    line = '{"query": "q", "item": "a", "score": 1, "more": [%s1]}\n' % ("1," * 1000)
+    with pytest.raises(FileError, match=r"many\.json: more than 1000 values"):
+        read_tables([Upload("many.json", line.encode())])
+
+
+@pytest.mark.parametrize("name", ["aborts.parquet", "aborts.arrow"])
+def test_an_upload_that_ends_its_reader_is_refused(name: str) -> None:
+    upload = Upload(name, (Path(__file__).with_name("data") / name).read_bytes())
+    for given in ({"rankings": [upload]}, {"rankings": [Upload("a.csv", CSV)], "judgements": upload}):
+        with pytest.raises(FileError, match=f"{name}: damaged file: .* ended by SIGABRT"):
+            read_tables(**given)
 
 
 def archive(**arrays: Any) -> bytes:
