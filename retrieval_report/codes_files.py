@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,6 +24,8 @@ from retrieval_report.radius import evaluate_radius
 __all__ = ["CodeFile", "CodesResult", "codes_command", "codes_from", "load_codes"]
 
 KEYS = ("codes", "labels", "ids", "bits")
+DEFLATE_RATIO = 1032
+"""A compressed byte stands for no more bytes than this."""
 
 
 class CodeFile(NamedTuple):
@@ -60,19 +64,26 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     path = Path(path)
     if not path.is_file():
         raise FileError(f"'{path}': no such file")
-    try:
-        with path.open("rb") as file:
-            begin = file.read(6)
-            _check_kind(path, begin)
-            if begin[:2] == b"PK":
-                file.seek(0)
-                return _archive(path, file)
+    with _foreign(path), path.open("rb") as file:
+        begin = file.read(6)
+        _check_kind(path, begin)
+        file.seek(0)
+        if begin[:2] == b"PK":
+            return _archive(path, file)
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
         return CodeFile(_array(path), *(_array(other) if other.exists() else None for other in beside))
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, RetrievalReportError):
-            raise
-        raise FileError(f"'{path}': neither .npz nor .npy: {error}") from error
+
+
+@contextmanager
+def _foreign(path: Path) -> Iterator[None]:
+    """Whatever goes wrong while bytes of others are read is an error of the file: zlib and tokenize have their own."""
+    try:
+        yield
+    except RetrievalReportError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise FileError(f"'{path}': neither .npz nor .npy: {reason}") from error
 
 
 def _check_kind(path: Path, begin: bytes) -> None:
@@ -103,32 +114,54 @@ def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeF
         As :func:`load_codes` does.
     """
     path = Path(name)
-    _check_kind(path, content[:6])
-    try:
+    with _foreign(path):
+        _check_kind(path, content[:6])
         if content[:2] == b"PK":
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                size = sum(part.file_size for part in archive.infolist())
-            if max_bytes is not None and size > max_bytes:
-                raise FileError(f"'{path}': unpacks to {size} bytes, more than max_bytes={max_bytes}")
-            return _archive(path, io.BytesIO(content))
+            return _archive(path, io.BytesIO(content), max_bytes)
+        _check_array(path, io.BytesIO(content), len(content))
         return CodeFile(np.load(io.BytesIO(content), allow_pickle=False))
-    except (ValueError, OSError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        if isinstance(error, RetrievalReportError):
-            raise
-        raise FileError(f"'{path}': neither .npz nor .npy: {error}") from error
 
 
-def _archive(path: Path, file: BinaryIO) -> CodeFile:
+def _archive(path: Path, file: BinaryIO, max_bytes: int | None = None) -> CodeFile:
+    with zipfile.ZipFile(file) as archive:
+        names = [part.filename.removesuffix(".npy") for part in archive.infolist()]
+        if set(names) - set(KEYS) or "codes" not in names:
+            raise FileError(f"'{path}': holds {', '.join(names)}; expected codes, and maybe labels, ids, bits")
+        _check_sizes(path, archive, max_bytes)
+    file.seek(0)
     # NumPy leaves a file that it opened itself open where the archive is broken.
     with np.load(file, allow_pickle=False) as loaded:
-        unknown = set(loaded.files) - set(KEYS)
-        if unknown or "codes" not in loaded.files:
-            raise FileError(f"'{path}': holds {', '.join(loaded.files)}; expected codes, and maybe labels, ids, bits")
         values = {name: loaded[name] for name in loaded.files}
     bits = values.pop("bits", None)
     if bits is not None and (bits.size != 1 or bits.dtype.kind not in "iu"):
         raise FileError(f"'{path}': bits is no whole number")
     return CodeFile(**values, bits=None if bits is None else int(bits.item()))
+
+
+def _check_sizes(path: Path, archive: zipfile.ZipFile, max_bytes: int | None) -> None:
+    """Refuse what cannot be so, or is too much, by what the archive declares: nothing is allocated for it."""
+    size = sum(part.file_size for part in archive.infolist())
+    if max_bytes is not None and size > max_bytes:
+        raise FileError(f"'{path}': unpacks to {size} bytes, more than max_bytes={max_bytes}")
+    for part in archive.infolist():
+        if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise FileError(f"'{path}': {part.filename} is compressed by a method that NumPy does not write")
+        if part.file_size > DEFLATE_RATIO * part.compress_size:
+            raise FileError(f"'{path}': {part.compress_size} bytes cannot be the {part.file_size} of {part.filename}")
+        with archive.open(part) as array:
+            _check_array(path, array, part.file_size)
+
+
+def _check_array(path: Path, file: IO[bytes], size: int) -> None:
+    """Refuse an array that declares more bytes than there are, for NumPy allocates what is declared."""
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is None:
+        raise FileError(f"'{path}': an array in the format {version[0]}.{version[1]}, which holds no codes")
+    shape, _, dtype = read(file)
+    declared = math.prod(shape) * dtype.itemsize
+    if declared > size and not dtype.hasobject:
+        raise FileError(f"'{path}': declares an array of {declared} bytes, and holds {size}")
 
 
 def codes_command(

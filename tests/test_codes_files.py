@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import re
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from codes_by_hand import classes, random_bits
 from retrieval_report import evaluate, summarise
 from retrieval_report.codes import count_codes
-from retrieval_report.codes_files import codes_command, load_codes
+from retrieval_report.codes_files import codes_command, codes_from, load_codes
 from retrieval_report.errors import DataError, FileError, ParameterError, RetrievalReportError
 from retrieval_report.radius import evaluate_radius
 
@@ -183,3 +189,77 @@ def test_the_shard_at_fault_is_named(folder: Path) -> None:
     np.savez(folder / "bad.npz", codes=2 * ITEMS, labels=OTHER)
     with pytest.raises(DataError, match=r"item_codes of shard 1: .* first 2 in row 0.*bad.npz"):
         codes_command(folder / "queries.npz", [folder / "a.npz", folder / "bad.npz"])
+
+
+def member(data: bytes, *, method: int = zipfile.ZIP_STORED) -> bytes:
+    """An archive whose one member claims to be an array of codes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("codes.npy", data)
+    return buffer.getvalue()
+
+
+def array(shape: str, dtype: str = "<f8") -> bytes:
+    """The bytes of an array that declares a shape and holds nothing."""
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+def changed(data: bytes, place: int, value: bytes) -> bytes:
+    return data[:place] + value + data[place + len(value) :]
+
+
+WHOLE = member(array("(0, 8)"))
+DIRECTORY = WHOLE.index(b"PK\x01\x02")
+PACKED = member(bytes(5000), method=zipfile.ZIP_DEFLATED)
+FOREIGN = {
+    "zip version": changed(changed(WHOLE, DIRECTORY + 6, b"\xff\x00"), 4, b"\xff\x00"),
+    "encryption": changed(changed(WHOLE, DIRECTORY + 8, b"\x01"), 6, b"\x01"),
+    "method": changed(changed(WHOLE, DIRECTORY + 10, b"\x63"), 8, b"\x63"),
+    "bzip2": member(array("(0, 8)"), method=zipfile.ZIP_BZIP2),
+    "deflate": changed(PACKED, PACKED.index(b"codes.npy") + 9, b"\xff\xff\xff"),
+    "open bracket in the header": member(array("(1, ")),
+    "open bracket in an array": array("(1, "),
+    "NUL in the header": member(array("(\0)")),
+    "10^12 numbers in 192 bytes": member(array("(1000000000000,)")),
+    "10^12 numbers": array("(1000000000000,)"),
+    "more numbers than 64 bits count": array("(10000000000, 10000000000, 10000000000)"),
+    "fewer than none": array("(-1, 8)"),
+    "format 9": b"\x93NUMPY\x09\x00" + bytes(100),
+    "magic alone": b"\x93NUMPY",
+    "no archive": b"PK" + bytes(100),
+    "objects": member(array("(1,)", "|O")),
+}
+
+
+@pytest.mark.parametrize("damage", FOREIGN)
+def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "codes.npz"
+    path.write_bytes(FOREIGN[damage])
+    with pytest.raises(FileError, match=re.escape(f"'{path}': ")):
+        load_codes(path)
+    with pytest.raises(FileError, match=r"'codes\.npz': "):
+        codes_from("codes.npz", FOREIGN[damage])
+
+
+def test_declared_sizes_are_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np, "load", None)
+    for name in ("10^12 numbers in 192 bytes", "10^12 numbers"):
+        with pytest.raises(FileError, match="declares an array of 8000000000000 bytes, and holds"):
+            codes_from("codes.npz", FOREIGN[name])
+    bomb = member(b"x", method=zipfile.ZIP_DEFLATED)
+    directory = bomb.index(b"PK\x01\x02")
+    with pytest.raises(FileError, match=r"3 bytes cannot be the 4294967040 of codes\.npy"):
+        codes_from("codes.npz", changed(bomb, directory + 24, b"\x00\xff\xff\xff"))
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_damaged_archives_raise_our_error_or_are_read(data: st.DataObject) -> None:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, codes=QUERIES, labels=OWN)
+    content = bytearray(buffer.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(FileError):
+        codes_from("codes.npz", bytes(content), 10**8)
