@@ -11,6 +11,7 @@ import polars as pl
 import retrieval_report as rr
 from loading import Data
 from noticing import noticed
+from retrieval_report.arguments import repeated
 from retrieval_report.codes_files import CodeFile, codes_from
 from retrieval_report.errors import FileError, ParameterError
 from retrieval_report.reading.files import column_names, judgements_from, queries_from, rankings_from
@@ -130,9 +131,9 @@ def _shard(shard: CodeFile) -> tuple[object, object, object]:
 
 def _refuse_repeated(uploads: Sequence[Upload]) -> None:
     labels = [upload.label for upload in uploads]
-    repeated = sorted({label for label in labels if labels.count(label) > 1})
-    if repeated:
-        raise FileError(f"{repeated[0]}: uploaded more than once; two files of one name would be the same model")
+    twice = sorted(repeated(labels))
+    if twice:
+        raise FileError(f"{twice[0]}: uploaded more than once; two files of one name would be the same model")
 
 
 def _left_out(upload: Upload, columns: Mapping[str, str] | None) -> list[str]:

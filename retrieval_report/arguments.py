@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from retrieval_report.errors import ParameterError
 
-__all__ = ["check_whole", "is_missing", "is_number", "is_whole", "listed", "number_text"]
+__all__ = ["check_whole", "is_missing", "is_number", "is_whole", "listed", "number_text", "repeated", "some"]
+
+Thing = TypeVar("Thing", bound=Hashable)
 
 
 def is_missing(value: object) -> bool:
@@ -86,3 +89,28 @@ def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[objec
     except TypeError:  # an array without dimensions
         return [given]
     return list(things)
+
+
+def repeated(things: Iterable[Thing]) -> list[Thing]:
+    """What is there more than once, in the order of its second time.
+
+    >>> repeated(["a", "b", "a", "c", "b", "a"])
+    ['a', 'b']
+    """
+    seen: set[Thing] = set()
+    again: dict[Thing, None] = {}
+    for thing in things:
+        if thing in seen:
+            again[thing] = None
+        seen.add(thing)
+    return list(again)
+
+
+def some(names: Sequence[object], most: int = 20) -> str:
+    """A list for a message, which need not name thousands.
+
+    >>> some(["a", "b"]), some(range(1000), most=3)
+    ("['a', 'b']", '[0, 1, 2, … and 997 more]')
+    """
+    shown = ", ".join(map(repr, names[:most]))
+    return f"[{shown}]" if len(names) <= most else f"[{shown}, … and {len(names) - most} more]"

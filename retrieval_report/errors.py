@@ -6,6 +6,8 @@ Every message names the rule, the place and the value, for example
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "ColumnError",
     "DataError",
@@ -18,12 +20,33 @@ __all__ = [
 ]
 
 
+LONGEST_WORD = 400
+"""Characters without a blank that a message shows whole; long paths have fewer, names in bad data have millions."""
+LONGEST_MESSAGE = 4000
+
+
+def _shortened(message: str) -> str:
+    """A message as it is shown: what it quotes from data may be of any length.
+
+    >>> _shortened("model " + 1000 * "x" + " is repeated").replace("x" * 300, "(300 x)")
+    'model (300 x)…xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx is repeated'
+    """
+    if len(message) > LONGEST_WORD:
+        message = re.sub(rf"(\S{{300}})\S{{{LONGEST_WORD - 350},}}(\S{{50}})", r"\1…\2", message)
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE - 1000]} … {message[-900:]}"
+    return message
+
+
 class RetrievalReportError(ValueError):
     """Base of every error this package raises on bad input.
 
     >>> issubclass(DataError, RetrievalReportError) and issubclass(RetrievalReportError, ValueError)
     True
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_shortened(message))
 
 
 class ColumnError(RetrievalReportError):
@@ -52,3 +75,6 @@ class OutputError(RetrievalReportError):
 
 class RetrievalReportWarning(UserWarning):
     """Input that is accepted but may not mean what its author thinks."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_shortened(message))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import DATA, options
+from retrieval_report.cli.settings import DATA, options, trust_option
 from retrieval_report.errors import OutputError
 from retrieval_report.output import write_files
 from retrieval_report.terminal import visible
@@ -34,6 +34,7 @@ Exit codes:
 @DATA[1]
 @DATA[2]
 @DATA[3]
+@trust_option
 @click.option("--measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
 @click.option("--margin", type=float, required=True, help="The largest loss that does not matter, such as 0.005.")
 @click.option(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from retrieval_report.arguments import some
 from retrieval_report.errors import ColumnError, FileError, RetrievalReportWarning
 from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
@@ -55,7 +56,8 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     for part in parts[1:]:
         if set(part.frame.columns) != set(first.frame.columns):
             raise ColumnError(
-                f"{part.path} has the columns {part.frame.columns}, but {first.path} has {first.frame.columns}"
+                f"{part.path} has the columns {some(part.frame.columns)}, "
+                f"but {first.path} has {some(first.frame.columns)}"
             )
     filled = [part for part in parts if part.frame.height] or list(parts[:1])
     types = {name: _common_type(name, filled) for name in first.frame.columns}

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from retrieval_report.arguments import is_number
+from retrieval_report.arguments import is_number, repeated, some
 from retrieval_report.errors import ColumnError, DataError
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.results import as_array
@@ -127,9 +127,9 @@ def is_column(values: object) -> bool:
 
 def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
     names = [str(name) for name in frame.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ColumnError(f"{what}: the columns {repeated} stand there twice")
+    twice = sorted(repeated(names))
+    if twice:
+        raise ColumnError(f"{what}: the columns {some(twice)} stand there twice")
     columns = [(name, frame.iloc[:, index]) for index, name in enumerate(names)]
     return _convert_columns(columns, _pandas_series, what)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from retrieval_report.arguments import repeated, some
 from retrieval_report.errors import ColumnError
 
 __all__ = ["ID_COLUMNS", "JUDGEMENTS", "KINDS", "QUERIES", "RANKINGS", "Kind", "match_columns", "own_names"]
@@ -122,7 +123,7 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
     if missing:
         known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in missing)
         raise ColumnError(
-            f"{place}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {list(found)}, "
+            f"{place}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {some(found)}, "
             f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the file>'}}"
         )
     return {name: matched[name] for name in kind.columns if name in matched}
@@ -152,9 +153,9 @@ def _normal(name: str) -> str:
 
 
 def _refuse_repeated(found: Sequence[str], place: str) -> None:
-    repeated = sorted({name for name in found if found.count(name) > 1})
-    if repeated:
-        raise ColumnError(f"{place}: the header names {repeated} more than once; columns are {list(found)}")
+    twice = sorted(repeated(found))
+    if twice:
+        raise ColumnError(f"{place}: the header names {some(twice)} more than once; columns are {some(found)}")
 
 
 def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], place: str) -> dict[str, str]:
@@ -163,7 +164,7 @@ def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], place:
         if ours not in kind.columns:
             raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}")
         if theirs not in found:
-            raise ColumnError(f"{place}: columns={{{ours!r}: {theirs!r}}}, but its columns are {list(found)}")
+            raise ColumnError(f"{place}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}")
     if len(set(columns.values())) < len(columns):
         raise ColumnError(f"columns={dict(columns)!r} uses one column of the file twice")
     if "distance" in columns and "score" in columns:
@@ -174,16 +175,17 @@ def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], place:
 def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], place: str) -> dict[str, str]:
     """Recognise the columns the caller did not name."""
     taken = set(mapped.values())
+    free = [(name, _normal(name)) for name in found if name not in taken]
     recognised = {}
     for ours, known in kind.columns.items():
         if ours in mapped or (ours in ("distance", "score") and {"distance", "score"} & set(mapped)):
             continue
-        candidates = [name for name in found if name not in taken and _normal(name) in known]
+        candidates = [name for name, plain in free if plain in known]
         if len(candidates) > 1:
             candidates = [name for name in candidates if _normal(name) not in kind.last]
         if len(candidates) > 1:
             raise ColumnError(
-                f"{place}: columns {candidates} can all be meant by {ours!r}; "
+                f"{place}: columns {some(candidates)} can all be meant by {ours!r}; "
                 f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
             )
         if candidates:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
+from retrieval_report.arguments import repeated
 from retrieval_report.errors import FileError, ParameterError
 
 __all__ = [
@@ -175,9 +176,9 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
         raise ParameterError(f"path: expected a file name, a Path or a list of them, got {type(path).__name__}")
     if not files:
         raise FileError("no files: the list of paths is empty")
-    repeated = sorted(str(file) for file in set(files) if files.count(file) > 1)
-    if repeated:
-        raise FileError(f"{repeated[0]}: listed more than once")
+    twice = repeated(files)
+    if twice:
+        raise FileError(f"{min(map(str, twice))}: listed more than once")
     return files
 
 

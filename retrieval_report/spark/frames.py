@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from retrieval_report.arguments import repeated
 from retrieval_report.errors import ColumnError, ParameterError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, own_names
@@ -33,7 +34,7 @@ def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequen
     """
     given = frame.columns
     wanted = [*(column.name for column in contract), *also]
-    twice = [name for name in wanted if given.count(name) > 1]
+    twice = sorted(set(wanted) & set(repeated(given)))
     if twice:
         raise ColumnError(f"{what}: the columns {twice} stand there twice")
     matched = {name: name for name in wanted if name in given}
