@@ -23,7 +23,7 @@ from retrieval_report.reading.trial import tried_first
 __all__ = ["MOST_BYTES", "MOST_ROWS", "Upload", "read_codes", "read_tables"]
 
 MOST_BYTES = 2**28
-"""Of one file, unpacked; more than Streamlit takes of a file that is not packed."""
+"""Of one file, unpacked; as much as .streamlit/config.toml allows a file to have."""
 MOST_VALUES = {"ndjson": 6_000_000, "run": 20_000_000, "qrels": 20_000_000, "csv": 20_000_000, "tsv": 20_000_000}
 """Of one text file by its format, lines and what parts values put together: while it is read, a value takes some 40
 bytes, one of NDJSON up to 150, so that no upload takes more than about 1 GB."""
