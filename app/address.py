@@ -18,6 +18,7 @@ from text import plain, short
 __all__ = ["choose_many", "choose_number", "choose_one", "given", "no_use", "refusals", "refuse"]
 
 T = TypeVar("T")
+UNBOUND = "numbers that the address does not set in this session"
 REFUSED = "refused values of the address"
 SHOWN = 40
 MOST_LISTED = 8
@@ -130,8 +131,13 @@ def choose_number(
             kind = "whole number" if isinstance(step, int) else "number"
             most = "" if low is None else f" from {low} on" if high is None else f" from {low} to {high}"
             refuse(name, value, f"it takes a {kind}{most}")
+            if _is_endless(value):
+                st.query_params.pop(name, None)
+                st.session_state.setdefault(UNBOUND, set()).add(name)
     bounds: dict[str, Any] = {"min_value": low, "max_value": high, "value": default, "step": step, "format": format}
-    return st.number_input(label, **bounds, key=name, help=help, bind="query-params", placeholder="none")
+    # Streamlit makes an integer of what the address said when the session began, and infinity ends it.
+    bind: Any = None if name in st.session_state.get(UNBOUND, ()) else "query-params"
+    return st.number_input(label, **bounds, key=name, help=help, bind=bind, placeholder="none")
 
 
 def _texts(options: Sequence[T], show: Callable[[T], str]) -> dict[T, str]:
@@ -156,9 +162,18 @@ def _check(name: str, known: Sequence[str]) -> None:
             refuse(name, value, reason)
 
 
+def _is_endless(text: str) -> bool:
+    """Whether a number is infinite, or has more digits than fit one."""
+    try:
+        return math.isinf(float(text))
+    except ValueError:
+        return False
+
+
 def _is_number(text: str, low: float | None, high: float | None, *, whole: bool) -> bool:
     try:
         number = int(text) if whole else float(text)
     except ValueError:
         return False
-    return math.isfinite(number) and (low is None or low <= number) and (high is None or number <= high)
+    finite = isinstance(number, int) or math.isfinite(number)
+    return finite and (low is None or low <= number) and (high is None or number <= high)

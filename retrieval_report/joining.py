@@ -87,14 +87,14 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
         if judgements is None and options.unjudged in (None, "error") and rows["relevance"].null_count():
-            kept = pl.col("mask") if "mask" in rows.columns else pl.lit(True)
+            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(True)
             refuse(rows, pl.col("relevance").is_null() & kept, "relevance", "null or NaN", UNJUDGED_HINT)
         rows = _naive_order(rows, options)
     if options.distance_threshold is not None and "score" in rows.columns:
         raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
     order, everything = order_column(rows), rows
     if "mask" in rows.columns:
-        rows = rows.filter("mask")
+        rows = rows.filter(pl.col("mask").cast(pl.Boolean))  # a column without rows may have no type
     if options.decimals is not None and not rows.schema[order].is_integer():
         rows = rows.with_columns(pl.col(order).round(options.decimals))
     unretrieved = rows.clear()

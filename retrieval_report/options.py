@@ -32,6 +32,7 @@ UNJUDGED = ("non_relevant", "drop", "error")
 UNJUDGED_QUERY = ("error", "skip")
 NULL_DISTANCE = ("error", "not_retrieved")
 RELEVANT_ITEMS = ("pooled", "own", "error")
+MOST_SHUFFLES = 10_000_000  # the mean of so many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
 
@@ -87,7 +88,7 @@ class Options:
 
     def _keep_numbers(self) -> None:
         """Check the numbers, and keep them as Python's own."""
-        self._keep("shuffles", check_whole("shuffles", self.shuffles, 1))
+        self._keep("shuffles", check_whole("shuffles", self.shuffles, 1, MOST_SHUFFLES))
         self._keep("seed", check_whole("seed", self.seed, 0))
         if self.decimals is not None:
             self._keep("decimals", check_whole("decimals", self.decimals, 0, MOST_DECIMALS))

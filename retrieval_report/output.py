@@ -17,7 +17,10 @@ from retrieval_report.scratch import decide, finish, temporary_folder, temporary
 __all__ = ["check_writable_folder", "csv_bytes", "write_bytes", "write_files", "write_text"]
 
 # What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
-FORMULA_START = r"^[=+\-@\t\r\x00]"
+_FORMULA = r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"  # full-width signs too, which some take for the usual ones
+FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
+# Where lists are separated by semicolons, a semicolon inside a text begins a cell.
+FORMULA_INSIDE = rf";('*{_FORMULA})"
 
 
 def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
@@ -28,8 +31,9 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
     frame
         Any frame of numbers, booleans and text.
     raw
-        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-``, ``@``, tab, carriage
-        return or NUL gets a leading ``'``, so that a spreadsheet shows it instead of running it.
+        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@`` (also behind blanks,
+        or full-width), or with tab, a line break or NUL, gets a leading ``'``, so that a spreadsheet shows it instead
+        of running it; so does what follows a semicolon.
 
     Examples
     --------
@@ -41,8 +45,9 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
     """
     if not raw:
         text = pl.col(pl.String)
+        inside = text.str.replace_all(FORMULA_INSIDE, ";'${1}")
         frame = frame.with_columns(
-            pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text).name.keep()
+            pl.when(text.str.contains(FORMULA_START)).then("'" + inside).otherwise(inside).name.keep()
         )
     buffer = io.BytesIO()
     frame.write_csv(buffer)

@@ -199,3 +199,11 @@ def test_an_upload_that_a_rule_allows_is_opened(rankings: pl.DataFrame, rule: st
     assert f"*{RULES[rule]}*, under *Rules*" in test.error[0].value
     test = changed(test, rule, value)
     assert not test.error
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1" + "0" * 310, "1" + "0" * 5000, "1e400"])
+@pytest.mark.parametrize("name", ["seed", "shuffles"])
+def test_numbers_that_no_control_takes_are_refused_in_words(name: str, value: str) -> None:
+    page = open_page("overview", made_data(made_rankings(("fine",), queries=2)), **{name: value})
+    assert page.number_input(key=name).value == {"seed": 0, "shuffles": 100}[name]
+    assert name not in page.query_params

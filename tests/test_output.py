@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -11,10 +12,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from retrieval_report import scratch
 from retrieval_report.errors import OutputError
 from retrieval_report.output import check_writable_folder, csv_bytes, write_bytes, write_files, write_text
+from retrieval_report.report.export import _protect, read_csv
 from retrieval_report.scratch import temporary_folder, temporary_name, tidy
 
 
@@ -207,6 +212,24 @@ def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
     assert read["model"].to_list()[:8] == [*escaped, "a=1"]
     assert read["value"].to_list() == [-1.5] * len(text)
     assert pl.read_csv(csv_bytes(frame, raw=True))["model"].to_list()[:8] == text[:8]
+
+
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+BEFORE = ("", " ", "\u00a0", "\u3000 ", "\n", "\n ", "x;", "x; ", ";")
+COMMANDS = [f"{before}{sign}1" for before in BEFORE for sign in SIGNS]
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_row_103_formulas_behind_blanks_breaks_and_semicolons_are_defused(text: str) -> None:
+    cell = csv_bytes(pl.DataFrame({"model": [text]}), raw=False).decode().removeprefix("model\n").strip('"\n')
+    for part in cell.split(";"):
+        assert not re.match(rf"[\s\0]*[{re.escape(SIGNS)}]", part), cell
+
+
+@given(st.lists(st.text("=+-@;' \n\t\uff1da", max_size=8)))
+def test_what_is_defused_is_read_back_as_it_was(texts: list[str]) -> None:
+    frame = pl.DataFrame({"model": texts}, schema={"model": pl.String})
+    assert_frame_equal(read_csv(csv_bytes(_protect(frame, False)), frame.schema, raw=False), frame)
 
 
 def test_csv_keeps_every_digit_and_leaves_null_empty() -> None:

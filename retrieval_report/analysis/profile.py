@@ -162,6 +162,8 @@ class TieTable:
         if not distance.dtype.is_float():
             return pl.repeat(False, len(distance), eager=True)
         largest = self.ties.select(pl.col(self.order).abs().max().over(LIST)).to_series().to_numpy()
+        # Nothing lies above the largest number: its distance to the next is that of the one below.
+        largest = np.minimum(largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0)))
         gap = self.ties.select(pl.col(self.order).cast(pl.Float64).diff().over(LIST).abs()).to_series()
         return (gap <= pl.Series(NEAR * np.spacing(largest).astype(np.float64))).fill_null(False)
 

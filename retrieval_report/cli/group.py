@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from retrieval_report.errors import RetrievalReportError
+from retrieval_report.errors import RetrievalReportError, RetrievalReportWarning
 from retrieval_report.terminal import visible
 
 __all__ = ["EXAMPLES", "cli", "main"]
@@ -70,6 +70,7 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
+            warnings.simplefilter("default", RetrievalReportWarning)  # whatever PYTHONWARNINGS says, they are no errors
             try:
                 return super().invoke(ctx)
             except RetrievalReportError as error:

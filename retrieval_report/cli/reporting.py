@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -58,7 +61,7 @@ def report(
     rules = {name: value for name, value in settings.items() if name in SETTINGS}
     check(**rules)
     data = read_data(rankings, judgements, queries, columns, name_by)
-    contents = rr.report_contents(**data, command=shlex.join(["retrieval-report", *sys.argv[1:]]), **settings)
+    contents = rr.report_contents(**data, command=_command(sys.argv[1:]), **settings)
     written = rr.write_report(
         out, contents, formats=[part.strip() for part in formats.split(",")], timestamp=timestamp, raw=raw
     )
@@ -67,6 +70,18 @@ def report(
     shown = contents.summary.filter(pl.col("metric") == contents.metric, cutoff)
     click.echo("\n" + summary_table(shown))
     tell_written(written)
+
+
+def _command(words: Sequence[str]) -> str:
+    """The command as it is quoted in the report, which may go to others: paths as seen from here, not from the root."""
+    return shlex.join(["retrieval-report", *map(_relative, words)])
+
+
+def _relative(word: str) -> str:
+    option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
+    if not Path(value).is_absolute():
+        return word
+    return f"{option}{equals}{os.path.relpath(value)}"
 
 
 def _names() -> list[str]:

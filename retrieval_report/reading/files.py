@@ -106,13 +106,16 @@ def _read_source(
     source: Source, kind: Kind, columns: Mapping[str, str] | None, max_rows: int | None
 ) -> tuple[str, pl.DataFrame]:
     """Read one file; return its format and its columns under our names."""
-    form = _form_of(source)
-    _refuse_other_kind(source, form, kind)
 
     def choose(found: Sequence[str]) -> dict[str, str]:
         return match_columns(found, kind, columns, str(source.path))
 
-    return form, _read_form(source, form, choose, max_rows)
+    try:
+        form = _form_of(source)
+        _refuse_other_kind(source, form, kind)
+        return form, _read_form(source, form, choose, max_rows)
+    except OSError as error:  # deleted, or shortened to nothing, after it was opened
+        raise FileError(f"{source.path}: {error.strerror or error}") from error
 
 
 def _form_of(source: Source) -> str:

@@ -11,6 +11,7 @@ import glob
 import gzip
 import hashlib
 import io
+import os
 import stat
 import zlib
 from collections.abc import Iterable, Sequence
@@ -233,6 +234,10 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
         Not there, not a regular file, not permitted, empty, damaged, too large, or different from its
         checksum.
     """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise FileError(f"{os.fsencode(path)!r}: the name of the file is not UTF-8; rename it") from None
     try:
         _check_regular(path)
         _check_side_file(path)

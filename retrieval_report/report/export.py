@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.output import FORMULA_START, csv_bytes
+from retrieval_report.output import FORMULA_INSIDE, FORMULA_START, csv_bytes
 from retrieval_report.report.columns import describe_columns
 from retrieval_report.report.contents import Report
 
@@ -18,6 +18,7 @@ ABOUT = "about.json"
 FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
 # Text that could be mistaken for what neutralising a formula leaves behind.
 ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
+INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 
 
 def csv_files(report: Report, *, raw: bool = False) -> dict[str, bytes]:
@@ -72,7 +73,8 @@ def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl
     if raw:
         return frame
     text = pl.col(pl.String)
-    return frame.with_columns(pl.when(text.str.contains(ALREADY_QUOTED)).then(text.str.slice(1)).otherwise(text))
+    whole = pl.when(text.str.contains(ALREADY_QUOTED)).then(text.str.slice(1)).otherwise(text)
+    return frame.with_columns(whole.str.replace_all(INSIDE_QUOTED, ";${1}"))
 
 
 def read_json(data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
