@@ -108,6 +108,16 @@ def test_options(spark: Any, case: str) -> None:
     agrees(spark, frame, **options)
 
 
+def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
+    unsigned = made().with_columns(pl.col("query").str.slice(1).cast(pl.UInt64), pl.col("item").cast(pl.UInt64))
+    decimals = unsigned.with_columns(pl.col("query", "item").cast(pl.Decimal(20, 0)))  # as Spark reads UInt64
+    scores = collected(on.evaluate(sent(spark, decimals), **EXPECTED))
+    assert_frame_equal(scores, without_spark(unsigned, **EXPECTED), check_exact=True, check_dtypes=False)
+    beyond = decimals.with_columns(item=(unsigned["item"] + 2**63).cast(pl.Decimal(20, 0)))
+    with pytest.raises(rr.DataError, match=r"column 'item': an id beyond 64 bits with sign.* in item '92233"):
+        collected(on.evaluate(sent(spark, beyond), **EXPECTED))
+
+
 def test_counts_of_shards_add_up(spark: Any) -> None:
     frame = made()
     counts = pl.concat([rr.count_ties(frame[begin::2]) for begin in range(2)])

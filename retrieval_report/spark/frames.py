@@ -10,6 +10,7 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import DecimalType
 
 from retrieval_report.arguments import repeated
 from retrieval_report.errors import ColumnError, ParameterError
@@ -43,7 +44,21 @@ def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequen
         if ours in wanted and ours not in matched and not words:  # a label in words is no relevance
             matched[ours] = theirs
     numbered = frame.toDF(*(f"_{place}" for place in range(len(given))))
-    return numbered.select([F.col(f"_{given.index(matched[name])}").alias(name) for name in wanted if name in matched])
+    held = numbered.select([F.col(f"_{given.index(matched[name])}").alias(name) for name in wanted if name in matched])
+    return _whole_ids(held, [column.name for column in contract if column.kind == "id"], what)
+
+
+def _whole_ids(frame: DataFrame, names: Sequence[str], what: str) -> DataFrame:
+    """Ids that Spark keeps as decimals for want of unsigned numbers, as its longest integers."""
+    for field in frame.schema.fields:
+        kind = field.dataType
+        if field.name in names and isinstance(kind, DecimalType) and kind.scale == 0:
+            column = F.col(field.name)
+            above = ~column.between(F.lit(-(2**63)).cast("decimal(38,0)"), F.lit(2**63 - 1).cast("decimal(38,0)"))
+            rule = "an id beyond 64 bits with sign, the longest whole numbers of Spark: make the ids text"
+            held = refusing(column, above, field.name, rule, what=what, place=where(field.name))
+            frame = frame.withColumn(field.name, held.cast("long"))
+    return frame
 
 
 def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
