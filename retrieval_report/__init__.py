@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.analysis.tukey import compare_many
+    from retrieval_report.analysis.truncated_lists import truncated_lists
     from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.counting import count_ties
     from retrieval_report.errors import (
@@ -183,6 +184,7 @@ __all__ = [
     "tie_hints",
     "tie_profile",
     "weigh_gains",
+    "truncated_lists",
     "write_report",
 ]
 
@@ -235,6 +237,7 @@ _HOMES = {
     "segment_winners": "analysis.segments",
     "deciding_queries": "analysis.deciding",
     "cost_table": "analysis.costs",
+    "truncated_lists": "analysis.truncated_lists",
     "ColumnError": "errors",
     "DataError": "errors",
     "FileError": "errors",

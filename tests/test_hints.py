@@ -113,6 +113,24 @@ def test_lists_of_one_depth_are_not_cut_where_they_hold_everything_or_the_same_c
     assert named(tie_hints(rr.count_ties(candidates)), "cut_through_tie") == []
 
 
+def test_what_is_cut_comes_first_with_its_reason_and_only_if_it_is_so() -> None:
+    rankings = cut_at(make_lists(), 25)
+    hints = tie_hints(rankings)
+    assert hints["hint"][0] == "cut_through_tie"
+    assert "the lists are cut (its lists hold 25 items, and not the same ones), about 7" in hints["message"][0]
+    assert "(as given)" in tie_hints(rankings, truncated="within_tie")["message"][0]
+    for word in ("no", "between_ties"):
+        assert named(tie_hints(rankings, truncated=word), "cut_through_tie") == []
+
+
+def test_reranked_candidates_of_one_length_raise_no_alarm() -> None:
+    candidates = cut_at(make_lists(), 25)
+    again = candidates.with_columns(model=pl.lit("n"), distance=pl.col("item") % 4)
+    assert named(tie_hints(pl.concat([candidates, again])), "cut_through_tie") == []
+    own = candidates.with_columns(item=pl.col("item") + 1000 * pl.col("query"))
+    assert named(tie_hints(own), "cut_through_tie") == []
+
+
 def test_lists_without_ties_may_end_anywhere() -> None:
     rankings = make_lists().with_columns(distance=pl.int_range(pl.len()).over("query"))
     assert tie_hints(cut_at(rankings, 25)).is_empty()

@@ -45,6 +45,7 @@ def random_rankings(seed: int, dtype: type[pl.DataType] = pl.Int64) -> pl.DataFr
 def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str, Any]:
     """Every column of the profile, list by list and item by item."""
     cut, mixed_cut, sizes, tied, mixed, taken, lengths, kinds, bits = [], [], [], 0, 0, 0, [], [], []
+    open_end = []
     for _, group in rankings.filter(model=model).group_by("query"):
         rows = sorted(group.select("distance", "relevance").rows())
         size = Counter(distance for distance, _ in rows)
@@ -54,6 +55,7 @@ def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str,
         top = rows if cutoff is None else rows[:cutoff]
         beyond = rows[len(top) :]
         cut.append(bool(beyond) and beyond[0][0] == top[-1][0])
+        open_end.append(top[-1][0] == rows[-1][0])
         if cut[-1]:
             mixed_cut.append(len(grades[top[-1][0]]) > 1)
         sizes += [size[distance] for distance in {distance for distance, _ in top}]
@@ -67,6 +69,7 @@ def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str,
         "queries": len(lengths),
         "cut_share": sum(cut) / len(cut),
         "mixed_share": sum(mixed_cut) / len(mixed_cut) if mixed_cut else None,
+        "ends_in_cut_tie": sum(open_end) / len(open_end),
         "tie_median": median(sizes),
         "tie_p90": float(np.quantile(sizes, 0.9)),
         "tie_max": max(sizes),
@@ -82,7 +85,7 @@ def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str,
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float32])
 def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]) -> None:
     rankings = random_rankings(1, dtype)
-    profile = tie_profile(rankings, cutoffs=CUTOFFS)
+    profile = tie_profile(rankings, cutoffs=CUTOFFS, truncated="within_tie")
     assert profile.schema == pl.Schema(PROFILE)
     assert profile.select("model", "cutoff").rows() == [(m, k) for m in ("coarse", "fine") for k in CUTOFFS]
     for row in profile.iter_rows(named=True):
@@ -93,22 +96,23 @@ def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]) -> No
 def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> None:
     rankings = random_rankings(3)
     far = rankings.with_columns(relevance=pl.when(pl.col("distance") <= 1).then("relevance").otherwise(0))
-    profile = tie_profile(rankings, cutoffs=CUTOFFS, distance_threshold=1)
+    profile = tie_profile(rankings, cutoffs=CUTOFFS, distance_threshold=1, truncated="within_tie")
     assert far.group_by("query", "item").agg(pl.col("relevance").n_unique() > 1)["relevance"].any()
     for row in profile.iter_rows(named=True):
         for name, value in recount(far, row["model"], row["cutoff"]).items():
             assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
     assert profile["mixed_items"].sum() < tie_profile(rankings, cutoffs=CUTOFFS)["mixed_items"].sum()
     assert rr.tie_hints(rankings, distance_threshold=1).columns == rr.tie_hints(rankings).columns
-    assert rr.report_contents(rankings, distance_threshold=1).profile["mixed_items"].is_not_null().all()
+    report = rr.report_contents(rankings, distance_threshold=1, truncated="no")
+    assert report.profile["mixed_items"].is_not_null().all()
 
 
 def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
     rankings = random_rankings(2)
-    profile = tie_profile(rankings, cutoffs=CUTOFFS)
-    assert tie_profile(rr.count_ties(rankings), cutoffs=CUTOFFS).equals(profile)
+    profile = tie_profile(rankings, cutoffs=CUTOFFS, truncated="no")
+    assert tie_profile(rr.count_ties(rankings), cutoffs=CUTOFFS, truncated="no").equals(profile)
     scores = rankings.select(pl.exclude("distance"), score=-pl.col("distance"))
-    assert tie_profile(scores.lazy(), cutoffs=CUTOFFS).equals(profile)
+    assert tie_profile(scores.lazy(), cutoffs=CUTOFFS, truncated="no").equals(profile)
 
 
 def test_a_list_without_ties_resolves_all_its_items_and_one_tie_none() -> None:
@@ -186,3 +190,21 @@ def test_neighbouring_places_are_tied_where_the_cutoff_cuts() -> None:
             ties = [first == second for first, second in pairwise(group["tie"].to_list())]
             cut += len(ties) > 2 and ties[2]
         assert share == pytest.approx(cut / 12)
+
+
+@pytest.mark.parametrize(
+    ("word", "shares"), [("no", [0, 0, 0]), ("between_ties", [0, 0, 0]), ("within_tie", [0, 1, 1])]
+)
+def test_ties_cut_by_the_end_are_counted_apart_from_those_cut_by_k(word: str, shares: list[float]) -> None:
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]}
+    )
+    profile = tie_profile(rankings, cutoffs=(2, 3, 4), truncated=word)
+    assert profile["ends_in_cut_tie"].to_list() == shares
+    assert profile["cut_share"].to_list() == [0, 1, 0]
+
+
+def test_only_the_lists_of_models_that_are_cut_can_end_in_a_cut_tie() -> None:
+    rankings = random_rankings(4)
+    profile = tie_profile(rankings, cutoffs=30, truncated={"coarse": "within_tie", "fine": "no"})
+    assert profile.select("model", "ends_in_cut_tie").rows() == [("coarse", 1.0), ("fine", 0.0)]

@@ -17,6 +17,7 @@ from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import order_column
+from retrieval_report.truncation import NO, WITHIN_TIE
 
 __all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
 
@@ -31,7 +32,6 @@ CHANCE = {
 }
 HINTS = {"model": pl.String, "hint": pl.String, "value": pl.Float64, "message": pl.String}
 LIST = ["model", "query"]
-LEAST_LISTS = 5  # that end at one depth, before it looks like a cut
 LEAST_VALUES = 20  # distances, before their bits say how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
@@ -48,15 +48,15 @@ def chance_level(
 ) -> pl.DataFrame:
     """Score each model's own lists in random order: all items of a list in one tie.
 
-    A list that was cut at some depth keeps its items, so this is what the order inside the lists adds, not what
-    retrieving random items would score.
+    A list that was cut at some depth keeps its items, as if they were all there are. So this is what the order inside
+    the lists adds, not what retrieving random items would score.
 
     Parameters
     ----------
     rankings, judgements, queries, metrics, cutoffs
         As for :func:`evaluate`; a counts frame will do.
     **options
-        Those of :func:`evaluate` but ``policies`` and ``distance_threshold``.
+        Those of :func:`evaluate` but ``policies`` and ``distance_threshold``; ``truncated`` has no effect.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def chance_level(
     judgements = None if judgements is None else to_polars(judgements, "judgements")
     queries = None if queries is None else to_polars(queries, "queries")
     data: dict[str, Any] = {"judgements": judgements, "queries": queries, "metrics": metrics, "cutoffs": cutoffs}
-    data |= {**options, "policies": "expected"}
+    data |= {**options, "policies": "expected", "truncated": NO}
     own = tie_means(evaluate(frame, **data))
     order = order_column(frame)
     tied = frame.with_columns(pl.when(pl.col(order).is_not_null()).then(0).alias(order))
@@ -124,11 +124,10 @@ def tie_hints(rankings: object, *, judgements: object = None, queries: object = 
     polars.DataFrame
         ``model`` (null: all of them), ``hint``, ``value`` (the number behind it), ``message``:
 
-        - ``cut_through_tie``: at least half of a model's lists (and five) have the length of its longest list, though
-          neighbouring places further up are often tied: lists with whole ties would end at different depths. ``value``
-          is the share of lists that then lost part of their last tie: the share that ends at that length, times the
-          share of tied neighbours in the lists' second half. Not said of lists that hold the whole collection (all
-          items, or all but one), nor where every model ranks the same items for each query.
+        - ``cut_through_tie``, always first: the lists may have been cut inside their last tie (``truncated`` says so,
+          or :func:`truncated_lists` finds it, and the message tells why). ``value`` is the share of lists that probably
+          lost part of that tie: the share that is as long as the longest, times the share of tied neighbours in the
+          lists' second half. Not said where that is below 0.01.
         - ``reversed``: some models' average precision lies more than 3 standard deviations below random order and no
           model's as far above: the column may hold scores where distances are meant, or the other way round.
           ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie above; its z.
@@ -167,38 +166,34 @@ def _chance(rankings: object, judgements: object, queries: object, options: dict
 
 
 def _cut_lists(table: TieTable) -> Iterator[_Hint]:
-    """Lists of one depth, though ties would let whole ones end at different depths."""
-    if "item" not in table.rows.columns:
-        return
-    models = table.rows["model"].n_unique()
-    pairs = table.rows.select("query", "item").n_unique()
-    if models > 1 and pairs * models == table.rows.height:
-        return  # every model ranks the same candidates: something else chose them
-    collection = table.rows["item"].n_unique()
+    """Lists whose end may have cut their last tie, where neighbouring places are often tied."""
+    for model, share in _lost(table).iter_rows():
+        decision = table.decisions[model]
+        if decision.truncated == WITHIN_TIE and share >= WORTH_SAYING:
+            yield _Hint(
+                model,
+                "cut_through_tie",
+                share,
+                f"the lists are cut ({decision.reason}), about {share:.0%} of them through their last tie: which of "
+                "its items were kept is an accident, and how many there are nobody knows. Retrieve deeper, keep whole "
+                "ties, or count the codes",
+            )
+
+
+def _lost(table: TieTable) -> pl.DataFrame:
+    """Share of the lists that lost part of their last tie, if they were cut, for every model.
+
+    The share of those that are as long as the longest, times the share of tied neighbours in their second half.
+    """
     length = pl.col("size").sum().over(LIST)
     # Of the pairs of neighbouring places (i, i + 1) in the second half of a list, those inside a tie of the
     # places before + 1 .. before + size: from max(before, half) + 1 on.
     half = length // 2
     tied = (pl.col("before") + pl.col("size") - 1 - pl.max_horizontal("before", half)).clip(lower_bound=0)
     lists = table.ties.with_columns(length=length, tied=tied).group_by(*LIST, "length").agg(pl.col("tied").sum())
-    facts = lists.group_by("model").agg(
-        longest=pl.col("length").max(),
-        ending=(pl.col("length") == pl.col("length").max()).sum(),
-        lists=pl.len(),
-        tied=pl.col("tied").sum() / (pl.col("length") - 1 - pl.col("length") // 2).sum(),
-    )
-    for model, longest, ending, count, inside in facts.sort("model").iter_rows():
-        share = ending / count * inside
-        if ending >= max(LEAST_LISTS, count / 2) and longest < collection - 1 and share >= WORTH_SAYING:
-            yield _Hint(
-                model,
-                "cut_through_tie",
-                share,
-                f"{ending} of {count} lists end at exactly {longest} items and none is longer, though {inside:.0%} of "
-                f"the neighbouring places in their second half are tied: about {share:.0%} of the lists seem cut "
-                "through their last tie. Which of its items were kept is an accident that no score here can see; keep "
-                "whole ties, or counts",
-            )
+    ending = (pl.col("length") == pl.col("length").max()).mean()
+    pairs = (pl.col("length") - 1 - pl.col("length") // 2).sum()
+    return lists.group_by("model").agg(share=(ending * pl.col("tied").sum() / pairs).fill_nan(0.0)).sort("model")
 
 
 def _reversed(chance: pl.DataFrame, order: str) -> Iterator[_Hint]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.rows import judged_rows, told_once, within_threshold
+from retrieval_report.analysis.rows import checked_rows, told_once, within_threshold
+from retrieval_report.analysis.truncated_lists import list_ends
 from retrieval_report.counting import count_ties
 from retrieval_report.options import Options
 from retrieval_report.parsing import parse_cutoffs
@@ -25,6 +27,7 @@ PROFILE = {
     "queries": pl.Int64,
     "cut_share": pl.Float64,
     "mixed_share": pl.Float64,
+    "ends_in_cut_tie": pl.Float64,
     "tie_median": pl.Float64,
     "tie_p90": pl.Float64,
     "tie_max": pl.Int64,
@@ -57,7 +60,7 @@ def tie_profile(
         As for :func:`evaluate`.
     **options
         Those of :func:`evaluate` that decide which rows count and how: ``decimals``, ``distance_threshold``,
-        ``unjudged``, ``unjudged_query``, ``null_distance``. Others have no effect.
+        ``unjudged``, ``unjudged_query``, ``null_distance``, ``truncated``. Others have no effect.
 
     Returns
     -------
@@ -65,9 +68,12 @@ def tie_profile(
         A row for every model and cutoff k, with
 
         - ``queries``: lists with an item (and with judgements, where there are any);
-        - ``cut_share``: share of them whose cutoff cuts a tie: places k and k + 1 are in one tie;
+        - ``cut_share``: share of them whose cutoff cuts a tie: places k and k + 1 are in one tie, as far as the list
+          shows;
         - ``mixed_share``: share of the cut ones where that matters: the tie holds different relevances (null if none
           is cut). A mixed tie further up moves scores too: see ``mixed_items``;
+        - ``ends_in_cut_tie``: share of them whose cutoff reaches into a last tie that the end of the list may have cut:
+          how many items tie there nobody knows (see :func:`truncated_lists`);
         - ``tie_median``, ``tie_p90``, ``tie_max``: items of the ties that reach into the top k, an item that is alone
           at its distance being a tie of one;
         - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another item, and that
@@ -99,7 +105,9 @@ def tie_profile(
     table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
     lists = table.whole_lists()
     parts = [
-        _at_cutoff(table.ties, cutoff).with_columns(place=pl.lit(place), cutoff=pl.lit(cutoff, dtype=pl.Int64))
+        _at_cutoff(table.ties, cutoff)
+        .join(_cut_by_the_end(table.ends, cutoff), on="model", how="left")
+        .with_columns(place=pl.lit(place), cutoff=pl.lit(cutoff, dtype=pl.Int64))
         for place, cutoff in enumerate(asked)
     ]
     frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "place")
@@ -120,6 +128,8 @@ class TieTable:
         ``before`` (items in front of it); sorted by list, nearest first.
     judged
         Whether there are relevances at all; else ``mixed`` is false everywhere.
+    ends, decisions
+        What `list_ends` returns, and whether the lists of each model are taken to be cut.
     """
 
     def __init__(self, rankings: object, judgements: object, queries: object, options: Options) -> None:
@@ -127,7 +137,9 @@ class TieTable:
         self.judged = judgements is not None or "relevance" in frame.columns or "count" in frame.columns
         if not self.judged:
             frame = frame.with_columns(relevance=pl.lit(0))
-        self.rows = judged_rows(frame, judgements, queries, options)
+        own = replace(options, relevant_items="own")  # R plays no part here
+        self.rows, prepared = checked_rows(frame, judgements, queries, own)
+        self.ends, self.decisions = list_ends(prepared), prepared.decisions
         self.order = order_column(self.rows)
         with told_once():
             counts = within_threshold(count_ties(self.rows.drop("mask", strict=False)), options)
@@ -166,6 +178,12 @@ class TieTable:
         largest = np.minimum(largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0)))
         gap = self.ties.select(pl.col(self.order).cast(pl.Float64).diff().over(LIST).abs()).to_series()
         return (gap <= pl.Series(NEAR * np.spacing(largest).astype(np.float64))).fill_null(False)
+
+
+def _cut_by_the_end(ends: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
+    """Lists whose cutoff reaches into a last tie that may be cut: their share, for every model."""
+    reached = pl.lit(True) if cutoff is None else pl.col("before") < cutoff
+    return ends.group_by("model").agg(ends_in_cut_tie=(pl.col("within") & reached).mean())
 
 
 def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:

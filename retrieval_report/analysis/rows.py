@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.errors import RetrievalReportWarning
-from retrieval_report.joining import prepare
+from retrieval_report.joining import Prepared, prepare
 from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import check_counts, check_judgements, check_rankings, order_column
 
-__all__ = ["MEANS", "judged_rows", "tie_means", "told_once", "within_threshold"]
+__all__ = ["MEANS", "checked_rows", "judged_rows", "tie_means", "told_once", "within_threshold"]
 
 MEANS = {
     "model": pl.String,
@@ -49,9 +49,16 @@ def judged_rows(rankings: object, judgements: object, queries: object, options: 
     >>> rows["relevance"].to_list()
     [0, 3]
     """
+    return checked_rows(rankings, judgements, queries, options)[0]
+
+
+def checked_rows(
+    rankings: object, judgements: object, queries: object, options: Options
+) -> tuple[pl.DataFrame, Prepared]:
+    """What `judged_rows` returns, and the lists as ``evaluate`` lays them out."""
     frame = to_polars(rankings, "rankings")
     judgements = None if judgements is None else to_polars(judgements, "judgements")
-    prepare(frame, judgements, queries, options)
+    prepared = prepare(frame, judgements, queries, options)
     if "model" not in frame.columns:
         frame = frame.with_columns(model=pl.lit("model"))
     with told_once():
@@ -70,7 +77,7 @@ def judged_rows(rankings: object, judgements: object, queries: object, options: 
     rows = rows.with_columns(pl.col("relevance").fill_null(0))
     if options.decimals is not None and not rows.schema[order].is_integer():
         rows = rows.with_columns(pl.col(order).round(options.decimals))
-    return rows
+    return rows, prepared
 
 
 def within_threshold(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
