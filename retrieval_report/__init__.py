@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
     from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
     from retrieval_report.analysis.summary import summarise
-    from retrieval_report.analysis.tukey import compare_many
     from retrieval_report.analysis.truncated_lists import truncated_lists
+    from retrieval_report.analysis.tukey import compare_many
     from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.counting import count_ties
     from retrieval_report.errors import (
@@ -183,8 +183,8 @@ __all__ = [
     "tie_groups",
     "tie_hints",
     "tie_profile",
-    "weigh_gains",
     "truncated_lists",
+    "weigh_gains",
     "write_report",
 ]
 

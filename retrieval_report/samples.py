@@ -13,7 +13,7 @@ __all__ = ["SAMPLES", "Sample", "sample_folder"]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One data set: files by their place in the sample folder, and the metrics that suit it."""
+    """One data set: files by their place in the sample folder, the metrics that suit it, and how its lists end."""
 
     name: str
     title: str
@@ -21,6 +21,7 @@ class Sample:
     metrics: tuple[str, ...]
     judgements: str | None = None
     queries: str | None = None
+    truncated: str = "between_ties"  # as for `evaluate`: lists hold the nearest items, with all that tie with the last
 
 
 SAMPLES = (

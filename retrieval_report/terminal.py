@@ -10,12 +10,13 @@ import polars as pl
 
 from retrieval_report.analysis.verdicts import chance_text
 
-__all__ = ["display_width", "frame_table", "summary_table", "visible"]
+__all__ = ["deviation", "display_width", "frame_table", "mean_text", "summary_table", "visible"]
 
 Row = Mapping[str, Any]  # one line of the summary frame
 ByPolicy = Mapping[str, Row]  # the lines of one model
 
 NAME_WIDTH = 40
+CUT = "cut"  # in the place of a standard deviation that cut lists do not have
 NOTHING = "–"  # a value that does not exist, such as the standard deviation of a metric without an exact one
 CHANCES = ("p_tie", "holm_p")  # columns where 0 says that it cannot happen, and a rounded 0 would say it too
 # The counts are shown only where there is something to count.
@@ -35,9 +36,10 @@ def summary_table(summary: pl.DataFrame, *, digits: int = 4) -> str:
     Returns
     -------
     str
-        Blocks parted by an empty line. ``±`` is the standard deviation of the mean over random tie orders;
-        ``lowest – highest`` are the means under the worst and the best tie order. Names are made harmless by
-        `visible` and shortened to 40 columns.
+        Blocks parted by an empty line. ``±`` is the standard deviation of the mean over random tie orders, or "cut"
+        where scores depend on what cut lists leave out; ``lowest – highest`` are the means under the worst and the best
+        tie order, and ``cut`` is the share of the queries that are concerned, where there are any. Names are made
+        harmless by `visible` and shortened to 40 columns.
 
     Examples
     --------
@@ -184,6 +186,12 @@ def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPol
     def number(policy: str, field: str = "value") -> Callable[[ByPolicy], str]:
         return lambda by_policy: _number(by_policy.get(policy, {}).get(field), digits)
 
+    def spread(policy: str) -> Callable[[ByPolicy], str]:
+        return lambda by_policy: deviation(by_policy.get(policy, {}), digits).rjust(digits + 2)
+
+    def share(by_policy: ByPolicy) -> str:
+        return f"{by_policy.get('expected', _first(by_policy))['truncated_share'] or 0:.0%}"
+
     def pair(left: Callable[[ByPolicy], str], mark: str, right: Callable[[ByPolicy], str]) -> Callable[..., str]:
         return lambda by_policy: f"{left(by_policy)} {mark} {right(by_policy)}"
 
@@ -197,15 +205,44 @@ def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPol
     if "naive" in policies:
         columns.append(("naive", number("naive")))
     if "expected" in policies:
-        columns.append(("expected ± tie std", pair(number("expected"), "±", number("expected", "tie_std"))))
+        columns.append(("expected ± tie std", pair(number("expected"), "±", spread("expected"))))
     if "shuffled" in policies:
-        columns.append(("shuffled ± tie std", pair(number("shuffled"), "±", number("shuffled", "tie_std"))))
+        columns.append(("shuffled ± tie std", pair(number("shuffled"), "±", spread("shuffled"))))
     if {"best", "worst"} <= policies:
         columns.append(("lowest – highest", pair(number("worst"), "–", number("best"))))
     else:
         columns += [(policy, number(policy)) for policy in ("worst", "best") if policy in policies]
+    if "truncated_share" in part.columns and (part["truncated_share"] > 0).any():
+        columns.append((CUT, share))
     columns.append(("queries", count("queries")))
     return columns + [(COUNTS[field], count(field)) for field in COUNTS if part[field].sum()]
+
+
+def deviation(row: Row, digits: int = 4) -> str:
+    """The standard deviation of a mean under random tie order, if it has one; of a row of a summary.
+
+    >>> deviation({"tie_std": 0.002}), deviation({"tie_std": None}), deviation({"tie_std": None, "truncated_share": 1})
+    ('0.0020', '–', 'cut')
+    """
+    if row.get("truncated_share"):
+        return CUT
+    return NOTHING if row.get("tie_std") is None else f"{row['tie_std']:.{digits}f}"
+
+
+def mean_text(row: Row, digits: int = 4, plus_minus: str = "±") -> str:
+    """A mean with its standard deviation, or with its bounds where lists are cut; of a row of a summary.
+
+    >>> mean_text({"value": 0.5, "tie_std": 0.02}), mean_text({"value": 0.5, "tie_std": None})
+    ('0.5000 ± 0.0200', '0.5000')
+    >>> mean_text({"value": 0.5, "tie_std": None, "truncated_share": 0.1, "lowest": 0.25, "highest": 0.75})
+    '0.5000 [0.2500, 0.7500]'
+    """
+    if row["value"] is None:
+        return NOTHING
+    mean, spread = f"{row['value']:.{digits}f}", deviation(row, digits)
+    if spread == CUT:
+        return f"{mean} [{_number(row['lowest'], digits).strip()}, {_number(row['highest'], digits).strip()}]"
+    return mean if spread == NOTHING else f"{mean} {plus_minus} {spread}"
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -10,7 +10,7 @@ from retrieval_report.analysis.queries import query_table
 
 COLUMNS = [
     *("model", "query", "metric", "cutoff"),
-    *("naive", "expected", "lowest", "highest", "std", "spread", "naive_error"),
+    *("naive", "expected", "lowest", "highest", "std", "spread", "naive_error", "truncated"),
 ]
 SCORES = bounded_scores(
     {

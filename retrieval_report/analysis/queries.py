@@ -23,7 +23,9 @@ def query_table(scores: object) -> pl.DataFrame:
         A row for each ``model``, ``query``, ``metric``, ``cutoff``: ``naive``, ``expected``, ``lowest`` and
         ``highest`` (under the worst and the best tie order), ``std`` (of the score under random tie order),
         ``spread`` (highest − lowest), ``naive_error`` (naive − expected); null where a policy was not evaluated or
-        the query was left out. Sorted by spread, then std, largest first and nulls last, then by name.
+        the query was left out; ``truncated`` (the score reaches into what the cut of its list leaves open: it has no
+        ``std``, and ``lowest`` and ``highest`` allow for what a deeper retrieval could show). Sorted by spread, then
+        std, largest first and nulls last, then by name.
 
     Examples
     --------
@@ -32,7 +34,7 @@ def query_table(scores: object) -> pl.DataFrame:
     >>> rankings = pl.DataFrame({
     ...     "query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]})
     >>> scores = evaluate(rankings, metrics="rr", cutoffs=None, policies=("expected", "naive", "best", "worst"))
-    >>> query_table(scores).drop("model", "metric", "cutoff")
+    >>> query_table(scores).drop("model", "metric", "cutoff", "truncated")
     shape: (2, 8)
     ┌───────┬───────┬──────────┬────────┬─────────┬──────┬────────┬─────────────┐
     │ query ┆ naive ┆ expected ┆ lowest ┆ highest ┆ std  ┆ spread ┆ naive_error │
@@ -51,10 +53,12 @@ def query_table(scores: object) -> pl.DataFrame:
         .agg(
             *(pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()),
             pl.col("std").filter(policy="expected").first(),
+            pl.col("truncated").any(),
         )
         .with_columns(
             spread=pl.col("highest") - pl.col("lowest"),
             naive_error=pl.col("naive") - pl.col("expected"),
         )
+        .select(pl.exclude("truncated"), "truncated")
         .sort("spread", "std", *keys, descending=[True, True, False, False, False, False], nulls_last=True)
     )

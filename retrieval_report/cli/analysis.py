@@ -48,6 +48,7 @@ def compare(
 
     import retrieval_report as rr
     from retrieval_report.analysis.verdicts import chance_of
+    from retrieval_report.report.notices import notices
 
     folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
     check(**settings)
@@ -65,13 +66,13 @@ def compare(
     rows = _with_verdicts(comparison.filter(policy=policy), verdicts)
     rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "holm_p", "verdict"]
-    click.echo(frame_table(rows, shown, by=("metric", "cutoff")))
+    click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *notices(summary)]))
     _tell(folder, files)
 
 
 @cli.command()
 @data_options
-@options("cutoffs", *DATA_RULES, "decimals")
+@options("cutoffs", *DATA_RULES, "decimals", "truncated")
 @output_options("profile.csv and hints.csv")
 def profile(
     rankings: tuple[str, ...],
@@ -87,7 +88,8 @@ def profile(
     """Show how much the distances of RANKINGS tie, and where a cutoff cuts a tie.
 
     cut_share: queries whose cutoff falls inside a tie; mixed_share: of those, where the tie holds relevant and other
-    items, so that the order matters; resolution: bits of the distances, from the sizes of the ties.
+    items, so that the order matters; ends_in_cut_tie: queries whose cutoff reaches into a last tie that the end of the
+    list may have cut; resolution: bits of the distances, from the sizes of the ties.
     """
     import retrieval_report as rr
 
@@ -99,7 +101,8 @@ def profile(
     hints = rr.tie_hints(**data, **settings) if known else None
     files = {"profile.csv": table} | ({} if hints is None else {"hints.csv": hints})
     _write(folder, files, raw=raw)
-    shown = ["model", "queries", "cut_share", "mixed_share", "tie_median", "tie_max", "distances", "resolution"]
+    shares = ["cut_share", "mixed_share", "ends_in_cut_tie"]
+    shown = ["model", "queries", *shares, "tie_median", "tie_max", "distances", "resolution"]
     click.echo(frame_table(table, shown, by=("cutoff",)))
     if hints is not None and hints.height:
         lines = [

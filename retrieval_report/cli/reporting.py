@@ -65,7 +65,7 @@ def report(
     written = rr.write_report(
         out, contents, formats=[part.strip() for part in formats.split(",")], timestamp=timestamp, raw=raw
     )
-    click.echo("\n".join(visible(sentence) for sentence in contents.verdict))
+    click.echo("\n".join(visible(sentence) for sentence in (*contents.notices, *contents.verdict)))
     cutoff = pl.col("cutoff").eq_missing(contents.cutoff)
     shown = contents.summary.filter(pl.col("metric") == contents.metric, cutoff)
     click.echo("\n" + summary_table(shown))

@@ -24,12 +24,12 @@ from retrieval_report.cli.settings import (
 from retrieval_report.cli.spark import on_spark
 from retrieval_report.output import check_writable_folder
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
-from retrieval_report.terminal import summary_table, visible
+from retrieval_report.terminal import visible
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["demo", "evaluate", "tell_written"]
+__all__ = ["demo", "evaluate", "summary_text", "tell_written"]
 
 ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
@@ -82,7 +82,7 @@ def evaluate(
     task = Task(rankings, judgements, queries, columns, average, out, raw, settings, name_by=name_by, **own)
     # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)
-    click.echo(summary_table(summary))
+    click.echo(summary_text(summary))
     tell_written(files)
 
 
@@ -97,11 +97,11 @@ def demo(out: str | None) -> None:
         judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
         files = read_data([str(data / sample.rankings)], judgements, queries)
         if folder is None:
-            _, summary = score(files, metrics=sample.metrics, policies=POLICIES)
+            _, summary = score(files, metrics=sample.metrics, policies=POLICIES, truncated=sample.truncated)
         else:
             summary, paths = _sample_report(sample, files, folder)
             written += paths
-        click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_table(summary)}")
+        click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_text(summary)}")
     tell_written(written)
     click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(data)}")
 
@@ -111,10 +111,22 @@ def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tup
     import retrieval_report as rr
 
     contents = rr.report_contents(
-        **data, metrics=sample.metrics, title=sample.title, command=f"retrieval-report demo --out {folder}"
+        **data,
+        metrics=sample.metrics,
+        truncated=sample.truncated,
+        title=sample.title,
+        command=f"retrieval-report demo --out {folder}",
     )
     folder.mkdir(exist_ok=True)
     return contents.summary, rr.write_report(folder / sample.name, contents)
+
+
+def summary_text(summary: pl.DataFrame) -> str:
+    """The summary as a table, and what it cannot know below."""
+    from retrieval_report.report.notices import notices
+    from retrieval_report.terminal import summary_table
+
+    return "\n\n".join([summary_table(summary), *notices(summary)])
 
 
 def tell_written(files: Iterable[str | Path]) -> None:

@@ -94,6 +94,13 @@ SETTINGS = {
                  show_default=True, help="Queries without judgements."),
     "null_distance": click.option("--null-distance", type=click.Choice(["error", "not_retrieved"]), default="error",
                  show_default=True, help="Rows whose distance is empty."),
+    "truncated": click.option("--truncated", type=click.Choice(["auto", "no", "between_ties", "within_tie"]),
+                 default="auto", show_default=True,
+                 help="Whether lists were cut, as top-k lists are: no, behind a whole tie, or maybe inside the last "
+                 "one; auto decides from the data, and says so."),
+    "relevant_items": click.option("--relevant-items", type=click.Choice(["pooled", "own", "error"]), default="pooled",
+                 show_default=True, help="What is relevant where neither judgements nor n_relevant say it: what any "
+                 "model shows, or the model's own list; or refuse."),
     "relevant_from": click.option("--relevant-from", type=float, help="Smallest relevance that counts as relevant."),
     "distance_threshold": click.option("--distance-threshold", type=float, help="Items beyond it are not relevant."),
     "decimals": click.option("--decimals", type=int, help="Round distances to this many decimals first."),

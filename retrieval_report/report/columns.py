@@ -19,9 +19,10 @@ ANYWHERE = {
     "model_a": "first model of the pair, by name",
     "model_b": "second model of the pair",
     "queries": "queries in the mean",
-    "lowest": "under the worst order inside ties",
-    "highest": "under the best order inside ties",
-    "tie_std": "standard deviation of the mean under random tie order: exact, but of policy shuffled that of the draws",
+    "lowest": "under the worst order inside ties; of truncated scores the least of all completions of the lists",
+    "highest": "under the best order inside ties; of truncated scores the most of all completions of the lists",
+    "tie_std": "standard deviation of the mean under random tie order: exact, but of policy shuffled that of the "
+    "draws; empty where a score has none, as truncated ones have",
     "p_tie": "probability that random tie order shows the pair in the other order",
     "p_tie_low": "the least that p_tie can be",
     "p_tie_high": "the most that p_tie can be",
@@ -33,14 +34,18 @@ ANYWHERE = {
     "truncated_share": "share of the queries for which that is so",
     "pooled": "whether R counts only the relevant items that some model retrieved",
     "holm_p": "p-value after Holm's correction over the family",
-    "expected": "exact mean over all orders inside ties",
+    "expected": "mean over all orders inside ties: exact, but of truncated scores an estimate from the rows given",
+    "truncated_share": "share of the queries in the mean whose score reaches into what the cut of its list leaves open",
 }
 OF_FRAME = {
     "scores": {
         "value": "the score; empty where the query was left out",
-        "std": "standard deviation of the score under random tie order; empty for naive, best, worst",
+        "std": "standard deviation of the score under random tie order; empty for naive, best, worst, and where the "
+        "score is truncated",
         "items": "length of the list",
-        "n_relevant": "relevant items of the query, retrieved or not; empty: no judgements",
+        "n_relevant": "R, relevant items of the query: all judged ones, or n_relevant of the queries frame, or those "
+        "that the models retrieved (see pooled); empty: there are judgements, and none of this query",
+        "truncated": "whether the score reaches into what the cut of its list leaves open",
     },
     "summary": {
         "value": "mean score",
@@ -103,6 +108,7 @@ OF_FRAME = {
     "profile": {
         "queries": "lists with an item",
         "cut_share": "share of them whose cutoff cuts a tie",
+        "ends_in_cut_tie": "share of them whose cutoff reaches into a last tie that the end of the list may have cut",
         "mixed_share": "share of the cut ones where the tie holds different relevances",
         "tie_median": "items of the ties that reach into the top k: median",
         "tie_p90": "the same: 90th percentile",
@@ -119,6 +125,17 @@ OF_FRAME = {
         "hint": "what kind of oddity",
         "value": "the number behind it",
         "message": "the same in words",
+    },
+    "truncation": {
+        "truncated": "what the lists are taken to be: no (they hold all items), between_ties (cut behind a whole tie) "
+        "or within_tie (the last tie may be cut)",
+        "reason": "what says so",
+        "lists": "lists with an item",
+        "shortest": "items of the shortest list",
+        "longest": "items of the longest list",
+        "open_share": "share of the lists where the cutoff reaches into what the cut leaves open",
+        "sufficient_depth": "items of every query that would probably have been enough: the cutoff and four times the "
+        "largest tie seen; empty: nothing is open, or nothing tells",
     },
     "audit": {
         "system": "another evaluator",
@@ -145,6 +162,7 @@ OF_FRAME = {
         "expected": "exact mean of the score over all tie orders",
         "std": "standard deviation of the score under random tie order",
         "spread": "highest − lowest",
+        "truncated": "whether the score reaches into what the cut of its list leaves open",
         "naive_error": "naive − expected",
     },
     "shuffled": {

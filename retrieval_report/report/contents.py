@@ -18,6 +18,7 @@ from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.summary import summarise
+from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate_with_draws
@@ -26,6 +27,7 @@ from retrieval_report.options import Options
 from retrieval_report.parsing import Requests, parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.report.fingerprint import fingerprint
+from retrieval_report.report.notices import notices
 from retrieval_report.report.verdict import verdict
 
 __all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
@@ -36,7 +38,7 @@ LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
-ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
+ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance", "truncated")
 AUDIT_OPTIONS = (
     *("relevant_from", "no_relevant", "missing_query"),
     *("unjudged", "unjudged_query", "null_distance", "threads"),
@@ -57,9 +59,9 @@ class Report:
         Sentences: who wins, is it safe, how far off naive scores are.
     status
         The verdict in a word: one of those of :func:`flips`, or "single model" or "no score".
-    scores, summary, comparison, flips, agreement, profile, hints, audit
-        What `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints` and `audit`
-        return. The audit has no columns where rankings are counts, which have no order.
+    scores, summary, comparison, flips, agreement, profile, hints, truncation, audit
+        What `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints`,
+        `truncated_lists` and `audit` return. The audit has no columns where rankings are counts, which have no order.
     queries
         Of `query_table`, the queries that tie order moves most, for each metric and cutoff.
     shuffled
@@ -85,6 +87,7 @@ class Report:
     agreement: pl.DataFrame
     profile: pl.DataFrame
     hints: pl.DataFrame
+    truncation: pl.DataFrame
     audit: pl.DataFrame
     queries: pl.DataFrame
     shuffled: pl.DataFrame
@@ -97,6 +100,16 @@ class Report:
     def measure(self) -> str:
         """Metric and cutoff of the verdict as text, such as ``ndcg@10``."""
         return f"{self.metric}@{'all' if self.cutoff is None else self.cutoff}"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What has to be known before the verdict: that lists were cut, that R is not known."""
+        return notices(self.summary, self.truncation, measure=(self.metric, self.cutoff))
+
+    @property
+    def cut(self) -> bool:
+        """Whether any score depends on what cut lists leave out."""
+        return bool((self.summary["truncated_share"] > 0).any())
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
@@ -220,6 +233,7 @@ def _analyse(
     with told_once():
         profile = tie_profile(rankings, cutoffs=cutoffs, **given, **rows)
         hints = tie_hints(rankings, **given, **rows)
+        truncation = truncated_lists(rankings, cutoffs=cutoffs, **given, **rows)
         audited = pl.DataFrame() if counted else audit(rankings, **measures, **given, **of_audit)
     return {
         "scores": scores,
@@ -229,6 +243,7 @@ def _analyse(
         "agreement": rank_agreement(summary),
         "profile": profile,
         "hints": hints,
+        "truncation": truncation,
         "audit": audited,
         "queries": query_table(scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
         "shuffled": shuffled,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
 from retrieval_report.analysis.verdicts import ALPHA, CUT, DEPENDS
 from retrieval_report.report.contents import Report
-from retrieval_report.terminal import visible
+from retrieval_report.report.notices import relevant_notice
+from retrieval_report.terminal import NOTHING, mean_text, visible
 
 __all__ = ["latex_table", "markdown_table", "markdown_text"]
 
@@ -30,10 +33,15 @@ NOTE = (
 )
 
 
+OPEN = (
+    " Where lists are cut, the mean is an estimate, and brackets hold the lowest and the highest that a deeper "
+    "retrieval could make of it."
+)
+
+
 @dataclass(frozen=True)
 class _Cell:
-    value: float | None = None
-    tie_std: float | None = None
+    row: Mapping[str, Any] = field(default_factory=dict)  # of the summary
     best: bool = False
     marks: str = ""
 
@@ -52,13 +60,13 @@ def markdown_table(report: Report) -> str:
     for name, cells in models.items():
         shown = [f"**{_text(cell, '±')}**" if cell.best else _text(cell, "±") for cell in cells]
         lines.append(_row([f"**{markdown_text(name)}**" if name == first else markdown_text(name), *shown]))
-    return "\n".join([*lines, "", markdown_text(NOTE), ""])
+    return "\n".join([*lines, "", markdown_text(_note(report), None), ""])
 
 
 def latex_table(report: Report) -> str:
     """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its caption."""
     measures, models = _layout(report)
-    caption = _latex(NOTE).replace("±", r"$\pm$")
+    caption = _latex(_note(report), None).replace("±", r"$\pm$")
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -83,7 +91,10 @@ def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
     headline = columns.get((report.metric, report.cutoff), {})
     names = sorted(
         expected["model"].unique(),
-        key=lambda name: (-(value if (value := headline.get(name, _Cell()).value) is not None else -1e300), name),
+        key=lambda name: (
+            -(value if (value := headline.get(name, _Cell()).row.get("value")) is not None else -1e300),
+            name,
+        ),
     )
     measures = [f"{metric}@{'all' if cutoff is None else cutoff}" for metric, cutoff in places]
     return measures, {name: [columns[place].get(name, _Cell()) for place in places] for name in names}
@@ -102,9 +113,7 @@ def _column(report: Report, metric: str, cutoff: int | None) -> dict[str, _Cell]
     cells = {}
     for row in rows.iter_rows(named=True):
         against = [pairs[pair] for name in best if (pair := frozenset((name, row["model"]))) in pairs]
-        cells[row["model"]] = _Cell(
-            row["value"], row["tie_std"], row["model"] in best, _marks(against, row["model"] in best)
-        )
+        cells[row["model"]] = _Cell(row, row["model"] in best, _marks(against, row["model"] in best))
     return cells
 
 
@@ -118,21 +127,23 @@ def _marks(against: list[dict[str, object]], best: bool) -> str:
 
 
 def _text(cell: _Cell, plus_minus: str) -> str:
-    if cell.value is None:
-        return "–"
-    spread = "" if cell.tie_std is None else f" {plus_minus} {cell.tie_std:.4f}"
-    return f"{cell.value:.4f}{spread}{cell.marks}"
+    return mean_text(cell.row, plus_minus=plus_minus) + cell.marks if cell.row.get("value") is not None else NOTHING
+
+
+def _note(report: Report) -> str:
+    doubt = relevant_notice(report.summary)
+    return NOTE + OPEN * report.cut + (f" {doubt}" if doubt else "")
 
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def markdown_text(text: str) -> str:
+def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:
     """Escape text that Markdown would act on, and shorten it."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", visible(text, NAME_WIDTH if text != NOTE else None, middle=True))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", visible(text, width, middle=True))
 
 
-def _latex(text: str) -> str:
-    shown = visible(text, NAME_WIDTH if text != NOTE else None, middle=True)
+def _latex(text: str, width: int | None = NAME_WIDTH) -> str:
+    shown = visible(text, width, middle=True)
     return "".join(LATEX.get(character, character) for character in shown)

@@ -32,14 +32,16 @@ def pictures(report: Report) -> list[Picture]:
     place: dict[str, Any] = {"metric": metric, "cutoff": cutoff}
     models, cutoffs = summary["model"].n_unique(), summary.filter(metric=metric)["cutoff"].n_unique()
     audit = None if report.audit.is_empty() else report.audit
+    beside = "and what cut lists leave open" if report.cut else "beside the exact mean"
+    numbers = "those of the summary" if report.cut else "the exact numbers"
     wanted: list[tuple[bool, str, str, str, Callable[[], Any]]] = [
-        (True, "policies", "What each policy says", "Every way to order the inside of ties, beside the exact mean.",
+        (True, "policies", "What each policy says", f"Every way to order the inside of ties, {beside}.",
          lambda: charts.policies(summary, audit=audit, **place)),
         (cutoffs > 1, "cutoffs", "Along the cutoffs", "The expected score of every model by depth.",
          lambda: charts.scores_by_cutoff(summary, metric=metric)),
         (models > 1, "flips", "Does the ranking change?", "The place of every model under each policy.",
          lambda: charts.rank_flips(summary, **place)),
-        (True, "shuffled", "What repeated runs would print", "Means of random tie orders beside the exact numbers.",
+        (True, "shuffled", "What repeated runs would print", f"Means of random tie orders beside {numbers}.",
          lambda: charts.shuffled_distribution(report.shuffled, summary, **place)),
         (models > 1, "matrix", "Every pair of models", "Difference, significance and the chance of a tie flip.",
          lambda: charts.comparison_matrix(report.comparison, **place)),

@@ -11,7 +11,8 @@ import polars as pl
 from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.analysis.verdicts import chance_of, chance_text
 from retrieval_report.report.contents import Report
-from retrieval_report.terminal import visible
+from retrieval_report.terminal import deviation, visible
+from retrieval_report.truncation import BETWEEN_TIES, NO, WITHIN_TIE
 
 __all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
 
@@ -19,6 +20,14 @@ NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 ROWS = 1000  # more would make the page slow; the files have all
 NOTHING = "–"
+LISTS = {
+    NO: "hold all items",
+    BETWEEN_TIES: "are cut behind a whole tie",
+    WITHIN_TIE: "are cut, maybe inside their last tie",
+}
+ESTIMATE = "; of cut lists an estimate, from the rows that are there"
+NONE = "; cut: there is none, it depends on items that were not retrieved"
+DEEPER = ", and whatever a deeper retrieval could show of cut lists"
 KINDS = {"Measure": "measure-name", "Order inside ties": "long-prose", "Call": "prose"}  # columns by heading
 Row = Mapping[str, Any]
 
@@ -74,6 +83,7 @@ def report_tables(report: Report) -> dict[str, Table]:
         _audit(report),
         _profile(report),
         _queries(report),
+        _truncation(report),
         plain_table("fingerprint", "The data this report was made from", report.fingerprint),
     )
     return {table.id: table for table in tables if table.rows}
@@ -95,7 +105,7 @@ def _summary(report: Report) -> Table:
         merged = rows.setdefault(key, {**row, "measure": measure(row)})
         merged[row["policy"]] = row["value"]
         if row["policy"] == "expected":
-            merged.update({name: row[name] for name in ("tie_std", "ci_low", "ci_high", "queries")})
+            merged.update({name: row[name] for name in ("tie_std", "truncated_share", "ci_low", "ci_high", "queries")})
         if row["policy"] == "naive":
             merged["off"] = row["value"]
     ranked = sorted(rows.values(), key=lambda row: -(row.get("expected") or 0.0))
@@ -105,19 +115,23 @@ def _summary(report: Report) -> Table:
     columns = [
         _text("Model", "model"),
         _text("Measure", "measure"),
-        _number("Expected", "expected", help="exact mean over all orders inside ties"),
-        _number("± tie std", "tie_std", help="exact standard deviation of that mean under random tie order"),
+        _number("Expected", "expected", help="exact mean over all orders inside ties" + ESTIMATE * report.cut),
+        _deviation(
+            "± tie std", "tie_std", help="standard deviation of that mean under random tie order" + NONE * report.cut
+        ),
         _number(
             "Naive", "naive", help="with ties in the order received: what a tool that knows nothing of ties prints"
         ),
         _number("Naive is off by", "off", sign="+", help="naive − expected"),
         _number("Shuffled", "shuffled", help="mean over random tie orders"),
-        _number("Lowest", "worst", help="under the worst order inside ties"),
-        _number("Highest", "best", help="under the best order inside ties"),
+        _number("Lowest", "worst", help="under the worst order inside ties" + DEEPER * report.cut),
+        _number("Highest", "best", help="under the best order inside ties" + DEEPER * report.cut),
+        _share("Cut", "truncated_share", help="queries whose score depends on items that were not retrieved"),
         _interval("95% interval", help="of the expected mean, under sampling of queries"),
         _number("Queries", "queries", 0),
     ]
-    present = [column for column in columns if column.header not in ("Naive", "Naive is off by") or _has_naive(report)]
+    absent = {*([] if _has_naive(report) else ["Naive", "Naive is off by"]), *([] if report.cut else ["Cut"])}
+    present = [column for column in columns if column.header not in absent]
     return _table("summary", "Mean scores of all models", present, ranked, chosen=report.measure)
 
 
@@ -215,6 +229,9 @@ def _profile(report: Report) -> Table:
         _number("Cutoff", "cutoff", 0, nothing="all"),
         _share("Cut a tie", "cut_share", help="queries whose cutoff falls inside a tie"),
         _share("… that matters", "mixed_share", help="of these, queries where the tie holds different relevances"),
+        _share(
+            "End in a cut tie", "ends_in_cut_tie", help="queries whose list may go on with items at its last distance"
+        ),
         _share("Tied items", "tied_items", help="of the top k, items that share their distance with another"),
         _share("In mixed ties", "mixed_items", help="of the top k, items in a tie of different relevances"),
         _number("Median tie", "tie_median", 0, help="items of the ties that reach into the top k"),
@@ -228,6 +245,24 @@ def _profile(report: Report) -> Table:
     )
 
 
+def _truncation(report: Report) -> Table:
+    """What is taken of the lists of every model, at the cutoff of the verdict."""
+    here = report.truncation.filter(pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64)))
+    columns = [
+        _text("Model", "model"),
+        _text("Its lists", "lists_are"),
+        _text("Because", "reason", width=80),
+        _number("Lists", "lists", 0),
+        _number("Shortest", "shortest", 0, help="items of the shortest list"),
+        _number("Longest", "longest", 0, help="items of the longest list"),
+        _share("Open", "open_share", help="lists where the cutoff reaches into what their cut leaves open"),
+        _number("Depth enough", "sufficient_depth", 0, help="items of every query that would probably have sufficed"),
+    ]
+    rows = here.with_columns(lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String))
+    caption = f"What the lists are taken to be, for {report.measure}"
+    return _table("truncation", caption, columns, rows.iter_rows(named=True), by_measure=False)
+
+
 def _queries(report: Report) -> Table:
     columns = [
         _text("Query", "query"),
@@ -235,13 +270,14 @@ def _queries(report: Report) -> Table:
         _text("Measure", "measure"),
         _number("Naive", "naive"),
         _number("Expected", "expected"),
-        _number("± tie std", "std"),
+        _deviation("± tie std", "std"),
         _number("Lowest", "lowest"),
         _number("Highest", "highest"),
         _number("Spread", "spread", help="highest − lowest"),
     ]
     rows = _first_measure(report, report.queries.filter(pl.col("spread") > 0))
-    return _table("queries", "Queries whose score tie order moves most", columns, rows, chosen=report.measure)
+    caption = f"Queries whose score tie order{', or the cut of their list,' * report.cut} moves most"
+    return _table("queries", caption, columns, rows, chosen=report.measure)
 
 
 def measure(row: Row) -> str:
@@ -307,9 +343,18 @@ def sort_key(value: float) -> str:
     return f"{value:.9g}"
 
 
+def _deviation(header: str, name: str, *, help: str = "") -> Column:
+    def fill(row: Row) -> Cell:
+        value = row.get(name)
+        shown = {"tie_std": value, "truncated_share": row.get("truncated_share") or row.get("truncated")}
+        return Cell(deviation(shown), "" if value is None else sort_key(value))
+
+    return Column(header, fill, help)
+
+
 def _share(header: str, name: str, *, help: str = "") -> Column:
     def fill(row: Row) -> Cell:
-        value = row[name]
+        value = row.get(name)
         return Cell(NOTHING) if value is None else Cell(f"{value:.1%}", sort_key(value))
 
     return Column(header, fill, help)

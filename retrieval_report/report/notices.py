@@ -1,0 +1,144 @@
+"""What the numbers of a summary cannot know, said once: items that cut lists leave out, and how many are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
+from retrieval_report.errors import ParameterError
+from retrieval_report.parsing import parse_metric
+from retrieval_report.terminal import visible
+
+__all__ = ["notices", "relevant_notice"]
+
+NAME_WIDTH = 60
+MOST_NAMED = 4
+BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics that R divides whatever their parameters
+DIVIDED = ("total", "min", "judged")  # denominators and ideals that R decides
+POOLED = "R counts the relevant items that some model retrieved; give judgements or n_relevant for the true R."
+SINGLE = (
+    "R counts only the relevant items in the cut lists of this one model: recall, AP and NDCG come out too high, and "
+    "nothing here says by how much; give judgements or n_relevant for the true R."
+)
+
+
+def notices(
+    summary: pl.DataFrame, lists: pl.DataFrame | None = None, *, measure: tuple[str, int | None] | None = None
+) -> tuple[str, ...]:
+    """Say what has to be known before any number is read; nothing where there is nothing to say.
+
+    Parameters
+    ----------
+    summary
+        What `summarise` returns.
+    lists
+        What `truncated_lists` returns for the same rankings; without it neither reason nor depth is told.
+    measure
+        Metric and cutoff to speak of; default: all of the summary.
+
+    Examples
+    --------
+    >>> from retrieval_report import evaluate, summarise, truncated_lists
+    >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 2], "relevance": [1, 0, 1]}
+    >>> scores = evaluate(rankings, metrics="precision@2", policies=("expected", "worst", "best"),
+    ...                   truncated="within_tie")
+    >>> lists = truncated_lists(rankings, cutoffs=2, truncated="within_tie")
+    >>> print(*notices(summarise(scores), lists, measure=("precision", 2)))
+    The lists of model are cut (as given): for 100% of the queries precision@2 depends on items that were not \
+retrieved. Its mean 0.7500 is an estimate; a deeper retrieval could show anything from 0.5000 to 1.0000. About 10 \
+items of every query would be enough for precision@2, by the ties seen; codes need no lists: count_codes counts all \
+their ties.
+    """
+    return tuple(sentence for sentence in (_cut(summary, lists, measure), relevant_notice(summary)) if sentence)
+
+
+def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, int | None] | None) -> str:
+    """That scores reach into what cut lists leave open, which of them, how far, and what would help."""
+    concerned = summary.filter(pl.col("truncated_share") > 0)
+    if concerned.is_empty():
+        return ""
+    known = pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists
+    here = concerned if measure is None else _at(concerned, measure)
+    if here.is_empty():
+        assert measure is not None
+        others = dict.fromkeys(_text(row) for row in concerned.select("metric", "cutoff").iter_rows())
+        return f"{_who(concerned, known)}. {_text(measure)} does not depend on what they leave out; {_list(others)} do."
+    if measure is None:
+        return (
+            f"{_who(here, known)}: scores that depend on items which were not retrieved have no standard deviation, "
+            "and lowest – highest allow for what a deeper retrieval could show."
+        )
+    shares = here["truncated_share"].unique().sort().to_list()
+    share = f"{'up to ' * (len(shares) > 1)}{shares[-1]:.0%}"
+    text = (
+        f"{_who(here, known)}: for {share} of the queries {_text(measure)} depends on items that were not retrieved. "
+        f"{_estimate(here)}"
+    )
+    return text + _depth(known, here, measure)
+
+
+def _who(concerned: pl.DataFrame, lists: pl.DataFrame) -> str:
+    models = concerned["model"].unique(maintain_order=True).to_list()
+    reasons = dict(lists.select("model", "reason").iter_rows())
+    why = dict.fromkeys(str(reasons[model]) for model in models if model in reasons)
+    text = f"The lists of {_list([visible(model, NAME_WIDTH, middle=True) for model in models])} are cut"
+    return f"{text} ({visible('; '.join(why), 200)})" if len(why) == 1 else text
+
+
+def _estimate(here: pl.DataFrame) -> str:
+    """What the means are, and how far they could be off."""
+    rows = here.filter(policy="expected")
+    bounds = rows.select("value", "lowest", "highest")
+    if rows.height != 1:
+        return "Their means are estimates; a deeper retrieval could show anything between lowest and highest."
+    value, low, high = bounds.row(0)
+    if value is None or low is None or high is None:
+        return "The mean is an estimate."
+    return f"Its mean {value:.4f} is an estimate; a deeper retrieval could show anything from {low:.4f} to {high:.4f}."
+
+
+def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | None]) -> str:
+    """How deep would have been deep enough."""
+    own = _at(lists, measure).filter(pl.col("model").is_in(here["model"].unique().to_list()))
+    depths = own["sufficient_depth"].to_list()
+    codes = "codes need no lists: count_codes counts all their ties."
+    if not depths or None in depths:
+        return f" Retrieve deeper, until the last distance is whole; {codes}"
+    return f" About {max(depths)} items of every query would be enough for {_text(measure)}, by the ties seen; {codes}"
+
+
+def relevant_notice(summary: pl.DataFrame) -> str:
+    """Say that R is not known, where it divides a score; else nothing."""
+    doubtful = summary.filter(pl.col("pooled").fill_null(False))
+    if not any(_by_relevant(metric) for metric in doubtful["metric"].unique()):
+        return ""
+    return POOLED if summary["model"].n_unique() > 1 else SINGLE
+
+
+def _by_relevant(text: str) -> bool:
+    """Whether R, or the grades of all relevant items, decide a metric."""
+    try:
+        metric, _ = parse_metric(text)
+    except ParameterError:  # a function as gain has no text form that could be read back
+        return text.startswith("ndcg")
+    chosen = {getattr(metric, name, None) for name in ("denominator", "ideal")}
+    return metric.name in BY_R or not chosen.isdisjoint(DIVIDED)
+
+
+def _at(frame: pl.DataFrame, measure: tuple[str, int | None]) -> pl.DataFrame:
+    metric, cutoff = measure
+    here = frame.filter(pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64)))
+    return here.filter(metric=metric) if "metric" in here.columns else here
+
+
+def _text(measure: tuple[str, int | None]) -> str:
+    return f"{measure[0]}@{'all' if measure[1] is None else measure[1]}"
+
+
+def _list(names: Sequence[str] | dict[str, None]) -> str:
+    shown = list(names)
+    if len(shown) > MOST_NAMED + 1:
+        shown = [*shown[:MOST_NAMED], f"{len(shown) - MOST_NAMED} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
