@@ -12,8 +12,16 @@ from address import choose_many, choose_number, choose_one, no_use, refuse
 from loading import CUTOFFS, Data
 from records import Draws, Rules
 from retrieval_report.errors import RetrievalReportError
-from retrieval_report.options import MISSING_QUERY, NO_RELEVANT, NULL_DISTANCE, UNJUDGED, UNJUDGED_QUERY
+from retrieval_report.options import (
+    MISSING_QUERY,
+    NO_RELEVANT,
+    NULL_DISTANCE,
+    RELEVANT_ITEMS,
+    UNJUDGED,
+    UNJUDGED_QUERY,
+)
 from retrieval_report.parsing import CATALOGUE, parse_metric
+from retrieval_report.truncation import AUTO, TRUNCATED
 from text import measure_name, plain
 
 __all__ = ["Choice", "first_choice", "remedy", "sidebar"]
@@ -47,6 +55,8 @@ RULES = {
     "null_distance": "Items without a distance",
     "relevant_from": "Relevant from grade",
     "distance_threshold": "Relevant up to distance",
+    "truncated": "Lists cut at their end",
+    "relevant_items": "Relevant where nobody judged",
 }
 USUAL = "usual"  # what `evaluate` does of itself, which depends on the data
 EXPLAINED_RULES = {
@@ -58,6 +68,10 @@ EXPLAINED_RULES = {
     "null_distance": "They are refused, or count as known but *not retrieved*: the relevant ones lower recall.",
     "relevant_from": "The smallest relevance that counts as relevant; empty: every one above 0.",
     "distance_threshold": "Items farther away keep their place and count as not relevant; empty: none do.",
+    "truncated": "Whether more items would follow: *no*, the lists hold all; *between_ties*, they end behind a whole "
+    "tie; *within_tie*, their last tie may go on, as in top-k lists; *auto* decides from the data.",
+    "relevant_items": "Without judgements and without n_relevant: what any model shows is relevant for all (*pooled*), "
+    "each model knows its *own* list alone, or the data are refused.",
 }
 RESET = "reset the cutoff"  # a value can be set before its widget is made, which is in the next run
 MOST_CUTOFF = 2**63 - 1
@@ -104,7 +118,8 @@ def first_choice(data: Data) -> Choice:
     usual = {parameter: options[0] for parameter, options in PARAMETERS.get(data.metric, {}).items()}
     metric, own_depth = _parsed(data.metric, usual)
     cutoff = None if own_depth else data.cutoff
-    return Choice(metric, cutoff, _curve(cutoff, own_depth=own_depth), data.models, _shown(data))
+    rules = Rules(truncated=data.truncated)
+    return Choice(metric, cutoff, _curve(cutoff, own_depth=own_depth), data.models, _shown(data), rules=rules)
 
 
 def sidebar(data: Data) -> Choice:
@@ -210,11 +225,20 @@ def _rules(data: Data) -> Rules:
         null_distance=_rule("null_distance", NULL_DISTANCE),
         relevant_from=_rule_number("relevant_from", low=0.0),
         distance_threshold=_threshold(data),
+        truncated=_truncated(data),
+        relevant_items=_rule("relevant_items", RELEVANT_ITEMS),
     )
 
 
 def _rule(name: str, options: Sequence[str]) -> str:
     return choose_one(RULES[name], options, name=name, help=EXPLAINED_RULES[name])
+
+
+def _truncated(data: Data) -> str:
+    """How the lists end. What is known of a sample has a name of its own: other data must not inherit it."""
+    label, text = RULES["truncated"], EXPLAINED_RULES["truncated"]
+    name = "truncated" if data.truncated == AUTO else "sample_truncated"
+    return choose_one(label, TRUNCATED, name=name, default=data.truncated, help=text)
 
 
 def _rule_number(name: str, low: float | None = None) -> Any:

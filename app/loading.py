@@ -23,6 +23,7 @@ from retrieval_report.reading.files import column_names as columns_in
 from retrieval_report.reading.sources import find_files
 from retrieval_report.reading.trial import tried_first
 from retrieval_report.report.html import render_html
+from retrieval_report.report.notices import notices as say_first
 from retrieval_report.report.pictures import pictures
 from retrieval_report.report.verdict import verdict as say
 
@@ -45,6 +46,7 @@ __all__ = [
     "comparison",
     "flips",
     "hints",
+    "notices",
     "profile",
     "query_table",
     "read_files",
@@ -113,7 +115,7 @@ def _read(digest: str, _files: Files) -> Data:
         judgements = None if _files.judgements is None else rr.read_judgements(_files.judgements)
         queries = None if _files.queries is None else rr.read_queries(_files.queries)
     metric, cutoff = _files.measure
-    return Data(_files.name, digest, rankings, judgements, queries, tuple(notes), metric, cutoff)
+    return Data(_files.name, digest, rankings, judgements, queries, tuple(notes), metric, cutoff, _files.truncated)
 
 
 @remember(8)
@@ -180,9 +182,9 @@ def check(data: Data) -> None:
     """Raise what the library says of data that no rule of the sidebar makes fit to be scored."""
     _refuse_empty(data)
     try:
-        _exact(data.digest, METRICS, CUTOFFS, Rules(), data)
+        _exact(data.digest, METRICS, CUTOFFS, Rules(truncated=data.truncated), data)
     except RetrievalReportError:
-        _exact(data.digest, METRICS, CUTOFFS, LENIENT, data)
+        _exact(data.digest, METRICS, CUTOFFS, LENIENT._replace(truncated=data.truncated), data)
 
 
 def scores(data: Data, choice: Choice) -> pl.DataFrame:
@@ -288,6 +290,18 @@ def hints(data: Data, choice: Choice) -> pl.DataFrame:
     """What `tie_hints` returns for the chosen models, and for all together."""
     found = _hints(data.digest, choice.rules, data)
     return found.filter(pl.col("model").is_in(choice.models) | pl.col("model").is_null())
+
+
+@remember(16)
+def _lists(digest: str, cutoffs: tuple[int | None, ...], rules: Rules, _data: Data) -> pl.DataFrame:
+    return rr.truncated_lists(**_data.frames, cutoffs=cutoffs, **rules.of_rows)
+
+
+def notices(data: Data, choice: Choice) -> tuple[str, ...]:
+    """What has to be known before any number of the chosen measure and models: cut lists, an unknown R."""
+    found = _lists(data.digest, choice.cutoffs, choice.rules, data)
+    measure = (choice.metric, choice.cutoff)
+    return say_first(_whole_summary(data, choice), _of_models(found, choice), measure=measure)
 
 
 @remember(16)

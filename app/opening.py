@@ -90,4 +90,5 @@ def _sample(name: str) -> Files:
     sample = next(sample for sample in SAMPLES if sample.name == name)
     folder = sample_folder()
     judgements, queries = (part and str(folder / part) for part in (sample.judgements, sample.queries))
-    return Files(sample.title, (str(folder / sample.rankings),), judgements, queries, measure=SAMPLE_MEASURE)
+    rankings = (str(folder / sample.rankings),)
+    return Files(sample.title, rankings, judgements, queries, measure=SAMPLE_MEASURE, truncated=sample.truncated)

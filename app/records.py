@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.report.contents import AUDIT_OPTIONS, ROW_OPTIONS
+from retrieval_report.truncation import AUTO
 
 __all__ = ["Data", "Draws", "Files", "Rules", "Verdict"]
 
@@ -31,6 +32,8 @@ class Data:
         What was read, and what was noticed while reading; text.
     metric, cutoff
         The measure to begin with.
+    truncated
+        What is known of the end of its lists, as `evaluate` says it.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Data:
     notes: tuple[str, ...] = field(default=())
     metric: str = "ndcg"
     cutoff: int | None = 10
+    truncated: str = AUTO
 
     @cached_property
     def models(self) -> tuple[str, ...]:
@@ -81,6 +85,7 @@ class Files(NamedTuple):
     queries: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
     measure: tuple[str, int | None] = ("ndcg", 10)
+    truncated: str = AUTO
 
 
 class Verdict(NamedTuple):
@@ -102,6 +107,8 @@ class Rules(NamedTuple):
     unjudged_query: str = "error"
     null_distance: str = "error"
     distance_threshold: float | None = None
+    truncated: str = AUTO
+    relevant_items: str = "pooled"
 
     @property
     def of_rows(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ TITLES = {
     "lowest": "Lowest",
     "highest": "Highest",
     "query_se": "± query s.e.",
+    "truncated_share": "Cut",
     "queries": "Queries",
     "no_relevant": "Nothing relevant",
     "missing": "No list",
@@ -30,12 +31,13 @@ TITLES = {
 }
 COUNTS = ("no_relevant", "missing", "unjudged")  # of queries that a rule decides about
 EXPLAINED = {
-    "expected": "Exact mean over all orders of tied items",
-    "tie_std": "Exact standard deviation of the mean under random tie order",
+    "expected": "Exact mean over all orders of tied items; where lists are cut an estimate",
+    "tie_std": "Exact standard deviation of the mean under random tie order; where lists are cut there is none",
     "naive": "Ties in the order received",
     "shuffled": "Mean over random orders",
-    "lowest": "Under the worst tie order",
-    "highest": "Under the best tie order",
+    "lowest": "Under the worst tie order, and whatever a deeper retrieval could show of cut lists",
+    "highest": "Under the best tie order, and whatever a deeper retrieval could show of cut lists",
+    "truncated_share": "Queries whose score depends on items that were not retrieved",
     "query_se": "Standard error under sampling of queries, which has nothing to do with ties",
     "no_relevant": "Queries without a relevant item; what they score is one of the Rules in the sidebar",
     "missing": "Queries that the model has no rows for; what they score is one of the Rules in the sidebar",
@@ -88,7 +90,9 @@ def summary_table(summary: pl.DataFrame) -> None:
     counts = summary.group_by("model").agg(pl.col(COUNTS).max())
     told = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
     rows = side_by_side(summary).join(told, on="model", how="left", maintain_order="left")
-    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt="Scores of the models, best first.")
+    rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
+    formats = {"truncated_share": "percent"}
+    frame_table(rows, titles=TITLES, explained=EXPLAINED, formats=formats, alt="Scores of the models, best first.")
 
 
 def flips_table(flips: pl.DataFrame) -> None:

@@ -23,6 +23,7 @@ def summary_of(sample: Sample) -> pl.DataFrame:
         queries=None if sample.queries is None else rr.read_queries(folder / sample.queries),
         metrics=sample.metrics,
         policies=POLICIES,
+        truncated=sample.truncated,
     )
     return rr.summarise(scores).select("model", "metric", "cutoff", "policy", "value", "tie_std")
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from controls import Choice
 from drawing import BOXES, Drawing, draw
-from loading import Data, Verdict, at_cutoff, flips, summary, verdict
+from loading import Data, Verdict, at_cutoff, flips, notices, summary, verdict
 from retrieval_report import charts
 from tables import flips_table, summary_table
 from text import plain
@@ -18,13 +18,15 @@ __all__ = ["drawings", "show"]
 MEANINGS = (
     "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties as "
     "they happen to stand in the data, as most tools print. *Shuffled*: the mean over random orders. *Expected*: the "
-    "exact mean over all orders, free of chance."
+    "exact mean over all orders, free of chance; of lists that were cut an estimate, from the items that are there."
 )
 
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     st.title(f"Overview: {plain(choice.measure)}")
+    for sentence in notices(data, choice):
+        st.error(plain(sentence))
     _headline(verdict(data, choice), choice)
     scores, ranks = drawings(data, choice)
     st.subheader("Scores of the models")

@@ -33,6 +33,7 @@ TITLES = {
     "highest": "Highest",
     "std": "± tie std",
     "naive_error": "Naive is off by",
+    "truncated": "Cut",
 }
 EXPLAINED = {
     "naive": "Ties in the order received",
@@ -41,6 +42,7 @@ EXPLAINED = {
     "spread": "Highest less lowest: as far as the order of tied items can move the score",
     "lowest": "Under the worst tie order",
     "highest": "Under the best tie order",
+    "truncated": "The score depends on items that were not retrieved: lowest and highest allow for them",
 }
 ITEM_TITLES = {
     "place": "Place",

@@ -22,6 +22,7 @@ PROFILE_TITLES = {
     "model": "Model",
     "cut_share": "Cut a tie",
     "mixed_share": "… that matters",
+    "ends_in_cut_tie": "End in a cut tie",
     "tied_items": "Tied items",
     "mixed_items": "In mixed ties",
     "tie_median": "Median tie",
@@ -32,7 +33,7 @@ PROFILE_TITLES = {
     "near_ties": "Near ties",
     "queries": "Queries",
 }
-SHARES = ("cut_share", "mixed_share", "tied_items", "mixed_items", "near_ties")
+SHARES = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "near_ties")
 PROFILE_FORMATS = {
     **dict.fromkeys(SHARES, "percent"),
     **dict.fromkeys(("tie_median", "items", "distances", "resolution"), "%.1f"),
@@ -40,6 +41,7 @@ PROFILE_FORMATS = {
 PROFILE_EXPLAINED = {
     "cut_share": "Queries whose cutoff falls inside a tie",
     "mixed_share": "Of these, queries where the tie holds different relevances",
+    "ends_in_cut_tie": "Queries whose cutoff reaches into a last tie that the end of the list may have cut",
     "tied_items": "Of the items down to the cutoff, those that share their distance with another",
     "mixed_items": "Of the items down to the cutoff, those in a tie of different relevances",
     "tie_median": "Items of the ties that reach above the cutoff; an item alone counts as a tie of one",

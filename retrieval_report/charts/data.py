@@ -70,7 +70,8 @@ def at_place(frame: pl.DataFrame, metric: object, cutoff: int | None) -> pl.Data
 def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
     """A row for every model and cutoff with the means of all policies, best model first at each cutoff.
 
-    ``order`` is the value that the first policy of SHOWN gives; ``tie_std`` is that of the expected mean.
+    ``order`` is the value that the first policy of SHOWN gives; ``tie_std`` is that of the expected mean, and
+    ``truncated_share`` above 0 where the bounds allow for what cut lists leave out.
     """
     of = {name: pl.col("value").filter(policy=policy).first() for policy, name in COLUMNS.items()}
     wide = summary.group_by("model", "metric", "cutoff", maintain_order=True).agg(
@@ -79,6 +80,7 @@ def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
         pl.col("highest").drop_nulls().first().alias("high"),
         pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first(),
         pl.col("queries").max(),
+        pl.col("truncated_share").max(),
     )
     wide = wide.with_columns(lowest=pl.coalesce("lowest", "low"), highest=pl.coalesce("highest", "high"))
     wide = wide.drop("low", "high").with_columns(order=pl.coalesce(*SHOWN))

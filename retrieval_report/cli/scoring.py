@@ -144,4 +144,4 @@ def _next_command(data: Path) -> str:
     if data.is_relative_to(Path.cwd()):
         data = data.relative_to(Path.cwd())
     words = [program, "evaluate", str(data / "docs/runs"), "--judgements", str(data / "docs/qrels.txt")]
-    return shlex.join([*words, "--metrics", "ap,err", "--cutoffs", "5,all"])
+    return shlex.join([*words, "--truncated", SAMPLES[-1].truncated, "--metrics", "ap,err", "--cutoffs", "5,all"])
