@@ -57,14 +57,16 @@ def neighbour_judgements(truth_distances: object, truth_indices: object, k: int,
 
     Examples
     --------
-    Items 7, 3 and 5 tie for the second place. An index that finds 9 and 5 has found two nearest neighbours.
+    Items 7, 3 and 5 tie for the second place. An index that finds 9 and 5 has found two nearest neighbours. Its k
+    answers are all that is asked of it, and so whole lists.
 
     >>> judgements = neighbour_judgements([[0.1, 0.4, 0.4, 0.4, 0.9]], [[9, 7, 3, 5, 1]], k=2)
     >>> judgements["item"].to_list()
     [9, 7, 3, 5]
     >>> from retrieval_report import evaluate
     >>> found = {"query": [0, 0], "item": [9, 5], "distance": [0.1, 0.4]}
-    >>> evaluate(found, judgements=judgements, metrics="precision@2", policies="expected")["value"].item()
+    >>> scores = evaluate(found, judgements=judgements, metrics="precision@2", policies="expected", truncated="no")
+    >>> scores["value"].item()
     1.0
     """
     distances, indices = _arrays(truth_distances, truth_indices)
