@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.summary import summarise
     from retrieval_report.analysis.truncated_lists import truncated_lists
     from retrieval_report.analysis.tukey import compare_many
-    from retrieval_report.analysis.truncated_lists import truncated_lists
     from retrieval_report.codes import count_codes, count_relevant
     from retrieval_report.counting import count_ties
     from retrieval_report.errors import (
@@ -186,7 +185,6 @@ __all__ = [
     "tie_profile",
     "truncated_lists",
     "weigh_gains",
-    "truncated_lists",
     "write_report",
 ]
 

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from retrieval_report import charts
 from retrieval_report.analysis.audit import audit
 from retrieval_report.analysis.comparison import compare
 from retrieval_report.analysis.deciding import deciding_queries
@@ -32,9 +31,10 @@ from retrieval_report.report.contents import ALL_POLICIES, AUDIT_OPTIONS, COUNTE
 from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.verdict import verdict
 from retrieval_report.search import Inputs
+from retrieval_report.study_plots import Plots
 from retrieval_report.terminal import frame_table, visible
 
-__all__ = ["Plots", "Study"]
+__all__ = ["Study"]
 
 Measure = tuple[str, int | None]
 Answer = TypeVar("Answer")
@@ -392,54 +392,6 @@ class Study:
         bounds = here.filter(policy="expected").select("model", "lowest", "highest")
         board = expected.join(naive, on="model", how="left").join(bounds, on="model")
         return board.sort("expected", descending=True, nulls_last=True)
-
-
-class Plots:
-    """The charts of a study, with its measure said."""
-
-    def __init__(self, study: Study) -> None:
-        """Take the study whose frames are drawn."""
-        self._study = study
-
-    def _at(self) -> dict[str, Any]:
-        metric, cutoff = self._study._measures[0]
-        return {"metric": metric, "cutoff": cutoff}
-
-    def policies(self) -> Any:
-        """Expected, naive, shuffled, lowest and highest score of every model."""
-        return charts.policies(self._study.summary, **self._at())
-
-    def intervals(self, **options: Any) -> Any:
-        """Differences of the models with their intervals."""
-        return charts.intervals(self._study.comparison, **self._at(), **options)
-
-    def comparison_matrix(self) -> Any:
-        """Every pair of models."""
-        return charts.comparison_matrix(self._study.comparison, **self._at())
-
-    def rank_flips(self) -> Any:
-        """Places of the models under every policy."""
-        return charts.rank_flips(self._study.summary, **self._at())
-
-    def scores_by_cutoff(self, **options: Any) -> Any:
-        """Scores of the headline metric at all its cutoffs."""
-        return charts.scores_by_cutoff(self._study.summary, metric=self._at()["metric"], **options)
-
-    def policy_panels(self, **options: Any) -> Any:
-        """The same, one panel a model."""
-        return charts.policy_panels(self._study.summary, metric=self._at()["metric"], **options)
-
-    def query_scatter(self, **options: Any) -> Any:
-        """Naive against expected score of every query."""
-        return charts.query_scatter(query_table(self._study.scores), **self._at(), **options)
-
-    def shuffled_distribution(self, **options: Any) -> Any:
-        """What repeated runs would print."""
-        return charts.shuffled_distribution(self._study.draws, self._study.summary, **self._at(), **options)
-
-    def profile(self) -> Any:
-        """How much the distances tie."""
-        return charts.profile(self._study.ties)
 
 
 def _text(measure: Measure) -> str:

@@ -37,7 +37,7 @@ LAYERS = (
     {"analysis", "spark"},
     {"charts"},
     {"codes_files", "output", "report", "samples", "terminal"},
-    {"study"},
+    {"study", "study_plots"},
     {"__init__"},
     {"cli"},
     {"__main__"},

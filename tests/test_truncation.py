@@ -224,7 +224,7 @@ def codes(seed: int, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def counted(depth: int | None) -> pl.DataFrame:
-    labels = {"query_labels": np.arange(30) % 3, "item_labels": np.arange(400) % 3}
+    labels: dict[str, Any] = {"query_labels": np.arange(30) % 3, "item_labels": np.arange(400) % 3}
     return count_codes(codes(1, 30), codes(2, 400), depth=depth, **labels)
 
 

@@ -31,7 +31,6 @@ ANYWHERE = {
     "shuffles (some orders drawn; bounds miss once in 10 000), normal (from exact moments, bounded), bounds (they "
     "alone are known) or truncated (lists cut inside a tie)",
     "truncated": "whether the score reaches into a tie that the end of the list may have cut",
-    "truncated_share": "share of the queries for which that is so",
     "pooled": "whether R counts only the relevant items that some model retrieved",
     "holm_p": "p-value after Holm's correction over the family",
     "expected": "mean over all orders inside ties: exact, but of truncated scores an estimate from the rows given",
