@@ -30,7 +30,7 @@ ANYWHERE = {
     "p_tie_method": "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum bounded), "
     "shuffles (some orders drawn; bounds miss once in 10 000), normal (from exact moments, bounded), bounds (they "
     "alone are known) or truncated (lists cut inside a tie)",
-    "truncated": "whether the score reaches into a tie that the end of the list may have cut",
+    "truncated": "whether the score reaches into what the cut of its list leaves open",
     "pooled": "whether R counts only the relevant items that some model retrieved",
     "holm_p": "p-value after Holm's correction over the family",
     "expected": "mean over all orders inside ties: exact, but of truncated scores an estimate from the rows given",
@@ -44,7 +44,6 @@ OF_FRAME = {
         "items": "length of the list",
         "n_relevant": "R, relevant items of the query: all judged ones, or n_relevant of the queries frame, or those "
         "that the models retrieved (see pooled); empty: there are judgements, and none of this query",
-        "truncated": "whether the score reaches into what the cut of its list leaves open",
     },
     "summary": {
         "value": "mean score",
@@ -161,7 +160,6 @@ OF_FRAME = {
         "expected": "exact mean of the score over all tie orders",
         "std": "standard deviation of the score under random tie order",
         "spread": "highest − lowest",
-        "truncated": "whether the score reaches into what the cut of its list leaves open",
         "naive_error": "naive − expected",
     },
     "shuffled": {

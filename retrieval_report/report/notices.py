@@ -11,7 +11,7 @@ from retrieval_report.errors import ParameterError
 from retrieval_report.parsing import parse_metric
 from retrieval_report.terminal import visible
 
-__all__ = ["notices", "relevant_notice"]
+__all__ = ["POOLED", "divided_by_relevant", "notices", "relevant_notice"]
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
@@ -112,12 +112,12 @@ def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | No
 def relevant_notice(summary: pl.DataFrame) -> str:
     """Say that R is not known, where it divides a score; else nothing."""
     doubtful = summary.filter(pl.col("pooled").fill_null(False))
-    if not any(_by_relevant(metric) for metric in doubtful["metric"].unique()):
+    if not any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()):
         return ""
     return POOLED if summary["model"].n_unique() > 1 else SINGLE
 
 
-def _by_relevant(text: str) -> bool:
+def divided_by_relevant(text: str) -> bool:
     """Whether R, or the grades of all relevant items, decide a metric."""
     try:
         metric, _ = parse_metric(text)

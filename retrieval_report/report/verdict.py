@@ -17,6 +17,7 @@ from retrieval_report.analysis.verdicts import (
     UNTESTED,
     chance_text,
 )
+from retrieval_report.report.notices import POOLED, divided_by_relevant
 from retrieval_report.terminal import visible
 
 __all__ = ["pair_verdict", "verdict"]
@@ -41,7 +42,6 @@ CUT_SENTENCE = (
     "The lists are cut inside a tie, and items beyond their end could turn this lead around. Retrieve deeper, until "
     "the last distance is whole; for binary codes count_codes needs no lists at all."
 )
-POOLED_SENTENCE = "R counts the relevant items that some model retrieved; give judgements or n_relevant for the true R."
 
 
 def verdict(
@@ -119,7 +119,8 @@ def pair_verdict(
         names = f"{_name(leader.model)} is ahead of {_name(other.model)}"
         lead = f"{names} by {ahead} in expected {measure}{where}: {numbers}."
         safety = _safety(pair)
-    parts = (lead, _all_queries(leader, other), _printed(pair, leader, other), safety)
+    doubt = POOLED if pair.get("pooled") and divided_by_relevant(metric) else ""
+    parts = (lead, _all_queries(leader, other), _printed(pair, leader, other), safety, doubt)
     return pair["verdict"], tuple(sentence for sentence in parts if sentence)
 
 
@@ -216,7 +217,7 @@ def _safety(pair: Row) -> str:
     else:
         nothing = "The two have no query in common, so this lead is none over the same queries."
         text = "No tie order parts them." if pair["verdict"] == EQUAL else nothing
-    return f"{text} {POOLED_SENTENCE}" if pair.get("pooled") else text
+    return text
 
 
 def _disagreement(pair: Row) -> str:
@@ -255,7 +256,12 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
 
 
 def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
-    """How far the scores in the order of the rows are from the exact ones, and whether they name another winner."""
+    """How far the scores in the order of the rows are from the exact ones, and whether they name another winner.
+
+    Of cut lists no score is exact, so there is nothing to measure them by.
+    """
+    if any(_is_cut(models[name]) for name in ranked):
+        return []
     errors = {
         name: (_value(models[name], "naive") or 0.0) - (_value(models[name], "expected") or 0.0)
         for name in ranked
@@ -286,15 +292,14 @@ def _range(winner: str, models: Models) -> list[str]:
     lowest, highest = (_value(models[winner], policy) for policy in ("worst", "best"))
     if lowest is None or highest is None or highest - lowest < 10**-DIGITS / 2:
         return []
-    between = f"anything from {_number(lowest)} to {_number(highest)}"
-    if _is_cut(models[winner]):
-        return [f"Its lists are cut: a deeper retrieval could show {between} for {_name(winner)}."]
-    return [f"Depending on the order inside ties, an evaluator could print {between} for {_name(winner)}."]
-
-
-def _is_cut(policies: dict[str, Row]) -> bool:
-    """Whether some score behind a mean reaches into a tie that may be cut."""
-    return bool(policies["expected"].get("truncated_share"))
+    if _is_cut(models[winner]):  # of a single model the notice above has said it
+        numbers = f"{_number(lowest)} to {_number(highest)}"
+        return [f"A deeper retrieval could show anything from {numbers} for {_name(winner)}."] * (len(models) > 1)
+    text = (
+        f"Depending on the order inside ties, an evaluator could print anything from {_number(lowest)} to "
+        f"{_number(highest)} for {_name(winner)}."
+    )
+    return [text]
 
 
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
@@ -319,6 +324,11 @@ def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
     names = sorted((first, second))
     rows = flips.filter((pl.col("model_a") == names[0]) & (pl.col("model_b") == names[1]))
     return rows.row(0, named=True)
+
+
+def _is_cut(policies: dict[str, Row]) -> bool:
+    """Whether the scores of a model depend on items that were not retrieved."""
+    return bool(policies.get("expected", {}).get("truncated_share"))
 
 
 def _value(policies: dict[str, Row], policy: str) -> float | None:
