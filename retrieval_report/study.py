@@ -136,8 +136,6 @@ class Study:
         self._data = _Data(frames, named, asked, options, average, like)
         self._view = _View()
 
-    # Narrower studies ------------------------------------------------------------------------------------------
-
     def at(self, *measures: str) -> Study:
         """The same study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
         wanted = tuple(parse_measure(measure) for measure in measures)
@@ -177,8 +175,6 @@ class Study:
     def compare(self, first: str, second: str) -> Study:
         """The same study with two models: its verdict, comparison and queries are those of this pair."""
         return self.models(first, second)
-
-    # Answers ---------------------------------------------------------------------------------------------------
 
     @property
     def measure(self) -> str:
@@ -267,8 +263,6 @@ class Study:
         names = [_text(measure) for measure in self._measures]
         return wide.select("model", *names).sort(names[0], descending=True, nulls_last=True, maintain_order=True)
 
-    # Faces -----------------------------------------------------------------------------------------------------
-
     @property
     def plot(self) -> Plots:
         """The charts of the headline measure: ``study.plot.policies()``; ``dir(study.plot)`` lists them."""
@@ -311,8 +305,6 @@ class Study:
         )
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.verdict)
         return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-
-    # Inside ----------------------------------------------------------------------------------------------------
 
     @property
     def _measures(self) -> tuple[Measure, ...]:
