@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
+
+import polars as pl
 
 from retrieval_report import charts
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.parsing import parse_measure
 
-if TYPE_CHECKING:
-    from retrieval_report.study import Study
-
 __all__ = ["Plots"]
+
+
+class Drawn(Protocol):
+    """What the charts ask of a study."""
+
+    @property
+    def measure(self) -> str:
+        """The headline measure."""
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """Scores of every query."""
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Means over the queries."""
+
+    @property
+    def comparison(self) -> pl.DataFrame:
+        """Every pair of models."""
+
+    @property
+    def draws(self) -> pl.DataFrame:
+        """Means under every random order."""
+
+    @property
+    def ties(self) -> pl.DataFrame:
+        """How much the distances tie."""
 
 
 class Plots:
     """The charts of a study, with its measure said."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Drawn) -> None:
         """Take the study whose frames are drawn."""
         self._study = study
 
