@@ -66,6 +66,9 @@ def test_cut_lists_and_a_pooled_r_are_said() -> None:
     status, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
     assert status == "lists are cut"
     assert "Retrieve deeper" in sentences[-1]
+    assert "n_relevant" not in sentences[-1]  # R divides no reciprocal rank
+    rows = rows.with_columns(metric=pl.lit("ap"))
+    _, sentences = pair_verdict(rows, "coarse", "fine", **{**PLACE, "metric": "ap"})
     assert sentences[-1].endswith("give judgements or n_relevant for the true R.")
 
 

@@ -12,17 +12,19 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import best_of, inline, joined, of_metric, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.lines import (
+    CUT,
     HEIGHT,
     OTHERS,
     WIDTH,
     colour_scale,
+    dashed_ends,
     end_labels,
     spotlight,
     unlit,
     vertical_scale,
 )
 from retrieval_report.charts.names import clean, listed, quoted, unique_labels
-from retrieval_report.charts.theme import empty_chart, finish, layered
+from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash
 from retrieval_report.errors import ParameterError
 from retrieval_report.parsing import parse_measure
 
@@ -130,11 +132,10 @@ def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axi
 
 
 def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """Grey lines below coloured ones; the step to the whole list, which is no cutoff, is dashed."""
+    """Grey lines below coloured ones; dashed to the whole list, which is no cutoff, and where lists are cut."""
     number = alt.Tooltip("expected:Q", format=".4f")
-    whole = pl.col("cutoff").is_null()
-    last = rows.filter(~whole).sort("at").group_by("label").agg(pl.col("at").max())
-    step = pl.concat([rows.filter(~whole).join(last, on=["label", "at"], how="semi"), rows.filter(whole)])
+    whole = pl.col("cutoff").is_null() | CUT
+    step = dashed_ends(rows, whole)
     layers = []
     for lit in (False, True):
         here = (pl.col("shade") != OTHERS) if lit else (pl.col("shade") == OTHERS)
@@ -167,11 +168,19 @@ def _marks(rows: pl.DataFrame, lit: Sequence[str], x: alt.X, y: alt.Y, colour: a
 
 def _bands(rows: pl.DataFrame, x: alt.X, y: alt.Y, lit: Sequence[str]) -> list[alt.Chart]:
     layers = []
+    colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
+    bounded = rows.filter(pl.col("lowest").is_not_null() & pl.col("highest").is_not_null())
+    if bounded.filter(CUT).height:
+        part = dashed_ends(bounded, CUT).select("label", "shade", "at", "lowest", "highest", range=pl.lit(OPEN))
+        for end in ("lowest", "highest"):
+            edge = alt.Chart(inline(part)).mark_line(strokeWidth=1.3)
+            layers.append(
+                edge.encode(x=x, y=_same_axis(y, end), color=colour, detail="label:N", strokeDash=open_dash("range"))
+            )
     for low, high, opacity in (("lowest", "highest", 0.13), ("two_low", "two_high", 0.25)):
-        part = rows.filter(pl.col(low).is_not_null() & pl.col(high).is_not_null())
+        part = rows.filter(pl.col(low).is_not_null() & pl.col(high).is_not_null() & ~CUT)
         if part.height:
             area = alt.Chart(inline(part.select("label", "shade", "at", low, high))).mark_area(opacity=opacity)
-            colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
             layers.append(area.encode(x=x, y=_same_axis(y, low), y2=f"{high}:Q", color=colour, detail="label:N"))
     return layers
 
@@ -212,6 +221,7 @@ def _legend(rows: pl.DataFrame, lit: Sequence[str], bands: bool) -> list[str]:
     marks = ["dot and line: expected"]
     marks += ["ring: order received"] * (rows["naive"].null_count() < rows.height)
     marks += ["cross: mean of shuffles"] * (rows["shuffled"].null_count() < rows.height)
+    marks += [f"dashed: {OPEN}"] * (rows.filter(CUT).height > 0)
     marks += ["bands: worst–best tie order, and ±2 std under random tie order"] * bands
     grey = rows["label"].n_unique() - len(lit)
     return [", ".join(marks) + unlit(grey)]

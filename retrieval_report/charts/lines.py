@@ -10,11 +10,23 @@ import polars as pl
 from retrieval_report.charts.data import inline, nice_domain, spread
 from retrieval_report.charts.theme import GREY, PALETTE
 
-__all__ = ["HEIGHT", "OTHERS", "WIDTH", "colour_scale", "end_labels", "spotlight", "unlit", "vertical_scale"]
+__all__ = [
+    "CUT",
+    "HEIGHT",
+    "OTHERS",
+    "WIDTH",
+    "colour_scale",
+    "dashed_ends",
+    "end_labels",
+    "spotlight",
+    "unlit",
+    "vertical_scale",
+]
 
 WIDTH, HEIGHT = 520, 340
 LETTER_HEIGHT = 13
 OTHERS = "other models"
+CUT = (pl.col("truncated_share") > 0).fill_null(False)  # rows whose scores depend on items that were not retrieved
 
 
 def spotlight(models: Sequence[str], first: Sequence[str] = ()) -> list[str]:
@@ -35,6 +47,19 @@ def unlit(number: int) -> str:
 def colour_scale(lit: Sequence[str], grey: bool = True) -> alt.Scale:
     """Colours of the labels in the light; grey for the rest."""
     return alt.Scale(domain=[*lit, *[OTHERS] * grey], range=[*PALETTE[: len(lit)], *[GREY] * grey])
+
+
+def dashed_ends(rows: pl.DataFrame, dashed: pl.Expr) -> pl.DataFrame:
+    """The dashed points of every line (``label``, by ``at``), and the last solid one before them.
+
+    >>> rows = pl.DataFrame({"label": ["a"] * 4, "at": [1, 2, 3, 4]})
+    >>> dashed_ends(rows, pl.col("at") > 2)["at"].to_list()
+    [2, 3, 4]
+    """
+    first = rows.filter(dashed).group_by("label").agg(first=pl.col("at").min())
+    before = rows.filter(~dashed).join(first, on="label").filter(pl.col("at") < pl.col("first")).sort("at")
+    last = before.group_by("label", maintain_order=True).last().select(rows.columns)
+    return pl.concat([last, rows.filter(dashed)]).sort("label", "at")
 
 
 def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Scale, tuple[float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -10,9 +11,9 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.cutoffs import cutoff_axis
 from retrieval_report.charts.data import inline, joined, of_metric, side_by_side, summary_frame, with_labels
-from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
+from retrieval_report.charts.lines import CUT, OTHERS, colour_scale, dashed_ends, spotlight, unlit, vertical_scale
 from retrieval_report.charts.names import clean, quoted, unique_labels
-from retrieval_report.charts.theme import empty_chart, finish
+from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash
 from retrieval_report.parsing import parse_measure
 
 __all__ = ["policy_panels"]
@@ -71,7 +72,7 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     labels = unique_labels(order["model"])
     lit = [labels[model] for model in spotlight(order["model"].to_list(), first)]
     axis, places = cutoff_axis(frame["cutoff"], log)
-    rows = with_labels(rows.select("model", "cutoff", "policy", "value"), labels).with_columns(
+    rows = with_labels(rows.select("model", "cutoff", "policy", "value", "truncated_share"), labels).with_columns(
         at=pl.col("cutoff").replace_strict(places, return_dtype=pl.Float64),
         shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
         k=pl.col("cutoff").cast(pl.String).fill_null("all"),
@@ -85,22 +86,28 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     return finish(chart, _title(rows, shown, name), [legend], _spoken(rows, shown))
 
 
-def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart:
-    """Lines with a dot at every cutoff; grey ones below, which Vega draws in the order of the rows."""
+def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart | alt.LayerChart:
+    """Lines with a dot at every cutoff, dashed where lists are cut; grey ones below, in the order of the rows."""
     grey = rows["shade"].eq(OTHERS).any()
     colour = alt.Color(
         "shade:N",
         scale=colour_scale(lit, grey=grey),
         legend=alt.Legend(title=None, orient="bottom", columns=3),
     )
-    ordered = rows.sort(pl.col("shade") != OTHERS, "label", "at").select("model", "label", "shade", "at", "k", "value")
+    columns = ["model", "label", "shade", "at", "k", "value"]
+    ordered = rows.sort(pl.col("shade") != OTHERS, "label", "at")
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("k:N", title="cutoff"), alt.Tooltip("value:Q", format=".4f")]
-    line: alt.Chart = (
-        alt.Chart(inline(ordered), title=alt.Title(title, fontSize=12), width=PANEL_WIDTH, height=PANEL_HEIGHT)
-        .mark_line(strokeWidth=1.8, point={"size": 22, "filled": True})
-        .encode(x=x, y=y, color=colour, detail="label:N", tooltip=tooltip)
-    )
-    return line
+    shown: dict[str, Any] = {"title": alt.Title(title, fontSize=12), "width": PANEL_WIDTH, "height": PANEL_HEIGHT}
+    look: dict[str, Any] = {"strokeWidth": 1.8}
+    dots = {"point": {"size": 22, "filled": True}}
+    axes: dict[str, Any] = {"x": x, "y": y, "color": colour, "detail": "label:N", "tooltip": tooltip}
+    line: alt.Chart = alt.Chart(inline(ordered.filter(~CUT).select(columns))).mark_line(**look, **dots).encode(**axes)
+    if not ordered.filter(CUT).height:
+        return line.properties(**shown)
+    dashed = dashed_ends(ordered, CUT).select(*columns, range=pl.lit(OPEN))
+    dashed_line = alt.Chart(inline(dashed)).mark_line(**look).encode(**axes, strokeDash=open_dash("range"))
+    points = alt.Chart(inline(dashed)).mark_point(filled=True, size=22, opacity=1).encode(**axes)
+    return layered(line, dashed_line, points).properties(**shown)
 
 
 def _leaders(rows: pl.DataFrame, shown: Sequence[str]) -> dict[str, str]:
@@ -118,6 +125,9 @@ def _title(rows: pl.DataFrame, shown: Sequence[str], name: str) -> str:
     if "naive" in leaders and "expected" in leaders and leaders["naive"] != leaders["expected"]:
         naive, expected = quoted(leaders["naive"]), quoted(leaders["expected"])
         return f"Averaged over the cutoffs, {naive} leads in {name} in the order received, {expected} in expectation"
+    if len(set(leaders.values())) == 1 and rows.filter(CUT).height:
+        leader = quoted(leaders[shown[0]])
+        return f"Averaged over the cutoffs, {leader} leads in {name} under every policy, but the lists are cut"
     if len(set(leaders.values())) == 1:
         return f"Averaged over the cutoffs, {quoted(leaders[shown[0]])} leads in {name} whatever the order of ties"
     return f"{name} under {len(shown)} policies"

@@ -22,7 +22,18 @@ from retrieval_report.charts.data import (
     with_labels,
 )
 from retrieval_report.charts.names import listed, place_name, quoted, unique_labels
-from retrieval_report.charts.theme import AMBER, BLUE, GREEN, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import (
+    AMBER,
+    BLUE,
+    GREEN,
+    GREY,
+    OPEN,
+    VERMILLION,
+    empty_chart,
+    finish,
+    layered,
+    open_dash,
+)
 from retrieval_report.parsing import parse_measure
 
 __all__ = ["lead_title", "policies"]
@@ -63,7 +74,8 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     -------
     altair.Chart
         Dot: expected; whisker: ±2 standard deviations under random tie order; bar: from the worst to the best tie
-        order; ring: the order received; cross: mean of the shuffles.
+        order, dashed where lists are cut and it allows for what a deeper retrieval could show; ring: the order
+        received; cross: mean of the shuffles.
 
     Examples
     --------
@@ -114,11 +126,14 @@ def lead_title(wide: pl.DataFrame, where: str) -> str:
             for value, words in ((number["expected"], "in expectation"), (number["naive"], "in the order received"))
             if value is not None
         ]
-        return f"{quoted(wide['model'][0])}: {where} is {', '.join(said) or 'known by its bounds only'}"
+        cut = ", but its lists are cut" if (wide["truncated_share"] > 0).any() else ""
+        return f"{quoted(wide['model'][0])}: {where} is {', '.join(said) or 'known by its bounds only'}{cut}"
     if not expected:
         lead = naive or best_of(wide, "order")
         return f"{_lead(lead)} at {where}" + (" in the order received" if naive else "") if lead else where
     start = f"{_lead(expected)} at {where} in expectation"
+    if (wide["truncated_share"] > 0).any():
+        return f"{start}, but the lists are cut"
     if not naive:
         return start
     if naive == expected:
@@ -166,14 +181,20 @@ def _axis(x: alt.X, column: str) -> alt.X:
 
 
 def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    rows = rows.select("label", "model", *NUMBERS, "two_low", "two_high")
+    cut = (pl.col("truncated_share") > 0).fill_null(False)
     layers = []
     tooltip = _tooltip()
     for low, high, look in RANGES:
-        part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
+        wide = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
+        part = wide.filter(~cut).select("label", "model", *NUMBERS, "two_low", "two_high")
         if part.height:
             bar = alt.Chart(inline(part)).mark_bar(**look)
             layers.append(bar.encode(y=y, x=_axis(x, low), x2=f"{high}:Q", tooltip=tooltip))
+        part = wide.filter(cut).select("label", "model", *NUMBERS, range=pl.lit(OPEN))
+        if part.height:
+            frame = alt.Chart(inline(part)).mark_bar(filled=False, stroke=GREY, strokeWidth=1.3, size=11)
+            dash = open_dash("range")
+            layers.append(frame.encode(y=y, x=_axis(x, low), x2=f"{high}:Q", strokeDash=dash, tooltip=tooltip))
     return layers
 
 
@@ -222,7 +243,10 @@ def _diamonds(printed: pl.DataFrame, x: alt.X, y: alt.Y, names: Sequence[str]) -
 
 
 def _legend(rows: pl.DataFrame) -> list[str]:
-    parts = ["grey bar: worst to best tie order"] * (rows["lowest"].count() > 0)
+    bounded = rows.filter(pl.col("lowest").is_not_null())
+    cut = bounded.filter(pl.col("truncated_share") > 0).height
+    parts = ["grey bar: worst to best tie order"] * (bounded.height > cut)
+    parts += ["dashed bar: worst to best of all that a deeper retrieval could show"] * (cut > 0)
     parts += ["blue whisker: ±2 standard deviations under random tie order"] * (rows["tie_std"].count() > 0)
     return ["; ".join(parts)]
 

@@ -14,12 +14,14 @@ __all__ = [
     "BLUE",
     "GREEN",
     "GREY",
+    "OPEN",
     "PALETTE",
     "TEXT",
     "VERMILLION",
     "empty_chart",
     "finish",
     "layered",
+    "open_dash",
     "sentence_chart",
     "styled",
 ]
@@ -36,6 +38,8 @@ PALETTE = (BLUE, VERMILLION, GREEN, PINK, AMBER, SKY)
 TEXT = "#757575"  # 4.6:1 against white, 3.6:1 against #1e1e1e: readable on both when the page is not known
 GRID = "rgba(128, 128, 128, 0.22)"
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
+OPEN = "open: the lists are cut"  # what is drawn dashed, and what the legend says of it
+OPEN_DASH = (4, 3)
 LETTERS = 84  # in a line of a title above a chart of full width
 
 Drawing = TypeVar("Drawing", bound=ChartType)
@@ -103,6 +107,13 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
         text={"color": text, "fontSize": 11},
         rule={"color": text},
     )
+
+
+def open_dash(column: str) -> alt.StrokeDash:
+    """Dashes, with an entry in the legend, for what cut lists leave open; ``column`` holds OPEN."""
+    scale = alt.Scale(domain=[OPEN], range=[[*OPEN_DASH]])
+    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolStrokeColor=GREY, symbolSize=300)
+    return alt.StrokeDash(f"{column}:N", scale=scale, legend=legend)
 
 
 def layered(*layers: alt.Chart) -> alt.LayerChart:
