@@ -120,8 +120,10 @@ def additive_moments(
             stretch = single_items(tie, end, depths[q, j] - t, lists)
             for cell in range(lists.tie[tie], lists.tie[tie] + stretch):
                 value = values[lists.grade[cell]]
-                if value != 0.0:
-                    high, low = add(high, low, value if unit else value * slot_weight(weights, t))
+                if unit:  # adding 0.0 costs less than a branch that cannot be foreseen
+                    high, low = add(high, low, value)
+                elif value != 0.0:
+                    high, low = add(high, low, value * slot_weight(weights, t))
                 t += 1
             tie += stretch
             if t == depths[q, j]:
