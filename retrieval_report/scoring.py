@@ -197,7 +197,8 @@ def _pairs_task(scorer: Scorer, need: needs.Pairs) -> Task:
     values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        pairwise.pairwise_moments(first, last, lists, depths, values, harmonic, need.retrieved, *out)
+        kernel = pairwise.retrieved_moments if need.retrieved else pairwise.pairwise_moments
+        kernel(first, last, lists, depths, values, harmonic, *out)
 
     return task
 

@@ -52,9 +52,9 @@ def moments(lists: Lists) -> Outputs:
     outputs = [np.full(depths.shape, np.nan) for _ in range(16)]
     additive.additive_moments(0, size, lists, depths, relevant, True, tables.unit_weights(1), *outputs[:2])
     additive.additive_moments(0, size, lists, depths, np.exp2(GRADES) - 1, False, log2, *outputs[2:4])
-    pairwise.pairwise_moments(0, size, lists, depths, relevant, reciprocal, False, *outputs[4:6])
-    pairwise.pairwise_moments(0, size, lists, depths, GRADES, reciprocal, False, *outputs[6:8])
-    pairwise.pairwise_moments(0, size, lists, depths, GRADES, reciprocal, True, *outputs[8:10])
+    pairwise.pairwise_moments(0, size, lists, depths, relevant, reciprocal, *outputs[4:6])
+    pairwise.pairwise_moments(0, size, lists, depths, GRADES, reciprocal, *outputs[6:8])
+    pairwise.retrieved_moments(0, size, lists, depths, GRADES, reciprocal, *outputs[8:10])
     cascade.first_relevant_moments(0, size, lists, depths, GRADES >= 1, *outputs[10:14])
     stopping.stopping_moments(0, size, lists, depths, (np.exp2(GRADES) - 1) / 16, True, *outputs[14:16])
     return outputs

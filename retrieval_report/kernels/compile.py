@@ -72,9 +72,9 @@ def inlined(function: Function) -> Function:
 def _compile(function: Function, **options: Any) -> Function:
     compiler: Any = numba.njit
     try:
-        compiled = compiler(cache=True, nogil=True, error_model="numpy", **options)(function)
+        compiled = compiler(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
-        compiled = compiler(nogil=True, error_model="numpy", **options)(function)
+        compiled = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     return cast(Function, compiled)
 
 

@@ -18,7 +18,7 @@ from retrieval_report.kernels.places import NEAR, order_variance, place_sums
 from retrieval_report.kernels.ratios import hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
-__all__ = ["pairwise_moments"]
+__all__ = ["pairwise_moments", "retrieved_moments"]
 
 
 class Tie(NamedTuple):
@@ -141,9 +141,9 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
 
 
 @inlined
-def so_far(before: Before, retrieved: bool) -> tuple[float, float]:
-    """Mean and variance where a cutoff lies between two ties."""
-    found = max(before.relevant, 1) if retrieved else 1
+def per_found(before: Before) -> tuple[float, float]:
+    """Mean and variance of the sum per relevant item found, where a cutoff lies between two ties."""
+    found = max(before.relevant, 1)
     return (before.high + before.low) / found, before.variance / found**2
 
 
@@ -155,7 +155,7 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
     """
     sum_before = before.high + before.low
     if tie.relevant == 0:
-        return so_far(before, True)
+        return per_found(before)
     least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
     scaled = before.values / tie.mean
@@ -209,11 +209,10 @@ def pairwise_moments(
     depths: Integers,
     values: Floats,
     harmonics: Weights,
-    retrieved: bool,
     mean: Floats,
     variance: Floats,
 ) -> None:
-    """Write mean and variance of the sum at every depth; with ``retrieved``, of the sum per relevant item found.
+    """Write mean and variance of the sum at every depth.
 
     ``harmonics`` holds 1/i and the harmonic numbers; ``values`` is positive exactly for the relevant grades.
     """
@@ -228,21 +227,56 @@ def pairwise_moments(
             t += stretch
             number += stretch
             if t == depths[q, j]:
-                mean[q, j], variance[q, j] = so_far(before, retrieved)
+                mean[q, j], variance[q, j] = before.high + before.low, before.variance
                 j += 1
             elif number < end:
                 tie = see_tie(t, number, lists, values)
                 while j < cutoffs and depths[q, j] < t + tie.size:
-                    if retrieved:
-                        mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, harmonics)
-                    else:
-                        part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, harmonics)
-                        mean[q, j] = before.high + (part + before.low)
-                        variance[q, j] = before.variance + part_variance
+                    part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, harmonics)
+                    mean[q, j] = before.high + (part + before.low)
+                    variance[q, j] = before.variance + part_variance
                     j += 1
                 if tie.relevant > 0 and j < cutoffs:
                     before = pass_tie(tie, harmonics, before)
                 t += tie.size
                 number += 1
         for rest in range(j, cutoffs):
-            mean[q, rest], variance[q, rest] = so_far(before, retrieved)
+            mean[q, rest], variance[q, rest] = before.high + before.low, before.variance
+
+
+@kernel
+def retrieved_moments(
+    first: int,
+    last: int,
+    lists: Lists,
+    depths: Integers,
+    values: Floats,
+    harmonics: Weights,
+    mean: Floats,
+    variance: Floats,
+) -> None:
+    """As ``pairwise_moments``, of the sum per relevant item found: a kernel of its own, for few ask to compile it."""
+    cutoffs = depths.shape[1]
+    for q in range(first, last):
+        before = Before(0, 0.0, 0.0, 0.0, 0.0)
+        t = j = ZERO
+        number, end = lists.start[q], lists.start[q + 1]
+        while number < end and j < cutoffs:
+            stretch = single_items(number, end, depths[q, j] - t, lists)
+            before = pass_singles(t, lists.tie[number], stretch, lists, values, harmonics, before)
+            t += stretch
+            number += stretch
+            if t == depths[q, j]:
+                mean[q, j], variance[q, j] = per_found(before)
+                j += 1
+            elif number < end:
+                tie = see_tie(t, number, lists, values)
+                while j < cutoffs and depths[q, j] < t + tie.size:
+                    mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, harmonics)
+                    j += 1
+                if tie.relevant > 0 and j < cutoffs:
+                    before = pass_tie(tie, harmonics, before)
+                t += tie.size
+                number += 1
+        for rest in range(j, cutoffs):
+            mean[q, rest], variance[q, rest] = per_found(before)
