@@ -4,7 +4,8 @@ PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 pyth
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$candidate" && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_counting.py tests/test_arrays.py tests/test_codes.py
+INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_counting.py tests/test_arrays.py tests/test_codes.py \
+	tests/test_single_items.py tests/test_stopping_spread.py
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
@@ -47,6 +48,8 @@ benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes)
 	@$(PIP) install --editable '.[peers]'
 	$(BIN)/python benchmarks/peers.py --out benchmarks/peers.md
 	$(BIN)/python benchmarks/codes.py --out benchmarks/codes.md
+	$(BIN)/python benchmarks/kernels.py --out benchmarks/kernels.md
+	$(BIN)/python benchmarks/compile_time.py --out benchmarks/compile_time.md
 	$(BIN)/python benchmarks/growth.py --out benchmarks
 
 clean: ## remove what the other targets made

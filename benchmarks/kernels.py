@@ -1,7 +1,7 @@
 """CPU seconds a metric takes on lists that are laid out already, here and in another checkout.
 
 Run from the project's folder, with another version beside it:
-``git worktree add /tmp/before ff8f114; python benchmarks/kernels.py --beside /tmp/before --out benchmarks/kernels.md``.
+``git worktree add ../before ff8f114; python benchmarks/kernels.py --beside ../before --out benchmarks/kernels.md``.
 """
 
 from __future__ import annotations
