@@ -99,7 +99,7 @@ def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.
     tooltip = [alt.Tooltip("model:N"), alt.Tooltip("k:N", title="cutoff"), alt.Tooltip("value:Q", format=".4f")]
     shown: dict[str, Any] = {"title": alt.Title(title, fontSize=12), "width": PANEL_WIDTH, "height": PANEL_HEIGHT}
     look: dict[str, Any] = {"strokeWidth": 1.8}
-    dots = {"point": {"size": 22, "filled": True}}
+    dots: dict[str, Any] = {"point": {"size": 22, "filled": True}}
     axes: dict[str, Any] = {"x": x, "y": y, "color": colour, "detail": "label:N", "tooltip": tooltip}
     line: alt.Chart = alt.Chart(inline(ordered.filter(~CUT).select(columns))).mark_line(**look, **dots).encode(**axes)
     if not ordered.filter(CUT).height:

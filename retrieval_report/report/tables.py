@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
-from retrieval_report.analysis.verdicts import chance_of, chance_text
 from retrieval_report.report.contents import Report
-from retrieval_report.terminal import deviation, visible
+from retrieval_report.report.table_columns import (
+    FULL_NAME,
+    NOTHING,
+    Cell,
+    Column,
+    Row,
+    chance_column,
+    counts_column,
+    deviation_column,
+    interval_column,
+    number_column,
+    number_text,
+    reversal_column,
+    share_column,
+    sort_key,
+    text_column,
+    yes_column,
+)
+from retrieval_report.terminal import visible
 from retrieval_report.truncation import BETWEEN_TIES, NO, WITHIN_TIE
 
 __all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
 
-NAME_WIDTH = 36
-FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 ROWS = 1000  # more would make the page slow; the files have all
-NOTHING = "–"
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut behind a whole tie",
@@ -28,32 +42,6 @@ LISTS = {
 ESTIMATE = "; of cut lists an estimate, from the rows that are there"
 NONE = "; cut: there is none, it depends on items that were not retrieved"
 DEEPER = ", and whatever a deeper retrieval could show of cut lists"
-KINDS = {"Measure": "measure-name", "Order inside ties": "long-prose", "Call": "prose"}  # columns by heading
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is shown, what it sorts by (empty: last), and the full text where the shown one is cut."""
-
-    text: str
-    sort: str = ""
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A heading with its meaning, and the function that fills the column's cells."""
-
-    header: str
-    fill: Callable[[Row], Cell]
-    help: str = ""
-    numeric: bool = True
-
-    @property
-    def kind(self) -> str:
-        """The class that the page's style and script know the column by."""
-        return "number" if self.numeric else KINDS.get(self.header, "")
 
 
 @dataclass(frozen=True)
@@ -92,7 +80,7 @@ def report_tables(report: Report) -> dict[str, Table]:
 def plain_table(id: str, caption: str, frame: pl.DataFrame) -> Table:
     """Show a small frame as it is."""
     columns = [
-        _number(name, name, 0) if dtype.is_numeric() else _text(name, name, width=64)
+        number_column(name, name, 0) if dtype.is_numeric() else text_column(name, name, width=64)
         for name, dtype in frame.schema.items()
     ]
     return _table(id, caption, columns, frame.iter_rows(named=True))
@@ -113,22 +101,22 @@ def _summary(report: Report) -> Table:
         naive, expected = row.get("naive"), row.get("expected")
         row["off"] = None if naive is None or expected is None else naive - expected
     columns = [
-        _text("Model", "model"),
-        _text("Measure", "measure"),
-        _number("Expected", "expected", help="exact mean over all orders inside ties" + ESTIMATE * report.cut),
-        _deviation(
+        text_column("Model", "model"),
+        text_column("Measure", "measure"),
+        number_column("Expected", "expected", help="exact mean over all orders inside ties" + ESTIMATE * report.cut),
+        deviation_column(
             "± tie std", "tie_std", help="standard deviation of that mean under random tie order" + NONE * report.cut
         ),
-        _number(
+        number_column(
             "Naive", "naive", help="with ties in the order received: what a tool that knows nothing of ties prints"
         ),
-        _number("Naive is off by", "off", sign="+", help="naive − expected"),
-        _number("Shuffled", "shuffled", help="mean over random tie orders"),
-        _number("Lowest", "worst", help="under the worst order inside ties" + DEEPER * report.cut),
-        _number("Highest", "best", help="under the best order inside ties" + DEEPER * report.cut),
-        _share("Cut", "truncated_share", help="queries whose score depends on items that were not retrieved"),
-        _interval("95% interval", help="of the expected mean, under sampling of queries"),
-        _number("Queries", "queries", 0),
+        number_column("Naive is off by", "off", sign="+", help="naive − expected"),
+        number_column("Shuffled", "shuffled", help="mean over random tie orders"),
+        number_column("Lowest", "worst", help="under the worst order inside ties" + DEEPER * report.cut),
+        number_column("Highest", "best", help="under the best order inside ties" + DEEPER * report.cut),
+        share_column("Cut", "truncated_share", help="queries whose score depends on items that were not retrieved"),
+        interval_column("95% interval", help="of the expected mean, under sampling of queries"),
+        number_column("Queries", "queries", 0),
     ]
     absent = {*([] if _has_naive(report) else ["Naive", "Naive is off by"]), *([] if report.cut else ["Cut"])}
     present = [column for column in columns if column.header not in absent]
@@ -145,16 +133,16 @@ def _comparison(report: Report) -> Table:
         report.flips.select(*keys, "verdict", "disagree"), on=keys, nulls_equal=True, maintain_order="left"
     )
     columns = [
-        _text("Model a", "model_a"),
-        _text("Model b", "model_b"),
-        _text("Measure", "measure"),
-        _number("a − b", "difference", sign="+", help="difference of the expected means"),
-        _interval("95% interval", help="of the difference, under sampling of queries"),
-        _chance("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
-        _reversal("Tie-flip chance", help="probability that random tie order shows the pair in the other order"),
-        _text("Disagreeing", "disagree", help="which of shuffled and naive means order the pair otherwise"),
-        _counts("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),
-        _text(
+        text_column("Model a", "model_a"),
+        text_column("Model b", "model_b"),
+        text_column("Measure", "measure"),
+        number_column("a − b", "difference", sign="+", help="difference of the expected means"),
+        interval_column("95% interval", help="of the difference, under sampling of queries"),
+        chance_column("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
+        reversal_column("Tie-flip chance", help="probability that random tie order shows the pair in the other order"),
+        text_column("Disagreeing", "disagree", help="which of shuffled and naive means order the pair otherwise"),
+        counts_column("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),
+        text_column(
             "Verdict", "verdict", help="safe: the order does not depend on tie order, and the difference is significant"
         ),
     ]
@@ -165,11 +153,11 @@ def _comparison(report: Report) -> Table:
 
 def _agreement(report: Report) -> Table:
     columns = [
-        _text("Policy", "policy_a"),
-        _text("Other policy", "policy_b"),
-        _text("Measure", "measure"),
-        _number("Kendall’s τ", "tau", 3, help="1: the same ranking of the models, −1: the reverse"),
-        _yes("Same winner", "same_winner"),
+        text_column("Policy", "policy_a"),
+        text_column("Other policy", "policy_b"),
+        text_column("Measure", "measure"),
+        number_column("Kendall’s τ", "tau", 3, help="1: the same ranking of the models, −1: the reverse"),
+        yes_column("Same winner", "same_winner"),
     ]
     rows = _first_measure(report, report.agreement)
     return _table("agreement", "How far policies agree on the ranking", columns, rows, chosen=report.measure)
@@ -179,16 +167,16 @@ def _audit(report: Report) -> Table:
     if report.audit.is_empty():
         return _table("audit", "", [], [])
     columns = [
-        _text("System", "name"),
-        _text("Call", "call"),
-        _text("Model", "model"),
+        text_column("System", "name"),
+        text_column("Call", "call"),
+        text_column("Model", "model"),
         _printed("Prints", help="one number, or the range of those it could print where its order is open"),
-        _number("Exact", "exact", help="exact value of the metric asked for"),
-        _number("By definition", "definition_shift", sign="+", help="what the system's own definition adds"),
-        _number("By tie order", "off", sign="+", help="what its order inside ties adds"),
-        _number("z", "z", 1, sign="+", help="by tie order, in standard deviations of random tie order"),
+        number_column("Exact", "exact", help="exact value of the metric asked for"),
+        number_column("By definition", "definition_shift", sign="+", help="what the system's own definition adds"),
+        number_column("By tie order", "off", sign="+", help="what its order inside ties adds"),
+        number_column("z", "z", 1, sign="+", help="by tie order, in standard deviations of random tie order"),
         _same_winner("Same winner", help="whether it names the model that is best under its own definition"),
-        _text("Order inside ties", "order", width=80),
+        text_column("Order inside ties", "order", width=80),
     ]
     place = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
     largest = report.audit.filter(place).sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
@@ -214,7 +202,7 @@ def _printed(header: str, *, help: str) -> Column:
 
 
 def _same_winner(header: str, *, help: str) -> Column:
-    known = _yes(header, "same_winner").fill
+    known = yes_column(header, "same_winner").fill
 
     def fill(row: Row) -> Cell:
         several = row["winner"] is not None and row["same_winner"] is None
@@ -225,20 +213,22 @@ def _same_winner(header: str, *, help: str) -> Column:
 
 def _profile(report: Report) -> Table:
     columns = [
-        _text("Model", "model"),
-        _number("Cutoff", "cutoff", 0, nothing="all"),
-        _share("Cut a tie", "cut_share", help="queries whose cutoff falls inside a tie"),
-        _share("… that matters", "mixed_share", help="of these, queries where the tie holds different relevances"),
-        _share(
+        text_column("Model", "model"),
+        number_column("Cutoff", "cutoff", 0, nothing="all"),
+        share_column("Cut a tie", "cut_share", help="queries whose cutoff falls inside a tie"),
+        share_column(
+            "… that matters", "mixed_share", help="of these, queries where the tie holds different relevances"
+        ),
+        share_column(
             "End in a cut tie", "ends_in_cut_tie", help="queries whose list may go on with items at its last distance"
         ),
-        _share("Tied items", "tied_items", help="of the top k, items that share their distance with another"),
-        _share("In mixed ties", "mixed_items", help="of the top k, items in a tie of different relevances"),
-        _number("Median tie", "tie_median", 0, help="items of the ties that reach into the top k"),
-        _number("Largest tie", "tie_max", 0),
-        _number("Items", "items", 0, help="length of the lists (median)"),
-        _number("Distances", "distances", 0, help="different distances in a list (median)"),
-        _number("Bits", "resolution", 1, help="what the distance tells about the order (median)"),
+        share_column("Tied items", "tied_items", help="of the top k, items that share their distance with another"),
+        share_column("In mixed ties", "mixed_items", help="of the top k, items in a tie of different relevances"),
+        number_column("Median tie", "tie_median", 0, help="items of the ties that reach into the top k"),
+        number_column("Largest tie", "tie_max", 0),
+        number_column("Items", "items", 0, help="length of the lists (median)"),
+        number_column("Distances", "distances", 0, help="different distances in a list (median)"),
+        number_column("Bits", "resolution", 1, help="what the distance tells about the order (median)"),
     ]
     return _table(
         "profile", "How much the distances tie", columns, report.profile.iter_rows(named=True), by_measure=False
@@ -249,14 +239,16 @@ def _truncation(report: Report) -> Table:
     """What is taken of the lists of every model, at the cutoff of the verdict."""
     here = report.truncation.filter(pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64)))
     columns = [
-        _text("Model", "model"),
-        _text("Its lists", "lists_are"),
-        _text("Because", "reason", width=80),
-        _number("Lists", "lists", 0),
-        _number("Shortest", "shortest", 0, help="items of the shortest list"),
-        _number("Longest", "longest", 0, help="items of the longest list"),
-        _share("Open", "open_share", help="lists where the cutoff reaches into what their cut leaves open"),
-        _number("Depth enough", "sufficient_depth", 0, help="items of every query that would probably have sufficed"),
+        text_column("Model", "model"),
+        text_column("Its lists", "lists_are"),
+        text_column("Because", "reason", width=80),
+        number_column("Lists", "lists", 0),
+        number_column("Shortest", "shortest", 0, help="items of the shortest list"),
+        number_column("Longest", "longest", 0, help="items of the longest list"),
+        share_column("Open", "open_share", help="lists where the cutoff reaches into what their cut leaves open"),
+        number_column(
+            "Depth enough", "sufficient_depth", 0, help="items of every query that would probably have sufficed"
+        ),
     ]
     rows = here.with_columns(lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String))
     caption = f"What the lists are taken to be, for {report.measure}"
@@ -265,15 +257,15 @@ def _truncation(report: Report) -> Table:
 
 def _queries(report: Report) -> Table:
     columns = [
-        _text("Query", "query"),
-        _text("Model", "model"),
-        _text("Measure", "measure"),
-        _number("Naive", "naive"),
-        _number("Expected", "expected"),
-        _deviation("± tie std", "std"),
-        _number("Lowest", "lowest"),
-        _number("Highest", "highest"),
-        _number("Spread", "spread", help="highest − lowest"),
+        text_column("Query", "query"),
+        text_column("Model", "model"),
+        text_column("Measure", "measure"),
+        number_column("Naive", "naive"),
+        number_column("Expected", "expected"),
+        deviation_column("± tie std", "std"),
+        number_column("Lowest", "lowest"),
+        number_column("Highest", "highest"),
+        number_column("Spread", "spread", help="highest − lowest"),
     ]
     rows = _first_measure(report, report.queries.filter(pl.col("spread") > 0))
     caption = f"Queries whose score tie order{', or the cut of their list,' * report.cut} moves most"
@@ -302,104 +294,3 @@ def _table(
     cells = tuple(tuple(column.fill(row) for column in columns) for row in shown)
     measures = tuple(row["measure"] for row in shown if "measure" in row) if by_measure else ()
     return Table(id, caption, tuple(columns), cells, measures, note, chosen)
-
-
-def _text(header: str, name: str, *, help: str = "", width: int = NAME_WIDTH) -> Column:
-    def fill(row: Row) -> Cell:
-        value = row.get(name)
-        if value is None or value == "":
-            return Cell(NOTHING)
-        text = str(value)
-        short, full = visible(text, width), visible(text[:FULL_NAME])
-        return Cell(short, short, "" if short == full else full)
-
-    return Column(header, fill, help, numeric=False)
-
-
-def _number(
-    header: str, name: str, digits: int = 4, *, help: str = "", sign: str = "", nothing: str = NOTHING
-) -> Column:
-    def fill(row: Row) -> Cell:
-        value = row.get(name)
-        if value is None or value != value:
-            return Cell(nothing)
-        return Cell(number_text(value, digits, sign), sort_key(value))
-
-    return Column(header, fill, help)
-
-
-def number_text(value: float, digits: int, sign: str = "") -> str:
-    """A number with a true minus sign, and without a sign where it rounds to 0.
-
-    >>> number_text(-0.25, 2, "+"), number_text(-1e-9, 4, "+"), number_text(3.0, 0)
-    ('−0.25', '0.0000', '3')
-    """
-    text = f"{value:{sign}.{digits}f}"
-    return (text.lstrip("+-") if float(text) == 0 else text).replace("-", "−")
-
-
-def sort_key(value: float) -> str:
-    """Digits enough to sort by; what is shown may round neighbours to the same text."""
-    return f"{value:.9g}"
-
-
-def _deviation(header: str, name: str, *, help: str = "") -> Column:
-    def fill(row: Row) -> Cell:
-        value = row.get(name)
-        shown = {"tie_std": value, "truncated_share": row.get("truncated_share") or row.get("truncated")}
-        return Cell(deviation(shown), "" if value is None else sort_key(value))
-
-    return Column(header, fill, help)
-
-
-def _share(header: str, name: str, *, help: str = "") -> Column:
-    def fill(row: Row) -> Cell:
-        value = row.get(name)
-        return Cell(NOTHING) if value is None else Cell(f"{value:.1%}", sort_key(value))
-
-    return Column(header, fill, help)
-
-
-def _chance(header: str, name: str, *, help: str = "") -> Column:
-    def fill(row: Row) -> Cell:
-        value = row[name]
-        if value is None:
-            return Cell(NOTHING)
-        return Cell(chance_text(value), sort_key(value))
-
-    return Column(header, fill, help)
-
-
-def _reversal(header: str, *, help: str = "") -> Column:
-    """The chance that tie order reverses a pair, sorted by the most that it can be."""
-
-    def fill(row: Row) -> Cell:
-        most = row["p_tie_high"]
-        return Cell(NOTHING if most is None else chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
-
-    return Column(header, fill, help)
-
-
-def _interval(header: str, *, help: str = "") -> Column:
-    def fill(row: Row) -> Cell:
-        low, high = row["ci_low"], row["ci_high"]
-        if low is None or high is None:
-            return Cell(NOTHING)
-        return Cell(f"{number_text(low, 3)} – {number_text(high, 3)}", sort_key(low))
-
-    return Column(header, fill, help)
-
-
-def _counts(header: str, names: Sequence[str], *, help: str = "") -> Column:
-    def fill(row: Row) -> Cell:
-        return Cell(" – ".join(str(row[name]) for name in names), str(row[names[0]]))
-
-    return Column(header, fill, help)
-
-
-def _yes(header: str, name: str, *, help: str = "") -> Column:
-    def fill(row: Row) -> Cell:
-        value = row[name]
-        return Cell(NOTHING) if value is None else Cell("yes" if value else "no", "yes" if value else "no")
-
-    return Column(header, fill, help, numeric=False)

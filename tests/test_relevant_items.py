@@ -1,0 +1,177 @@
+"""Whose relevant items R counts, and lists of which not all rows count."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from made_cuts import QUERIES, marked, models, ranked, said, top
+from retrieval_report import (
+    DataError,
+    ParameterError,
+    count_ties,
+    evaluate,
+)
+
+TWO = pl.DataFrame(
+    {
+        "model": ["a", "a", "b", "b"],
+        "query": ["q"] * 4,
+        "item": ["x", "y", "y", "z"],
+        "distance": [1, 2, 1, 2],
+        "relevance": [1, 2, 2, 3],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "relevant", "recall"), [("pooled", [3, 3], [2 / 3, 2 / 3]), ("own", [2, 2], [1.0, 1.0])]
+)
+def test_r_and_the_ideal_are_those_of_all_models_or_of_each(
+    kind: str, relevant: list[int], recall: list[float]
+) -> None:
+    scores, warned = said(
+        TWO,
+        metrics=("recall", "ndcg(gain=linear)"),
+        cutoffs=2,
+        policies="expected",
+        relevant_items=kind,
+        truncated="no",
+    )
+    assert not warned
+    own = scores.filter(metric="recall")
+    assert own["n_relevant"].to_list() == relevant
+    assert own["value"].to_list() == pytest.approx(recall)
+    discounts = 1 / np.log2([2, 3])
+    ideals = {"pooled": ([3, 2], [3, 2]), "own": ([2, 1], [3, 2])}[kind]
+    gains = [[1, 2], [2, 3]]
+    ndcg = [
+        float(np.dot(gain, discounts) / np.dot(ideal, discounts)) for gain, ideal in zip(gains, ideals, strict=True)
+    ]
+    assert scores.filter(metric="ndcg(gain=linear)")["value"].to_list() == pytest.approx(ndcg)
+
+
+@pytest.mark.parametrize(("words", "pooled"), [("no", False), ("within_tie", True), ({"a": "no"}, False)])
+def test_pooled_marks_where_r_may_be_larger(words: Any, pooled: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = evaluate(TWO, metrics="recall", truncated=words)
+    assert scores["pooled"].unique().to_list() == [pooled]  # where one model ranks all items, R is known
+    told = pl.DataFrame({"query": ["q"], "n_relevant": [9]})
+    scores, _ = said(TWO, metrics="recall", truncated="within_tie", queries=told)
+    assert not scores["pooled"].any()
+    assert scores["n_relevant"].unique().to_list() == [9]
+
+
+def test_r_unknown_is_refused_on_request() -> None:
+    options: dict[str, Any] = {"relevant_items": "error", "truncated": "no"}
+    message = "relevant_items='error': neither judgements nor a column 'n_relevant'"
+    for queries in (None, pl.DataFrame({"query": ["q"], "label": ["l"]})):
+        with pytest.raises(ParameterError, match=message):
+            said(TWO, queries=queries, **options)
+    said(TWO, queries=pl.DataFrame({"query": ["q"], "n_relevant": [3]}), **options)
+    judged = TWO.select("query", "item", "relevance").unique()
+    said(TWO.drop("relevance"), judgements=judged, **options)
+    with pytest.raises(ParameterError, match="relevant_items: 'all' is not one of 'pooled', 'own', 'error'"):
+        said(TWO, relevant_items="all")
+
+
+def test_judgements_and_n_relevant_are_not_pooled() -> None:
+    judged = TWO.select("query", "item", "relevance").unique()
+    for kind in ("pooled", "own"):
+        scores, _ = said(
+            TWO.drop("relevance"), judgements=judged, metrics="recall", relevant_items=kind, truncated="no"
+        )
+        assert scores["n_relevant"].unique().to_list() == [3]
+
+
+def test_counts_that_differ_in_r_are_told_of() -> None:
+    both = models(a=top(ranked(1), 60), b=top(ranked(2), 60))
+    counts = count_ties(both)
+    shown = both.group_by("query", "model").agg(pl.col("relevance").sum()).group_by("query").agg("relevance")
+    differ = shown.filter(pl.col("relevance").list.n_unique() > 1).sort("query")
+    query, numbers = differ.row(0)
+    _, warned = said(counts, truncated="no", metrics="recall")
+    (warning,) = warned
+    assert warning == (
+        f"counts: of {differ.height} queries some models show more relevant items than others, first query "
+        f"{query!r}: {min(numbers)} to {max(numbers)}. Counts have no items to pool, so recall, ap and ndcg of a model "
+        "are divided by its own number; n_relevant in the queries frame would tell the true one"
+    )
+    told = pl.DataFrame({"query": [f"q{n}" for n in range(QUERIES)], "n_relevant": [17] * QUERIES})
+    assert said(counts, truncated="no", metrics="recall", queries=told)[1] == []
+    assert said(count_ties(models(a=ranked(1), b=ranked(2))), metrics="recall")[1] == []
+
+
+# Beside other options ----------------------------------------------------------------------------------
+
+
+def test_a_list_that_is_missing_is_not_open() -> None:
+    part = models(a=top(ranked(1)), b=top(ranked(2)).filter(pl.col("query") != "q3"))
+    scores, _ = said(part, metrics=("precision", "recall"), truncated="within_tie")
+    gone = scores.filter(model="b", query="q3")
+    assert not gone["truncated"].any()
+    assert gone["value"].unique().to_list() == [0.0]
+    assert gone.filter(policy="expected")["std"].to_list() == [0.0] * 4
+    assert scores.filter(model="b", query="q4", cutoff=10)["truncated"].all()
+
+
+def test_behind_a_distance_threshold_nothing_counts() -> None:
+    """A list that goes beyond the threshold has shown all that is near enough."""
+    rankings = ranked(1)
+    near = top(rankings, 80)
+    threshold = near.filter(pl.int_range(pl.len()).over("query") == 79)["distance"].min() - 1  # type: ignore[operator]
+    asked: dict[str, Any] = {
+        "metrics": ("precision", "rr", "ap"),
+        "cutoffs": (10, 100),
+        "distance_threshold": threshold,
+    }
+    relevant = (
+        rankings.filter(pl.col("distance") <= threshold).group_by("query").agg(n_relevant=pl.col("relevance").sum())
+    )
+    whole, _ = said(rankings, queries=relevant, truncated="no", **asked)
+    cut, warned = said(near, queries=relevant, truncated="within_tie", **asked)
+    assert not warned
+    assert not marked(cut)
+    assert cut.drop("items").equals(whole.drop("items"))
+
+
+def test_rounded_distances_may_join_what_follows_to_the_last_tie() -> None:
+    rankings = ranked(1, 900).with_columns(pl.col("distance") / 100.0)
+    between = rankings.filter(pl.col("distance") <= pl.col("distance").get(9).over("query"))
+    exact, _ = said(between, truncated="between_ties")
+    assert not marked(exact)
+    rounded, _ = said(between, truncated="between_ties", decimals=1)
+    assert marked(rounded) == {"model"}
+    truth, _ = said(rankings, truncated="no", decimals=1)
+    keys = ["query", "cutoff"]
+    low, high = (rounded.filter(policy=name).select(*keys, limit="value") for name in ("worst", "best"))
+    value = truth.filter(policy="expected")
+    assert value.join(low, on=keys).select((pl.col("value") >= pl.col("limit")).all()).item()
+    assert value.join(high, on=keys).select((pl.col("value") <= pl.col("limit")).all()).item()
+
+
+def test_masked_rows_are_not_in_a_list() -> None:
+    masked = TWO.with_columns(mask=pl.Series([True, False, True, True]))
+    asked: dict[str, Any] = {"metrics": "recall", "cutoffs": 2, "policies": "expected", "truncated": "no"}
+    scores, _ = said(masked, **asked)
+    assert scores.select("model", "value", "items", "n_relevant").rows() == [("a", 1 / 3, 1, 3), ("b", 2 / 3, 2, 3)]
+    nobody, _ = said(masked.with_columns(mask=pl.col("item") != "y"), **asked)
+    assert nobody.select("value", "n_relevant").rows() == [(0.5, 2), (0.5, 2)]  # what all models mask, none shows
+    lists = top(ranked(1))
+    short = lists.with_columns(mask=pl.int_range(pl.len()).over("query") < 7)
+    scores, warned = said(short)
+    others, same = said(short.filter("mask").drop("mask"))
+    assert scores.equals(others)
+    assert warned == same
+    assert "its lists hold 7 items" in warned[0]
+
+
+def test_a_list_that_shows_more_relevant_items_than_known_is_an_error_cut_or_not() -> None:
+    told = pl.DataFrame({"query": ["q"], "n_relevant": [1]})
+    with pytest.raises(DataError, match="'n_relevant'"):
+        said(TWO, queries=told, truncated="within_tie")
