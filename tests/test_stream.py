@@ -26,7 +26,12 @@ from retrieval_report import (
 )
 from retrieval_report.stream import count_ties_to, evaluate_to, parts
 
-FEW: dict[str, Any] = {"metrics": ("precision", "ap", "ndcg", "rr"), "cutoffs": (3, None), "shuffles": 3}
+FEW: dict[str, Any] = {
+    "metrics": ("precision", "ap", "ndcg", "rr"),
+    "cutoffs": (3, None),
+    "shuffles": 3,
+    "truncated": "no",
+}
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 
 
@@ -247,7 +252,7 @@ def test_errors_leave_nothing_behind(
 ) -> None:
     (tmp_path / "scores.parquet").write_text("older")
     with pytest.raises(error, match=message):
-        evaluate_to(tmp_path / "scores.parquet", made().lazy(), **{"rows_per_part": 60, **options})
+        evaluate_to(tmp_path / "scores.parquet", made().lazy(), **{"rows_per_part": 60, "truncated": "no", **options})
     assert [entry.name for entry in tmp_path.iterdir()] == ["scores.parquet"]
     assert (tmp_path / "scores.parquet").read_text() == "older"
 

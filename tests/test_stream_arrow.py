@@ -23,7 +23,9 @@ from retrieval_report.stream import arrow
 from retrieval_report.stream.arrow import score_stream
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+# A stream has the rows of its lists alone; what other models show comes as rows that are told.
 FEW: dict[str, Any] = {"metrics": ("precision", "ap", "ndcg", "rr"), "cutoffs": (3, None), "shuffles": 3}
+FEW |= {"truncated": "no", "relevant_items": "own"}
 SORTED = ["model", "query", "distance"]
 
 
