@@ -105,6 +105,7 @@ def test_judgements_and_queries(source: Path) -> None:
     same(frame.drop("relevance").lazy(), frame.drop("relevance"), judgements=judgements, **options)
 
 
+@pytest.mark.filterwarnings("ignore:counts. of .* queries some models show more relevant items than others")
 def test_counts(source: Path) -> None:
     counts = pl.concat([count_ties(made()), count_ties(made())])
     written(source, counts.iter_slices(70))
@@ -186,7 +187,7 @@ def test_bad_rows_are_found_in_any_part(source: Path) -> None:
     ).drop("n")  # fmt: skip
     message = r"column 'distance': 1 null, first in query '.*', item '.*' of model 'm\d'"
     written(source, frame.iter_slices(100))
-    for compute in (evaluate, count_ties):
+    for compute in (partial(evaluate, truncated="no"), count_ties):
         for rankings in (frame, frame.lazy(), source):
             with pytest.raises(DataError, match=message) as caught:
                 compute(rankings)
@@ -239,7 +240,13 @@ def test_an_interrupted_run_leaves_nothing(
     out.write_text("older")
     monkeypatch.setattr(work, "score_lists", interrupted)
     monkeypatch.setattr(work, "count_rows", interrupted)
-    for run in (evaluate, count_ties, partial(evaluate_to, out), partial(count_ties_to, out)):
+    complete = {"truncated": "no"}
+    for run in (
+        partial(evaluate, **complete),
+        count_ties,
+        partial(evaluate_to, out, **complete),
+        partial(count_ties_to, out),
+    ):
         with pytest.raises(stop):
             run(made().lazy())
     assert leftovers(tmp_path) == []
