@@ -15,6 +15,7 @@ from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.verdicts import chance_of
 from retrieval_report.report.verdict import pair_verdict
+from retrieval_report.terminal import deviation
 from tables import frame_table, with_chances
 from text import plain
 
@@ -113,7 +114,8 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
     if choice.average != "micro":
         st.caption("Differences, intervals and p-values are of plain means over the queries, whatever is averaged.")
     key = (data.digest, choice, first, second)
-    draw(lambda: charts.intervals(pair, **place), "intervals", *key)
+    bounds = summary(data, choice) if choice.average == "micro" else None
+    draw(lambda: charts.intervals(pair, **place, summary=bounds), "intervals", *key)
     st.subheader("What each kind of score says", anchor="policies")
     shown = with_chances(pair.drop("model_a", "model_b"))
     frame_table(shown, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
@@ -133,11 +135,16 @@ def _numbers(row: dict[str, Any]) -> None:
     """The difference, and both kinds of uncertainty beside it."""
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
     interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}"
-    tie = "–" if row["tie_std"] is None else f"± {row['tie_std']:.4f}"
+    tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})
     with st.container(horizontal=True, gap="large"):
         st.metric("A − B, expected", f"{row['difference']:+.4f}", help=names, width="content")
         st.metric("95% interval over queries", interval, help=EXPLAINED["ci_low"], width="content")
-        st.metric("Tie order moves it by", tie, help=EXPLAINED["tie_std"], width="content")
+        st.metric(
+            "Tie order moves it by",
+            tie if row["tie_std"] is None else f"± {tie}",
+            help=EXPLAINED["tie_std"],
+            width="content",
+        )
         st.metric("Reversed by ties", chance_of(row), help=EXPLAINED["p_tie"], width="content")
     p_value = "not known" if row["holm_p"] is None else f"p = {row['holm_p']:.4f} after Holm’s correction"
     st.markdown(

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from retrieval_report.charts.audits import evaluators
 from retrieval_report.charts.codes import precision_recall, radius
-from retrieval_report.charts.comparisons import comparison_matrix, intervals
+from retrieval_report.charts.comparisons import comparison_matrix
 from retrieval_report.charts.costs import costs
 from retrieval_report.charts.cutoffs import scores_by_cutoff
 from retrieval_report.charts.deciding import deciding_queries
+from retrieval_report.charts.differences import intervals
 from retrieval_report.charts.leaderboards import leaderboard
 from retrieval_report.charts.lists import ranked_list
 from retrieval_report.charts.orders import list_orders, score_distribution

@@ -11,13 +11,8 @@ from altair.typing import ChartType
 from retrieval_report.analysis.comparison import COMPARISON, turned
 from retrieval_report.analysis.verdicts import (
     ALPHA,
-    CUT,
     DEPENDS,
-    EQUAL,
-    NOT_SIGNIFICANT,
-    SAFE,
     SHOWN,
-    UNTESTED,
     chance_of,
     chance_percent,
     disagreeing,
@@ -25,29 +20,27 @@ from retrieval_report.analysis.verdicts import (
     verdict_rule,
 )
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
-from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
-from retrieval_report.charts.theme import AMBER, BLUE, GREEN, PINK, SKY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.names import place_name, quoted, unique_labels
+from retrieval_report.charts.theme import (
+    empty_chart,
+    finish,
+    layered,
+)
 from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
 from retrieval_report.parsing import parse_measure
 
-__all__ = ["comparison_matrix", "intervals"]
+__all__ = [
+    "CHANCES",
+    "COUNTS",
+    "NUMBERS",
+    "best_first",
+    "comparison_matrix",
+    "pair_tooltip",
+    "pairs_at",
+    "spoken_pairs",
+]
 
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # up to sixteen models there is room for numbers in the cells
-PAIRS, STEP = 40, 18
-COLOURS = {
-    SAFE: GREEN,
-    UNTESTED: SKY,
-    EQUAL: AMBER,
-    NOT_SIGNIFICANT: BLUE,
-    DEPENDS: VERMILLION,
-    CUT: PINK,
-}
-DOUBTS = {
-    NOT_SIGNIFICANT: ", but is not significant",
-    DEPENDS: ", but tie order could turn that",
-    CUT: ", but the lists are cut, and could turn that",
-}
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
 CHANCES = ("holm_p", "permutation_p")
 COUNTS = ("wins", "ties", "losses", "queries")
@@ -83,10 +76,10 @@ def comparison_matrix(
     ['0 of 1 pairs differ significantly at rr@all; 1 depends on tie order']
     """
     metric, cutoff = parse_measure(metric, cutoff)
-    pairs = _pairs(comparison, metric, cutoff, policy)
+    pairs = pairs_at(comparison, metric, cutoff, policy)
     if pairs is None:
         return empty_chart("there are no pairs of models to compare")
-    labels = unique_labels(_ordered(pairs))
+    labels = unique_labels(best_first(pairs))
     where = place_name(metric, cutoff)
     cells = _cells(pairs, labels)
     step = CELL if len(labels) <= WRITTEN else SMALL_CELL
@@ -111,67 +104,10 @@ def comparison_matrix(
         "below the diagonal: column − row, * where p < 0.05 after Holm's correction;",
         "above: chance that random tie order flips the pair",
     ]
-    return finish(chart, _title(pairs, where), lines, _spoken(pairs))
+    return finish(chart, _title(pairs, where), lines, spoken_pairs(pairs))
 
 
-def intervals(
-    comparison: object,
-    *,
-    metric: object,
-    cutoff: int | str | None = None,
-    policy: str = "expected",
-    model: str | None = None,
-) -> ChartType:
-    """Draw the difference of every pair of models with its interval, better model first.
-
-    Parameters
-    ----------
-    comparison
-        What :func:`compare` returns.
-    metric, cutoff, policy
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
-    model
-        Draw the pairs of this model only. Default: all pairs, or those of the best model where there are more than
-        forty.
-
-    Returns
-    -------
-    altair.Chart
-        Dot: difference; thin line: confidence interval over queries; thick line: ±2 standard deviations under random
-        tie order.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from retrieval_report import compare, evaluate
-    >>> rankings = pl.DataFrame({
-    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
-    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
-    >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
-    >>> intervals(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
-    ['fine is ahead of coarse at rr@all, but tie order could turn that']
-    """
-    metric, cutoff = parse_measure(metric, cutoff)
-    pairs = _pairs(comparison, metric, cutoff, policy)
-    if pairs is None:
-        return empty_chart("there are no pairs of models to compare")
-    order = _ordered(pairs)
-    if model is not None and model not in order:
-        raise ParameterError(f"model: {clean(model, 80)!r} is not in the comparison")
-    lead = order[0] if model is None and pairs.height > PAIRS else model
-    if lead is not None:
-        pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
-    where = place_name(metric, cutoff)
-    rows = _oriented(pairs, unique_labels(order), lead)
-    chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
-    lines = [
-        "dot: difference; thin line: confidence interval over queries;",
-        "thick line: ±2 standard deviations under random tie order",
-    ]
-    return finish(chart, _interval_title(rows, where, lead), lines, _spoken(pairs))
-
-
-def _pairs(comparison: object, metric: object, cutoff: int | None, policy: str) -> pl.DataFrame | None:
+def pairs_at(comparison: object, metric: object, cutoff: int | None, policy: str) -> pl.DataFrame | None:
     """The pairs at one place, and what stands in doubt about each."""
     frame = held(comparison, COMPARISON, "comparison", "compare")
     if frame is None:
@@ -199,7 +135,7 @@ def _pairs(comparison: object, metric: object, cutoff: int | None, policy: str) 
     return pairs.with_columns(verdict=verdict).drop(others).with_columns(chance)
 
 
-def _ordered(pairs: pl.DataFrame) -> list[str]:
+def best_first(pairs: pl.DataFrame) -> list[str]:
     """Models, best first."""
     sides = [pairs.select(model=f"model_{side}", value=f"value_{side}") for side in "ab"]
     means = pl.concat(sides).group_by("model").agg(pl.col("value").first())
@@ -234,7 +170,8 @@ def _rounded(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}" if value else "0"  # adding 0.0 makes −0.0 plain 0
 
 
-def _tooltip(first: str) -> list[alt.Tooltip]:
+def pair_tooltip(first: str) -> list[alt.Tooltip]:
+    """All numbers of a pair; ``first`` is the column that names its first model."""
     texts = [alt.Tooltip(f"{first}:N", title="model a"), alt.Tooltip("model_b:N", title="model b")]
     numbers = [
         alt.Tooltip(f"{name}:Q", format="+.4f" if name == "difference" else ".4f", title=name.replace("_", " "))
@@ -269,7 +206,7 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
             legend=alt.Legend(title=title, format=pattern, orient="right", gradientLength=110, tickCount=4),
         )
         tiles = alt.Chart(inline(cells.filter(half=half).select(kept))).mark_rect(strokeWidth=0)
-        layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=_tooltip("model")))
+        layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=pair_tooltip("model")))
     return layers
 
 
@@ -287,85 +224,8 @@ def _title(pairs: pl.DataFrame, where: str) -> str:
     return f"{start}; {turned or 'none'} {'depends' if turned <= 1 else 'depend'} on tie order"
 
 
-def _oriented(pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None) -> pl.DataFrame:
-    """The better model of a pair first (or the one asked for), smallest differences on top."""
-    turn = pl.col("difference") < 0 if lead is None else pl.col("model_b") == lead
-    rows = turned(pairs, turn).sort("difference", "model_a", "model_b")
-    first, second = (with_labels(rows.select(model=f"model_{side}"), labels) for side in "ab")
-    named = zip(first["label"], second["label"], strict=True)
-    text = [f"{a} − {b}" if lead is None else b for a, b in named]
-    return rows.with_columns(
-        pair=pl.Series(text),
-        model_a=first["model"],
-        model_b=second["model"],
-        two_low=pl.col("difference") - 2 * pl.col("tie_std"),
-        two_high=pl.col("difference") + 2 * pl.col("tie_std"),
-    )
-
-
-def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
-    y = alt.Y(
-        "pair:N",
-        sort=None,
-        title=None,
-        scale=alt.Scale(domain=rows["pair"].to_list()),
-        axis=alt.Axis(labelLimit=330, ticks=False, domain=False),
-    )
-    shown = [verdict for verdict in COLOURS if verdict in set(rows["verdict"])]
-    colour = alt.Color(
-        "verdict:N",
-        scale=alt.Scale(domain=shown, range=[COLOURS[verdict] for verdict in shown]),
-        legend=alt.Legend(title="the difference", orient="bottom"),
-    )
-    kept = [
-        "pair",
-        "model_a",
-        "model_b",
-        "verdict",
-        "chance",
-        "p_tie",
-        "two_low",
-        "two_high",
-        *NUMBERS,
-        *CHANCES,
-        *COUNTS,
-    ]
-    rows = rows.select(kept)
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
-    layers = [zero.encode(x=alt.X("zero:Q", title=title))]
-    for low, high, width in (("ci_low", "ci_high", 1.4), ("two_low", "two_high", 4.5)):
-        part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
-        if part.height:
-            line = alt.Chart(inline(part)).mark_rule(strokeWidth=width, opacity=1 if width < 2 else 0.45)
-            layers.append(
-                line.encode(
-                    x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q", y=y, color=colour, tooltip=_tooltip("model_a")
-                )
-            )
-    dot = alt.Chart(inline(rows)).mark_point(filled=True, size=48, opacity=1)
-    layers.append(dot.encode(x=alt.X("difference:Q", title=title), y=y, color=colour, tooltip=_tooltip("model_a")))
-    return layered(*layers).properties(width=380, height=max(STEP * rows.height, 40))
-
-
-def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
-    if rows.height == 1:
-        row = rows.row(0, named=True)
-        first, second = row["model_a"], row["model_b"]
-        if row["difference"] == 0:
-            return f"{quoted(first)} and {quoted(second)} are level at {where}"
-        if row["difference"] < 0:
-            first, second = second, first
-        return f"{quoted(first)} is ahead of {quoted(second)} at {where}{DOUBTS.get(row['verdict'], '')}"
-    counts = {name: rows.filter(verdict=name).height for name in (SAFE, DEPENDS)}
-    rest = (
-        f", {counts[DEPENDS]} {'depends' if counts[DEPENDS] == 1 else 'depend'} on tie order" if counts[DEPENDS] else ""
-    )
-    if lead is not None:
-        return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences are safe{rest}"
-    return f"{counts[SAFE]} of {rows.height} differences at {where} are safe{rest}"
-
-
-def _spoken(pairs: pl.DataFrame) -> str:
+def spoken_pairs(pairs: pl.DataFrame) -> str:
+    """The closest pairs, for a screen reader."""
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").head(4)
     parts = []
     for row in closest.iter_rows(named=True):

@@ -1,0 +1,224 @@
+"""The difference of every pair of models with its intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, UNTESTED
+from retrieval_report.charts.comparisons import (
+    CHANCES,
+    COUNTS,
+    NUMBERS,
+    best_first,
+    pair_tooltip,
+    pairs_at,
+    spoken_pairs,
+)
+from retrieval_report.charts.data import at_place, inline, summary_frame, with_labels
+from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
+from retrieval_report.charts.theme import (
+    AMBER,
+    BLUE,
+    GREEN,
+    GREY,
+    OPEN,
+    PINK,
+    SKY,
+    VERMILLION,
+    empty_chart,
+    finish,
+    layered,
+    open_dash,
+)
+from retrieval_report.errors import ParameterError
+from retrieval_report.parsing import parse_measure
+
+__all__ = ["intervals"]
+
+PAIRS, STEP = 40, 18
+COLOURS = {
+    SAFE: GREEN,
+    UNTESTED: SKY,
+    EQUAL: AMBER,
+    NOT_SIGNIFICANT: BLUE,
+    DEPENDS: VERMILLION,
+    CUT: PINK,
+}
+DOUBTS = {
+    NOT_SIGNIFICANT: ", but is not significant",
+    DEPENDS: ", but tie order could turn that",
+    CUT: ", but the lists are cut, and could turn that",
+}
+
+
+def intervals(
+    comparison: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    policy: str = "expected",
+    model: str | None = None,
+    summary: object = None,
+) -> ChartType:
+    """Draw the difference of every pair of models with its interval, better model first.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`compare` returns.
+    metric, cutoff, policy
+        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+    model
+        Draw the pairs of this model only. Default: all pairs, or those of the best model where there are more than
+        forty.
+    summary
+        What :func:`summarise` returns for the same scores, with plain means and policies best and worst: where lists
+        are cut, what that leaves open of the difference is drawn too.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: difference; thin line: confidence interval over queries; thick line: ±2 standard deviations under random
+        tie order; dashed frame: from the lowest of the one less the highest of the other to the opposite, where lists
+        of one of them are cut.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import compare, evaluate
+    >>> rankings = pl.DataFrame({
+    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
+    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
+    >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
+    >>> intervals(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
+    ['fine is ahead of coarse at rr@all, but tie order could turn that']
+    """
+    metric, cutoff = parse_measure(metric, cutoff)
+    pairs = pairs_at(comparison, metric, cutoff, policy)
+    if pairs is None:
+        return empty_chart("there are no pairs of models to compare")
+    order = best_first(pairs)
+    if model is not None and model not in order:
+        raise ParameterError(f"model: {clean(model, 80)!r} is not in the comparison")
+    lead = order[0] if model is None and pairs.height > PAIRS else model
+    if lead is not None:
+        pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
+    where = place_name(metric, cutoff)
+    bounds = None if summary is None else summary_frame(summary)
+    rows = _oriented(pairs, unique_labels(order), lead, None if bounds is None else at_place(bounds, metric, cutoff))
+    chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
+    lines = [
+        "dot: difference; thin line: confidence interval over queries;",
+        "thick line: ±2 standard deviations under random tie order",
+        *(["dashed frame: open, whatever a deeper retrieval could show"] if rows["open_low"].count() else []),
+    ]
+    return finish(chart, _interval_title(rows, where, lead), lines, spoken_pairs(pairs))
+
+
+def _oriented(
+    pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None, bounds: pl.DataFrame | None
+) -> pl.DataFrame:
+    """The better model of a pair first (or the one asked for), smallest differences on top."""
+    turn = pl.col("difference") < 0 if lead is None else pl.col("model_b") == lead
+    rows = _with_open(turned(pairs, turn).sort("difference", "model_a", "model_b"), bounds)
+    first, second = (with_labels(rows.select(model=f"model_{side}"), labels) for side in "ab")
+    named = zip(first["label"], second["label"], strict=True)
+    text = [f"{a} − {b}" if lead is None else b for a, b in named]
+    return rows.with_columns(
+        pair=pl.Series(text),
+        model_a=first["model"],
+        model_b=second["model"],
+        two_low=pl.col("difference") - 2 * pl.col("tie_std"),
+        two_high=pl.col("difference") + 2 * pl.col("tie_std"),
+    )
+
+
+def _with_open(rows: pl.DataFrame, bounds: pl.DataFrame | None) -> pl.DataFrame:
+    """The least and the most that the difference can be, where the lists of one of the models are cut."""
+    if bounds is None:
+        nothing = pl.lit(None, pl.Float64)
+        return rows.with_columns(open_low=nothing, open_high=nothing)
+    own = bounds.group_by("model").agg(
+        pl.col("lowest", "highest").drop_nulls().first(), cut=(pl.col("truncated_share") > 0).any()
+    )
+    for side in "ab":
+        of_side = own.select(pl.all().name.suffix(f"_{side}"))
+        rows = rows.join(of_side, on=f"model_{side}", how="left", maintain_order="left")
+    is_open = pl.col("cut_a") | pl.col("cut_b")
+    return rows.with_columns(
+        open_low=pl.when(is_open).then(pl.col("lowest_a") - pl.col("highest_b")),
+        open_high=pl.when(is_open).then(pl.col("highest_a") - pl.col("lowest_b")),
+    )
+
+
+def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
+    y = alt.Y(
+        "pair:N",
+        sort=None,
+        title=None,
+        scale=alt.Scale(domain=rows["pair"].to_list()),
+        axis=alt.Axis(labelLimit=330, ticks=False, domain=False),
+    )
+    shown = [verdict for verdict in COLOURS if verdict in set(rows["verdict"])]
+    colour = alt.Color(
+        "verdict:N",
+        scale=alt.Scale(domain=shown, range=[COLOURS[verdict] for verdict in shown]),
+        legend=alt.Legend(title="the difference", orient="bottom"),
+    )
+    kept = [
+        "pair",
+        "model_a",
+        "model_b",
+        "verdict",
+        "chance",
+        "p_tie",
+        "two_low",
+        "two_high",
+        *NUMBERS,
+        *CHANCES,
+        *COUNTS,
+    ]
+    frames = rows.filter(pl.col("open_high") > pl.col("open_low")).select(*kept, "open_low", "open_high")
+    rows = rows.select(kept)
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
+    layers = [zero.encode(x=alt.X("zero:Q", title=title))]
+    for low, high, width in (("ci_low", "ci_high", 1.4), ("two_low", "two_high", 4.5)):
+        part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
+        if part.height:
+            line = alt.Chart(inline(part)).mark_rule(strokeWidth=width, opacity=1 if width < 2 else 0.45)
+            layers.append(
+                line.encode(
+                    x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q", y=y, color=colour, tooltip=pair_tooltip("model_a")
+                )
+            )
+    if frames.height:
+        frame = alt.Chart(inline(frames.with_columns(range=pl.lit(OPEN))))
+        frame = frame.mark_bar(filled=False, stroke=GREY, strokeWidth=1.2, size=11)
+        across = {"x": alt.X("open_low:Q", title=title), "x2": "open_high:Q", "y": y}
+        layers.append(frame.encode(**across, strokeDash=open_dash("range"), tooltip=pair_tooltip("model_a")))
+    dot = alt.Chart(inline(rows)).mark_point(filled=True, size=48, opacity=1)
+    layers.append(dot.encode(x=alt.X("difference:Q", title=title), y=y, color=colour, tooltip=pair_tooltip("model_a")))
+    return layered(*layers).properties(width=380, height=max(STEP * rows.height, 40))
+
+
+def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
+    if rows.height == 1:
+        row = rows.row(0, named=True)
+        first, second = row["model_a"], row["model_b"]
+        if row["difference"] == 0:
+            return f"{quoted(first)} and {quoted(second)} are level at {where}"
+        if row["difference"] < 0:
+            first, second = second, first
+        return f"{quoted(first)} is ahead of {quoted(second)} at {where}{DOUBTS.get(row['verdict'], '')}"
+    counts = {name: rows.filter(verdict=name).height for name in (SAFE, DEPENDS)}
+    rest = (
+        f", {counts[DEPENDS]} {'depends' if counts[DEPENDS] == 1 else 'depend'} on tie order" if counts[DEPENDS] else ""
+    )
+    if lead is not None:
+        return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences are safe{rest}"
+    return f"{counts[SAFE]} of {rows.height} differences at {where} are safe{rest}"
