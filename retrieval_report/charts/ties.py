@@ -60,7 +60,16 @@ def profile(profile_frame: object) -> ChartType:
         color="independent", shape="independent", stroke="independent", fill="independent"
     )
     lines = ["ties: items at one distance from the query; a cutoff inside one leaves to chance which of them count"]
-    return finish(chart, _title(frame), lines, _spoken(frame), 96)
+    return finish(chart, _title(frame), [*lines, *_open_ends(cut)], _spoken(frame), 96)
+
+
+def _open_ends(cut: pl.DataFrame) -> list[str]:
+    """That lists which end inside a tie are not among those that a cutoff cuts."""
+    ending = cut.filter(pl.col("ends_in_cut_tie") > 0).sort("ends_in_cut_tie", "cutoff", descending=[True, False])
+    if ending.is_empty():
+        return []
+    share, k = ending.select("ends_in_cut_tie", "k").row(0)
+    return [f"lists that end first are not counted: up to {share:.0%} reach into a last tie that may go on (k = {k})"]
 
 
 def _rows(labels: Mapping[str, str], named: bool, grid: bool = True) -> alt.Y:
@@ -73,7 +82,7 @@ def _height(labels: Mapping[str, str]) -> int:
 
 
 def _tooltip() -> list[alt.Tooltip]:
-    shares = ("cut_share", "mixed_share", "tied_items", "mixed_items", "near_ties")
+    shares = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "near_ties")
     numbers = ("queries", "tie_median", "tie_p90", "tie_max", "items", "distances")
     return [
         alt.Tooltip("model:N"),

@@ -33,7 +33,9 @@ def pictures(report: Report) -> list[Picture]:
     models, cutoffs = summary["model"].n_unique(), summary.filter(metric=metric)["cutoff"].n_unique()
     audit = None if report.audit.is_empty() else report.audit
     beside = "and what cut lists leave open" if report.cut else "beside the exact mean"
-    numbers = "those of the summary" if report.cut else "the exact numbers"
+    runs = "Means of random tie orders beside the exact numbers."
+    if report.cut:
+        runs = "Means of random orders of the rows that are there; a deeper retrieval would hold more."
     wanted: list[tuple[bool, str, str, str, Callable[[], Any]]] = [
         (True, "policies", "What each policy says", f"Every way to order the inside of ties, {beside}.",
          lambda: charts.policies(summary, audit=audit, **place)),
@@ -41,7 +43,7 @@ def pictures(report: Report) -> list[Picture]:
          lambda: charts.scores_by_cutoff(summary, metric=metric)),
         (models > 1, "flips", "Does the ranking change?", "The place of every model under each policy.",
          lambda: charts.rank_flips(summary, **place)),
-        (True, "shuffled", "What repeated runs would print", f"Means of random tie orders beside {numbers}.",
+        (True, "shuffled", "What repeated runs would print", runs,
          lambda: charts.shuffled_distribution(report.shuffled, summary, **place)),
         (models > 1, "matrix", "Every pair of models", "Difference, significance and the chance of a tie flip.",
          lambda: charts.comparison_matrix(report.comparison, **place)),
