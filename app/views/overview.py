@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import streamlit as st
 
 from controls import Choice
@@ -25,9 +26,13 @@ MEANINGS = (
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     st.title(f"Overview: {plain(choice.measure)}")
-    for sentence in notices(data, choice):
-        st.error(plain(sentence))
+    concerned = not at_cutoff(summary(data, choice), choice).filter(pl.col("truncated_share") > 0).is_empty()
+    said = [plain(sentence) for sentence in notices(data, choice)]
+    for sentence in said if concerned else []:
+        st.error(sentence)
     _headline(verdict(data, choice), choice)
+    for sentence in [] if concerned else said:
+        st.info(sentence)
     scores, ranks = drawings(data, choice)
     st.subheader("Scores of the models")
     st.caption(MEANINGS)
