@@ -31,8 +31,8 @@ PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def data_options(command: click.decorators.FC) -> click.decorators.FC:
-    """The data of other commands; but rankings may be left out here."""
-    for option in reversed(DATA[1:]):
+    """The data of other commands; but rankings may be left out here, and runs have the names they tell."""
+    for option in reversed(DATA[1:4]):
         command = option(command)
     return click.argument("data", nargs=-1)(command)
 
