@@ -208,7 +208,7 @@ def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(rankings: Pa
     outcome = start("evaluate", rankings, "--out", folder, prelude=INTERRUPT.format(number))
     assert outcome.returncode == 128 + number
     assert "Traceback" not in outcome.stderr
-    assert not folder.exists()  # it was made for the files
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("redirect", ["| true", ">&-", "| head -n 1"])

@@ -240,13 +240,10 @@ def test_an_interrupted_run_leaves_nothing(
     out.write_text("older")
     monkeypatch.setattr(work, "score_lists", interrupted)
     monkeypatch.setattr(work, "count_rows", interrupted)
-    complete = {"truncated": "no"}
-    for run in (
-        partial(evaluate, **complete),
-        count_ties,
-        partial(evaluate_to, out, **complete),
-        partial(count_ties_to, out),
-    ):
+    complete: dict[str, Any] = {"truncated": "no"}
+    runs: list[Callable[[object], object]] = [partial(evaluate, **complete), count_ties]
+    runs += [partial(evaluate_to, out, **complete), partial(count_ties_to, out)]
+    for run in runs:
         with pytest.raises(stop):
             run(made().lazy())
     assert leftovers(tmp_path) == []
