@@ -28,6 +28,7 @@ from retrieval_report.parsing import parse_measure, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.report import Report, report_contents, write_report
 from retrieval_report.report.contents import ALL_POLICIES, AUDIT_OPTIONS, COUNTED_POLICIES, ROW_OPTIONS
+from retrieval_report.report.notices import notices
 from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.verdict import verdict
 from retrieval_report.search import Inputs
@@ -220,9 +221,11 @@ class Study:
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """What the headline measure tells about the models, in sentences."""
+        """What the headline measure tells about the models, in sentences; first what cut lists leave open."""
         metric, cutoff = self._measures[0]
-        return self._once("verdict", lambda: verdict(self.summary, self.flips, metric=metric, cutoff=cutoff)[1])
+        first = notices(self.summary, measure=(metric, cutoff))
+        said = self._once("verdict", lambda: verdict(self.summary, self.flips, metric=metric, cutoff=cutoff)[1])
+        return (*first, *said)
 
     @property
     def ties(self) -> pl.DataFrame:
