@@ -11,7 +11,7 @@ import retrieval_report as rr
 from loading import Data, Rules, remember, summary
 from retrieval_report.analysis.cuts import cut_ties
 from retrieval_report.analysis.order_scores import order_scores
-from retrieval_report.analysis.orders import drawn_order, list_ties, one_list
+from retrieval_report.analysis.orders import drawn_order, list_ties, lists_of_query
 from retrieval_report.analysis.rounding import rounding_effect
 
 if TYPE_CHECKING:
@@ -47,11 +47,14 @@ def _drawn(
     if rows.is_empty():
         return Drawn(rows, None)
     # Scored as it was received but for the order: rows that a rule leaves out of the list still count in R.
-    received, given = one_list(**_data.frames, model=model, query=query)
-    listed = received.drop("row", strict=False).join(rows.select("item", "row"), on="item", how="left")
+    # The lists of other models may tell what is relevant.
+    received, given = lists_of_query(**_data.frames, query=query)
+    places = rows.select("item", "row", model=pl.lit(model))
+    listed = received.drop("row", strict=False).join(places, on=["model", "item"], how="left")
     listed = listed.with_columns(pl.col("row").fill_null(rows.height))
     metric, cutoff = place
-    scores = rr.evaluate(listed, **given, metrics=metric, cutoffs=[cutoff], policies="naive", **rules._asdict())
+    asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "naive"}
+    scores = rr.evaluate(listed, **given, **asked, **rules._asdict()).filter(model=model)
     return Drawn(rows, scores["value"][0])
 
 

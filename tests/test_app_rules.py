@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -207,3 +208,54 @@ def test_numbers_that_no_control_takes_are_refused_in_words(name: str, value: st
     page = open_page("overview", made_data(made_rankings(("fine",), queries=2)), **{name: value})
     assert page.number_input(key=name).value == {"seed": 0, "shuffles": 100}[name]
     assert name not in page.query_params
+
+
+def top(models: int = 2) -> Data:
+    """Lists of different items of one query, four deep, as of an index."""
+    whole = made_rankings(("coarse", "fine"), 12).with_columns(pl.col("distance") // 2)
+    place = pl.int_range(pl.len()).over("model", "query")
+    kept = whole.sort("model", "query", "distance", maintain_order=True).filter(place < 4)
+    return made_data(kept.filter(pl.col("model").is_in(["coarse", "fine"][:models])))
+
+
+def test_the_overview_of_cut_lists_says_so_first() -> None:
+    data = top()
+    page = open_page("overview", data)
+    first, second = [box.value for box in page.error][:2]
+    assert first.startswith(plain("The lists of coarse and fine are cut (models retrieved different items for one"))
+    assert second.startswith("R counts the relevant items that some model retrieved")
+    shown = table(page, 0)
+    assert shown["tie_std"].is_null().all()
+    assert shown["truncated_share"].to_list() == [1.0, 1.0]
+    page = changed(page, "truncated", "no")
+    assert "are cut" not in words(page)
+    assert "truncated_share" not in table(page, 0).columns
+
+
+def test_what_ends_in_a_cut_tie_stands_beside_the_ties_that_k_cuts() -> None:
+    data = top()
+    shown = table(open_page("ties", data), 0)
+    profile = rr.tie_profile(data.rankings, cutoffs=3)
+    assert shown["ends_in_cut_tie"].to_list() == profile["ends_in_cut_tie"].to_list()
+    assert shown["ends_in_cut_tie"].sum() > 0
+
+
+def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> None:
+    data = top()
+    for rule in ("pooled", "own"):
+        options: dict[str, Any] = {"relevant_items": rule, "truncated": "no"}
+        truth = rr.query_table(rr.evaluate(data.rankings, **MEASURE, policies=POLICIES, **options))
+        row = truth.filter(model="fine", query="query 4").row(0, named=True)
+        page = open_page("queries", data, model="fine", query="query 4", **options)
+        assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
+    page = open_page("overview", data, relevant_items="error")
+    assert f"*{RULES['relevant_items']}*, under *Rules*" in page.error[0].value
+
+
+def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:
+    sample = replace(top(), truncated="between_ties")
+    page = open_page("overview", sample)
+    assert page.selectbox(key="sample_truncated").value == "between_ties"
+    page.session_state["made data"] = top()
+    page = drawn(page.run())
+    assert page.selectbox(key="truncated").value == "auto"

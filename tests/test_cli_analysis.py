@@ -139,3 +139,30 @@ def test_a_folder_that_cannot_be_written_is_refused_before_reading(tmp_path: Pat
     assert result.exit_code == 2
     assert "missing" in result.output
     assert "no-such-file" not in result.output
+
+
+@pytest.fixture
+def cut(tmp_path: Path) -> Path:
+    """Two models' lists of four items, of different items."""
+    rows = [f"{model},q{q},{model}{q % 3}{item},{item // 2},1" for model in "ab" for q in range(4) for item in range(4)]
+    path = tmp_path / "cut.csv"
+    path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]), encoding="utf-8")
+    return path
+
+
+def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut: Path) -> None:
+    asked = ("--metrics", "recall", "--cutoffs", "4", "--truncated")
+    result = run("evaluate", cut, *asked, "within_tie")
+    assert result.exit_code == 0, result.output
+    assert "0.5000 ±    cut" in result.output
+    assert "\n\nThe lists of a and b are cut: " in result.output
+    assert result.output.rstrip().endswith("give judgements or n_relevant for the true R.")
+    whole = run("evaluate", cut, *asked, "no", "--relevant-items", "own")
+    assert whole.exit_code == 0, whole.output
+    assert "1.0000 ± 0.0000" in whole.output
+    assert "are cut" not in whole.output
+    assert "relevant_items='error'" in run("evaluate", cut, *asked, "no", "--relevant-items", "error").output
+    assert "are cut: " in run("compare", cut, *asked, "within_tie").output
+    profile = run("profile", cut, "--cutoffs", "4", "--truncated", "within_tie")
+    assert "ends_in_cut_tie" in profile.output
+    assert "the lists are cut (as given)" in profile.output

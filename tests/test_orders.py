@@ -187,3 +187,20 @@ def test_what_is_no_single_list_is_refused() -> None:
         drawn_order(tie_groups(rankings), draw=0)
     with pytest.raises(ParameterError, match="draw"):
         drawn_order(tie_groups(rankings.filter(query="q")), draw=-1)
+
+
+def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list() -> None:
+    rows = {
+        "model": list("aaabbb"),
+        "query": ["q"] * 6,
+        "item": list("xyzuvw"),
+        "distance": [1, 1, 2, 1, 2, 3],
+        "relevance": [1, 0, 1, 1, 1, 0],
+    }
+    asked: dict[str, Any] = {"truncated": {"a": "within_tie", "b": "no"}}
+    expected = evaluate(rows, metrics="ap", cutoffs=None, policies="expected", **asked).filter(model="a")
+    found = order_scores(rows, model="a", query="q", metric="ap", **asked)
+    assert found.height == 2
+    assert (found["value"] * found["probability"]).sum() == pytest.approx(expected["value"].item(), abs=1e-12)
+    own = order_scores(rows, model="a", query="q", metric="ap", relevant_items="own")
+    assert own["value"].to_list() == pytest.approx([2 * value for value in found["value"].to_list()])

@@ -7,13 +7,14 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.inputs import DIGITS
-from retrieval_report.analysis.orders import one_list
+from retrieval_report.analysis.orders import lists_of_query
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.arguments import check_whole
 from retrieval_report.every_order import score_orders
 from retrieval_report.metrics import Metric
 from retrieval_report.options import Options
 from retrieval_report.parsing import parse_metrics
+from retrieval_report.truncation import NO
 
 __all__ = ["DISTRIBUTION", "order_scores"]
 
@@ -52,7 +53,7 @@ def order_scores(
     seed, draws
         Of the drawn orders, where there are too many.
     **options
-        Those of :func:`evaluate`.
+        Those of :func:`evaluate`; ``truncated`` has no effect: the scores are those of the rows that are there.
 
     Returns
     -------
@@ -70,14 +71,14 @@ def order_scores(
     [(0.0, 0.5, 'exact', 3), (0.5, 0.25, 'exact', 3), (1.0, 0.25, 'exact', 3)]
     """
     check_whole("draws", draws, 1)
-    frame, given = one_list(rankings, model, query, judgements, queries)
-    if not frame.height:
+    frame, given = lists_of_query(rankings, query, judgements, queries)
+    if frame.filter(pl.col("model") == model).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
     options = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
+    checked = Options(seed=seed, **{**options, "truncated": NO})
     with told_once():
-        found = score_orders(
-            frame, given["judgements"], given["queries"], requests, Options(seed=seed, **options), draws
-        )
+        rows = frame, given["judgements"], given["queries"]
+        found = score_orders(*rows, requests, checked, draws, wanted={(model, query)})
     orders = [one.distribution(0, DIGITS).with_columns(orders=pl.lit(one.chance.size, dtype=pl.Int64)) for one in found]
     return pl.concat([pl.DataFrame(schema=DISTRIBUTION), *orders])

@@ -16,7 +16,7 @@ from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.ties import tie_groups
 
-__all__ = ["drawn_order", "list_ties", "one_list"]
+__all__ = ["drawn_order", "list_ties", "lists_of_query", "one_list"]
 
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
 
@@ -73,6 +73,14 @@ def one_list(
     >>> frame["distance"].to_list(), given["queries"]["query"].to_list()
     ([2], ['q'])
     """
+    frame, given = lists_of_query(rankings, query, judgements, queries)
+    return frame.filter(pl.col("model") == model), given
+
+
+def lists_of_query(
+    rankings: object, query: object, judgements: object, queries: object
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The rankings of all models for one query, and what is told of it: all that may decide the score of a list."""
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
@@ -81,7 +89,7 @@ def one_list(
     kind = frame.schema.get("query")
     if kind is not None and isinstance(query, str) == kind.is_integer():
         raise ParameterError(f"query: {query!r} is no id of this kind; column 'query' of the rankings is {kind}")
-    frame = frame.filter((pl.col("model") == model) & (pl.col("query") == query))
+    frame = frame.filter(pl.col("query") == query)
     told = {"judgements": judgements, "queries": queries}
     return frame, {
         name: None if part is None else to_polars(part, name).filter(pl.col("query") == query)
