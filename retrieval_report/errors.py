@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-LONGEST_WORD = 400
+LONGEST_WORD = 500
 """Characters without a blank that a message shows whole; long paths have fewer, names in bad data have millions."""
 LONGEST_MESSAGE = 4000
 

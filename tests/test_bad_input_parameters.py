@@ -147,7 +147,8 @@ def test_row_062_unknown_metric(metric: str, close: str) -> None:
         ("recall(k=3)", "recall has no parameter 'k'"),
         ("ap(min)", "'min'"),
         ("ap(", "name@10"),
-        ("ap,,r r", "'r r' is not of the form name"),
+        ("ap,,rr", "has a comma too many"),
+        ("ap,r r", "'r r' is not of the form name"),
         ("ap, (", "name@10"),
         (",", "metrics: none given"),
         ("", "name@10"),
@@ -330,7 +331,7 @@ def test_row_070_what_is_no_seed(seed: Any) -> None:
 @pytest.mark.parametrize("shuffles", [0, -1, 2.0, True, None, "5", np.float64(2)])
 def test_row_071_number_of_shuffles(shuffles: Any) -> None:
     for call in (evaluate, shuffled_means):
-        with pytest.raises(ParameterError, match=r"shuffles: .* is not a whole number from 1 on"):
+        with pytest.raises(ParameterError, match=r"shuffles: .* is not a whole number from 1 to 10000000"):
             call(rankings(), shuffles=shuffles)
 
 
