@@ -79,7 +79,7 @@ def score_orders(
     """
     run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
     ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
-    limit = run.limit if run.plain else run.deep_scorer.depths[:, 0]
+    limit = run.limit
     layout = drawn_lists(ties, limit)
     need = _one_need(requests)
     kept = np.flatnonzero(~run.left_out()).tolist()

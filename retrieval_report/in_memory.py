@@ -90,7 +90,7 @@ class Run:
     def limit(self) -> Integers:
         """The deepest place that any metric looks at, list by list."""
         own = self.deep_scorer.depths[:, 0] if self.deep else 0
-        limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0), own)
+        limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own)
         whole = any(isinstance(metric.need, Preferences) for metric in self.deep)
         return self.prepared.length if whole else limit
 
