@@ -13,6 +13,7 @@ import pytest
 
 from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from retrieval_report import DCG, count_ties, evaluate, shuffled_means, summarise, tie_groups
+from retrieval_report.arguments import number_text
 from retrieval_report.errors import ColumnError, DataError, ParameterError, RetrievalReportError, RetrievalReportWarning
 from test_evaluation import TEXTS
 
@@ -141,7 +142,7 @@ def test_row_028_the_largest_grade_that_has_a_gain() -> None:
 @pytest.mark.parametrize("grade", [1024, 10**6, 2**62])
 def test_row_028_gain_that_is_not_finite(metric: str, grade: int) -> None:
     frame = one_list([1, 2], [grade, 0])
-    refused(frame, DataError, "exp2", f"{grade:g}", "not finite", "linear", metrics=metric)
+    refused(frame, DataError, "exp2", number_text(grade), "not finite", "linear", metrics=metric)
     linear = metric.replace("(", "(gain=linear,") if "(" in metric else f"{metric}(gain=linear)"
     assert value(frame, linear) == (1.0 if "ndcg" in metric else float(grade))
 
