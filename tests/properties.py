@@ -60,7 +60,8 @@ def judged(frame: pl.DataFrame) -> pl.DataFrame:
 def exact(
     frame: object, metrics: Any = TEXTS, cutoffs: Any = CUTOFFS, policies: Any = EXACT, **options: Any
 ) -> pl.DataFrame:
-    return evaluate(frame, metrics=metrics, cutoffs=cutoffs, policies=policies, **options)
+    """Scores of lists that are complete."""
+    return evaluate(frame, metrics=metrics, cutoffs=cutoffs, policies=policies, **({"truncated": "no"} | options))
 
 
 def wide(scores: pl.DataFrame) -> pl.DataFrame:

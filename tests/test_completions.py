@@ -85,7 +85,7 @@ def check(found: dict[Any, Any], ties: list[list[int]], exactly: bool, **oracle:
             assert best == pytest.approx(float(high), abs=1e-12), about
 
 
-@settings(max_examples=45)
+@settings(max_examples=40)
 @given(cut_lists(), st.lists(st.sampled_from(GRADES), max_size=2))
 def test_with_judgements_bounds_are_the_extremes_over_all_completions(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int]
@@ -109,7 +109,7 @@ def test_with_binary_relevance_and_n_relevant_they_are_too(
     check(found, ties, True, within=within, unseen=[1] * more)
 
 
-@settings(max_examples=30)
+@settings(max_examples=22)
 @given(cut_lists((0, 1, 2)), st.integers(1, 2))
 def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
     case: tuple[list[list[int]], bool, list[int]], more: int
@@ -124,7 +124,7 @@ def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
     check(found, ties, True, within=within, unknown=unknown)
 
 
-@settings(max_examples=25)
+@settings(max_examples=16)
 @given(cut_lists((0, 1, 2)))
 def test_of_unknown_r_bounds_hold_whatever_follows(case: tuple[list[list[int]], bool, list[int]]) -> None:
     ties, within, cutoffs = case

@@ -134,6 +134,7 @@ def test_judgements_with_unretrieved_items(
         unretrieved
     ) else rows.select("query", "item", "relevance")  # fmt: skip
     asked: dict[str, Any] = {"metrics": texts, "cutoffs": cutoff, "policies": POLICIES, "unjudged": "error"}
+    asked["truncated"] = "no"
     scores = evaluate(rows.drop("relevance"), judgements=judgements, **asked)
     everything = [*(grade for tie in ties for grade in tie), *unretrieved]
     relevant = sum(grade > 0 for grade in everything)

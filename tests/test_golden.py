@@ -35,6 +35,7 @@ def scores_of(cases: list[dict[str, Any]]) -> pl.DataFrame:
         metrics=sorted({text for case in cases for text in case["expected"]}),
         cutoffs=sorted({case["k"] for case in cases}),
         policies=tuple(POLICIES),
+        truncated="no",
     )
 
 
