@@ -194,7 +194,7 @@ def plan_of(case: Case) -> Plan:
 
 
 def arguments_of(case: Case) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"truncated": "no"}  # those systems know of nothing beyond the rows
+    arguments: dict[str, Any] = {}
     if not has_empty_list(case):
         arguments["missing_query"] = "skip"  # the queries of the other cases of the call
     empty = case.options.get("no_relevant_value", 0.0)
