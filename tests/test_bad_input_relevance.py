@@ -139,8 +139,10 @@ def test_row_028_the_largest_grade_that_has_a_gain() -> None:
 
 
 @pytest.mark.parametrize("metric", ["dcg", "ndcg", "ndcg(ideal=list)", "dcg(discount=reciprocal)"])
-@pytest.mark.parametrize("grade", [1024, 10**6, 2**62])
-def test_row_028_gain_that_is_not_finite(metric: str, grade: int) -> None:
+@pytest.mark.parametrize(
+    ("grade", "printed"), [(1024, "2^1024"), (10**6, "2^1e+06"), (2**62, "2^4.611686018427388e+18")]
+)
+def test_row_028_gain_that_is_not_finite(metric: str, grade: int, printed: str) -> None:
     frame = one_list([1, 2], [grade, 0])
     refused(frame, DataError, "exp2", number_text(grade), "not finite", "linear", metrics=metric)
     linear = metric.replace("(", "(gain=linear,") if "(" in metric else f"{metric}(gain=linear)"
