@@ -152,6 +152,7 @@ def run_group(cases: Sequence[Case], plan: Plan) -> dict[str, Outcome]:
         metrics=metrics,
         cutoffs=(plan.cutoff,),
         policies=("expected", "naive"),
+        truncated="no",  # the others take the rows for the whole list
         **dict(plan.arguments),
     )
     # Where queries are missing, the scores still have a row for each: those of the other cases.
