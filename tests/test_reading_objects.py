@@ -45,7 +45,7 @@ def test_dictionaries_of_pytrec_eval() -> None:
 def test_runs_and_qrels_of_ranx() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ranx = pytest.importorskip("ranx", reason="ranx is in the extra 'peers'")
+        ranx = pytest.importorskip("ranx", reason="ranx, of the extra `peers`, is not installed")
         run = ranx.Run({query: items for query, items in RUN.items() if items}, name="bm25")
         qrels = ranx.Qrels(QRELS)
     found = read_rankings(run)

@@ -260,7 +260,9 @@ def test_tensors_come_through_the_array_protocol() -> None:
 
 
 def test_tensors_of_torch() -> None:
-    torch = pytest.importorskip("torch", reason="torch is large; Tensor above stands for it")
+    torch = pytest.importorskip(
+        "torch", reason="torch, of the extra `peers`, is not installed; Tensor above stands for it"
+    )
     distances, indices = nearest()
     result = torch.tensor(distances, requires_grad=True), torch.tensor(indices)
     labels = {"query_labels": torch.tensor(QUERY_LABELS), "item_labels": torch.tensor(LABELS)}
@@ -274,7 +276,7 @@ def test_tensors_of_torch() -> None:
 
 
 def test_results_of_faiss() -> None:
-    faiss = pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+    faiss = pytest.importorskip("faiss", reason="faiss-cpu, of the extra `dev`, is not installed")
     index = faiss.IndexFlatL2(4)
     index.add(ITEMS)
     found = index.search(QUERIES, 50)  # more than there are
@@ -293,7 +295,7 @@ def test_results_of_faiss() -> None:
 
 
 def test_results_of_hnswlib() -> None:
-    hnswlib = pytest.importorskip("hnswlib", reason="hnswlib is not installed")
+    hnswlib = pytest.importorskip("hnswlib", reason="hnswlib, of the extra `peers`, is not installed")
     index = hnswlib.Index(space="l2", dim=4)
     index.init_index(max_elements=40, ef_construction=100, M=16, random_seed=1)
     index.add_items(ITEMS, np.arange(40), num_threads=1)
@@ -304,7 +306,7 @@ def test_results_of_hnswlib() -> None:
 
 
 def test_results_of_usearch() -> None:
-    usearch = pytest.importorskip("usearch.index", reason="usearch is not installed")
+    usearch = pytest.importorskip("usearch.index", reason="usearch, of the extra `dev`, is not installed")
     index = usearch.Index(ndim=4, metric="l2sq", dtype="f32")
     index.add(np.arange(40), ITEMS)
     found = index.search(QUERIES, 10)
