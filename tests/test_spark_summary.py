@@ -140,7 +140,7 @@ def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
         },
         "confidence: 95": {"confidence": 95},
         "scores: no column 'std'; expected what evaluate returns": {"scores": frame.drop("std")},
-        "column 'query' is String in the scores and Int64": {
+        "column 'query': String in the .* and Int64": {
             "average": "macro",
             "queries": pl.DataFrame({"query": [1], "label": ["a"]}),
         },

@@ -86,7 +86,9 @@ def _held(scores: DataFrame, unique: bool) -> DataFrame:
     """Scores by their contract: NaN is null, nothing is infinite or there twice."""
     check_frame(scores, "scores")
     frame = chosen(scores, [Contract(name, "", False, "") for name in SCORES], "scores")
-    frame = frame.withColumns({flag: F.lit(False) for flag in FLAG if flag not in frame.columns})
+    for flag in FLAG:
+        if flag not in frame.columns:
+            frame = frame.withColumn(flag, F.lit(False))
     hold(empty_of(frame, "scores"), SCORES, "scores", "evaluate")
     place = where("query", "model")
     value, std = (F.when(~F.isnan(name), F.col(name)) for name in ("value", "std"))
