@@ -52,11 +52,9 @@ class Following:
         return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | self.loose)
 
 
-def reaching(scorer: Scorer, metric: Metric) -> Bools:
+def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Scores (lists, cutoffs) that reach into what a cut leaves open, where it can matter."""
     prepared, beyond = scorer.prepared, scorer.prepared.beyond
-    if not beyond.open.any():
-        return np.zeros(scorer.asked.shape, np.bool_)
     if isinstance(metric.need, needs.Preferences):  # it looks at the whole list
         return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
     deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
@@ -65,7 +63,6 @@ def reaching(scorer: Scorer, metric: Metric) -> Bools:
         last = np.where(beyond.within, last_ties(prepared.ties, relevant), 0)
         deeper = deeper & (total_of(prepared.listed, relevant) == last)[:, None]
     graded = beyond.within & (last_ties(prepared.ties, prepared.grades > 0) > 0)
-    follow = Following.of(prepared)
     matters = (follow.some | graded)[:, None]
     if isinstance(metric, NDCG) and metric.ideal != "cutoff":  # what follows is in the ideal of every cutoff
         unknown = follow.some if metric.ideal == "list" else ungraded(prepared, follow)
@@ -74,9 +71,9 @@ def reaching(scorer: Scorer, metric: Metric) -> Bools:
     return deeper & (matters | (longer & _counts_retrieved(metric, scorer)))
 
 
-def unsure(scorer: Scorer, metric: Metric) -> Bools:
+def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Scores whose bounds are open at every cutoff: R, or the grades in the ideal, are not known of a cut list."""
-    prepared, follow = scorer.prepared, Following.of(scorer.prepared)
+    prepared = scorer.prepared
     divided = isinstance(metric, Recall | F1 | APAtR) or (isinstance(metric, AP) and metric.denominator in BY_RELEVANT)
     unknown = np.zeros_like(follow.unlimited)
     if divided:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from retrieval_report.arrays import Integers, Lists, keys_of
 from retrieval_report.completion import Completions
 from retrieval_report.errors import DataError, RetrievalReportWarning
-from retrieval_report.following import reaching, unsure
+from retrieval_report.following import Following, reaching, unsure
 from retrieval_report.joining import prepare
 from retrieval_report.kernels import shuffling
 from retrieval_report.layout import Prepared
@@ -110,12 +110,19 @@ class Run:
     @cached_property
     def truncated(self) -> NDArray[np.bool_]:
         """Scores (lists, columns) that reach into what the cut of their list leaves open."""
+        if not self.prepared.beyond.open.any():
+            return np.zeros(self.shape, np.bool_)
         return self._where(reaching) & ~self.left_out()[:, None]
 
-    def _where(self, rule: Callable[[Scorer, Metric], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    @cached_property
+    def following(self) -> Following:
+        """What may follow each list."""
+        return Following.of(self.prepared)
+
+    def _where(self, rule: Callable[[Scorer, Metric, Following], NDArray[np.bool_]]) -> NDArray[np.bool_]:
         parts = []
         for metric, cutoffs in self.requests:
-            found = rule(self.deep_scorer if metric.own_depth else self.scorer, metric)
+            found = rule(self.deep_scorer if metric.own_depth else self.scorer, metric, self.following)
             parts.append(found[:, [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]])
         return np.concatenate(parts, axis=1)
 

@@ -14,6 +14,7 @@ from retrieval_report.analysis.inputs import (
     Floats,
     Grid,
     Pairs,
+    asked_places,
     check_fraction,
     check_scores,
     check_whole,
@@ -178,7 +179,7 @@ def compare(
     frame = check_scores(scores)
     grid = Grid.of(frame)
     pairs = _pairs(grid.models, baseline)
-    asked = _asked(grid, policies)
+    asked = asked_places(grid, policies)
     if not pairs.first.size:
         return pl.DataFrame(schema=COMPARISON)
     parts = [_test(grid, place, pairs, confidence) for place in asked]
@@ -228,20 +229,6 @@ def _pairs(models: list[str], baseline: str | None) -> Pairs:
     fixed = models.index(baseline)
     others = np.array([row for row in range(len(models)) if row != fixed], dtype=np.intp)
     return Pairs(others, np.full_like(others, fixed))
-
-
-def _asked(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
-    """Places of the grid to compare."""
-    found = list(dict.fromkeys(policy for _, _, policy in grid.places))
-    if policies is None:
-        chosen = [policy for policy in found if policy not in tie_chance.BOUNDS] or found
-    else:
-        chosen = [policies] if isinstance(policies, str) else list(policies)
-        if not chosen:
-            raise ParameterError("policies: none given")
-        for policy in chosen:
-            check_choice("policies", policy, found)
-    return [number for number, (_, _, policy) in enumerate(grid.places) if policy in chosen]
 
 
 def _test(grid: Grid, place: int, pairs: Pairs, confidence: float) -> Columns:

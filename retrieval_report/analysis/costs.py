@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import DIGITS, Bools, Floats, hold
+from retrieval_report.analysis.inputs import BOUNDS, DIGITS, Bools, Floats, hold
 from retrieval_report.arguments import is_number
 from retrieval_report.checking import check_unique, refuse
 from retrieval_report.errors import ColumnError, DataError, ParameterError
@@ -35,7 +35,6 @@ COSTS = {
     "beaten_by": pl.String,
 }
 HERE = ["cost", "metric", "cutoff", "policy"]
-BOUNDS = ("best", "worst")
 
 
 def cost_table(summary: object, costs: object) -> pl.DataFrame:

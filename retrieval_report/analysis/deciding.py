@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, check_scores, differences
-from retrieval_report.analysis.tukey import asked_places
+from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, asked_places, check_scores, differences
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -11,12 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.arguments import check_whole, is_number
-from retrieval_report.checking import refuse
+from retrieval_report.checking import check_choice, refuse
 from retrieval_report.errors import ColumnError, ParameterError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.schema import SCORES
 
 __all__ = [
+    "BOUNDS",
     "DIGITS",
     "PLACE",
     "Bools",
@@ -24,6 +25,7 @@ __all__ = [
     "Grid",
     "Indices",
     "Pairs",
+    "asked_places",
     "check_fraction",
     "check_scores",
     "check_whole",
@@ -36,6 +38,7 @@ __all__ = [
 PLACE = ["metric", "cutoff", "policy"]
 DIGITS = 12  # scores are exact to 1e-12, so what differs by less is equal
 FLAGS = ("truncated", "pooled")  # of scores; those from elsewhere may lack them, and are then not in doubt
+BOUNDS = ("best", "worst")  # policies that no evaluator follows
 BLOCK = 1 << 22  # differences held at a time
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -214,3 +217,17 @@ def largest(values: Floats, first: Indices, second: Indices) -> Floats:
     digits, exponent = np.frexp(np.where(most > 0, most, 1.0))
     unit: Floats = np.ldexp(1.0, np.minimum(exponent - (digits == 0.5), 1023))
     return unit
+
+
+def asked_places(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
+    """Which metrics, cutoffs and policies of the grid are asked for; by default all but the bounds."""
+    found = list(dict.fromkeys(policy for _, _, policy in grid.places))
+    if policies is None:
+        chosen = [policy for policy in found if policy not in BOUNDS] or found
+    else:
+        chosen = [policies] if isinstance(policies, str) else list(policies)
+        if not chosen:
+            raise ParameterError("policies: none given")
+        for policy in chosen:
+            check_choice("policies", policy, found)
+    return [number for number, (_, _, policy) in enumerate(grid.places) if policy in chosen]

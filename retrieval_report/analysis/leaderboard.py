@@ -9,19 +9,11 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import compare
-from retrieval_report.analysis.inputs import PLACE, Floats, Grid, check_fraction, check_scores
+from retrieval_report.analysis.inputs import PLACE, Floats, Grid, asked_places, check_fraction, check_scores
 from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise
-from retrieval_report.analysis.tukey import (
-    TESTS,
-    asked_places,
-    best_first,
-    compare_many,
-    complete_queries,
-    range_draws,
-    share_beyond,
-)
+from retrieval_report.analysis.tukey import TESTS, best_first, compare_many, complete_queries, range_draws, share_beyond
 from retrieval_report.checking import check_choice
 
 __all__ = ["LEADERBOARD", "leaderboard"]

@@ -14,13 +14,13 @@ from retrieval_report.analysis.inputs import (
     Floats,
     Grid,
     Pairs,
+    asked_places,
     check_fraction,
     check_scores,
     differences,
     paired_mean,
 )
 from retrieval_report.analysis.significance import paired_t
-from retrieval_report.analysis.tukey import asked_places
 from retrieval_report.arguments import is_number
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import ParameterError

@@ -12,12 +12,13 @@ from retrieval_report.analysis.inputs import (
     DIGITS,
     Floats,
     Grid,
+    asked_places,
     check_fraction,
     check_scores,
     check_whole,
     hold,
 )
-from retrieval_report.analysis.tukey import asked_places, best_first, complete_queries
+from retrieval_report.analysis.tukey import best_first, complete_queries
 from retrieval_report.arguments import listed
 from retrieval_report.checking import check_choice
 from retrieval_report.errors import KeyMismatchError, ParameterError

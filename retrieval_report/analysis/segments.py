@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import COMPARISON, compare
-from retrieval_report.analysis.inputs import PLACE, Grid, check_fraction, check_scores, check_whole
+from retrieval_report.analysis.inputs import PLACE, Grid, asked_places, check_fraction, check_scores, check_whole
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import summarise
-from retrieval_report.analysis.tukey import asked_places, best_first, compare_many
+from retrieval_report.analysis.tukey import best_first, compare_many
 from retrieval_report.checking import check_unique, refuse
 from retrieval_report.errors import ColumnError, KeyMismatchError
 from retrieval_report.reading.frames import to_polars

@@ -9,9 +9,8 @@ import numpy as np
 
 from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs
 
-__all__ = ["BOUNDS", "Ranges", "normal_chances", "ranges", "tail_bounds"]
+__all__ = ["Ranges", "normal_chances", "ranges", "tail_bounds"]
 
-BOUNDS = ("best", "worst")
 BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 
 

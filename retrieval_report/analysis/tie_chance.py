@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs, paired_mean
+from retrieval_report.analysis.inputs import BOUNDS, Bools, Floats, Grid, Pairs, paired_mean
 from retrieval_report.analysis.reversal import WIDE, Chance, ListOrders, Reversals
-from retrieval_report.analysis.tie_bounds import BOUNDS, Ranges, normal_chances, ranges, tail_bounds
+from retrieval_report.analysis.tie_bounds import Ranges, normal_chances, ranges, tail_bounds
 from retrieval_report.analysis.verdicts import ROUNDING
 
-__all__ = ["BOUNDS", "Orders", "TieChances", "tie_chances", "undecided"]
+__all__ = ["Orders", "TieChances", "tie_chances", "undecided"]
 
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 

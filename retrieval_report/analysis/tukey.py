@@ -16,18 +16,17 @@ from retrieval_report.analysis.inputs import (
     Grid,
     Indices,
     Pairs,
+    asked_places,
     check_scores,
     check_whole,
     differences,
     paired_mean,
 )
 from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
 
 __all__ = [
     "FAMILY",
     "TESTS",
-    "asked_places",
     "best_first",
     "compare_many",
     "complete_queries",
@@ -55,7 +54,6 @@ FAMILY = {
 }
 BLOCK = 1 << 21  # permuted scores held at a time
 CHUNK = 512  # sign patterns drawn at a time; never adapted, or else the draws would depend on the number of models
-BOUNDS = ("best", "worst")
 TESTS = ("tukey", "max-t")
 Columns = dict[str, NDArray[Any]]
 
@@ -161,20 +159,6 @@ def compare_many(
         frame = _frame(grid, place, pairs, columns, test)
         frames.append(frame if most_apart is None else frame.filter(pl.col("apart") <= most_apart))
     return pl.concat(frames)
-
-
-def asked_places(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
-    """Which metrics, cutoffs and policies of the grid are asked for; by default all but the bounds."""
-    found = list(dict.fromkeys(policy for _, _, policy in grid.places))
-    if policies is None:
-        chosen = [policy for policy in found if policy not in BOUNDS] or found
-    else:
-        chosen = [policies] if isinstance(policies, str) else list(policies)
-        if not chosen:
-            raise ParameterError("policies: none given")
-        for policy in chosen:
-            check_choice("policies", policy, found)
-    return [number for number, (_, _, policy) in enumerate(grid.places) if policy in chosen]
 
 
 def complete_queries(value: Floats) -> Bools:
