@@ -4,12 +4,12 @@ PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 pyth
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$candidate" && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-INTERPRETED := tests/test_evaluation.py tests/test_ties.py tests/test_counting.py tests/test_arrays.py tests/test_codes.py \
-	tests/test_single_items.py tests/test_stopping_spread.py
+INTERPRETED := $(addprefix tests/,$(addsuffix .py,scoring/test_evaluation scoring/test_ties scoring/test_counting \
+	scoring/test_arrays codes/test_codes kernels/test_single_items kernels/test_stopping_spread))
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
-UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests && ../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
+UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests/helpers && ../../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
 .PHONY: help report dashboard test spark lint format wheel benchmark clean
 
@@ -30,7 +30,7 @@ test: .venv/installed-dev ## run every test and doctest, with coverage
 	$(UNTESTED) $(PYTEST) --cov --cov-append
 
 spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
-	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/test_spark*.py tests/test_cli_spark.py
+	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/spark tests/cli/test_cli_spark.py
 
 lint: .venv/installed-dev ## check format, lint and types
 	$(BIN)/ruff format --check .

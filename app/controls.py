@@ -8,11 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from address import choose_many, choose_number, choose_one, no_use, refuse
-from loading import CUTOFFS, Data
+from cached import CUTOFFS, Data
 from records import Draws, Rules
-from retrieval_report.errors import RetrievalReportError
-from retrieval_report.options import (
+from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.options import (
     MISSING_QUERY,
     NO_RELEVANT,
     NULL_DISTANCE,
@@ -20,9 +19,10 @@ from retrieval_report.options import (
     UNJUDGED,
     UNJUDGED_QUERY,
 )
-from retrieval_report.parsing import CATALOGUE, parse_metric
-from retrieval_report.truncation import AUTO, TRUNCATED
+from retrieval_report.contracts.truncated import AUTO, TRUNCATED
+from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
 from text import measure_name, plain
+from url_controls import choose_many, choose_number, choose_one, no_use, refuse
 
 __all__ = ["Choice", "first_choice", "remedy", "sidebar"]
 

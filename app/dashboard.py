@@ -8,14 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from address import refusals
-from ahead import drawing, prefetch
+from cached import Data, remarks, scores
+from chart_display import STYLE, theme
 from controls import Choice, remedy, sidebar
-from drawing import STYLE, theme
-from loading import Data, remarks, scores
-from opening import choose_data
-from retrieval_report.errors import RetrievalReportError
+from data_source import choose_data
+from prefetch import drawing, prefetch
+from retrieval_report.contracts.errors import RetrievalReportError
 from text import plain
+from url_controls import refusals
 
 ICON = Path(__file__).with_name("icon.png")
 PAGES = {

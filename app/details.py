@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 import retrieval_report as rr
-from loading import Data, Rules, remember, summary
+from cached import Data, Rules, remember, summary
 from retrieval_report.analysis.cuts import cut_ties
 from retrieval_report.analysis.order_scores import order_scores
 from retrieval_report.analysis.orders import drawn_order, list_ties, lists_of_query

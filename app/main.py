@@ -21,7 +21,7 @@ from retrieval_report.cli.dashboard import SETTINGS
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Start what runs beside the server. It takes seconds to load: from here, where Ctrl-C is heard already."""
-    from ahead import start
+    from prefetch import start
 
     start()
     yield

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.report.contents import AUDIT_OPTIONS, ROW_OPTIONS
-from retrieval_report.truncation import AUTO
 
 __all__ = ["Data", "Draws", "Files", "Rules", "Verdict"]
 

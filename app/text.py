@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from retrieval_report.terminal import visible
+from retrieval_report.report.terminal import visible
 
 __all__ = ["measure_name", "plain", "short"]
 

@@ -9,16 +9,16 @@ from typing import NamedTuple
 import polars as pl
 
 import retrieval_report as rr
-from loading import Data
-from noticing import noticed
-from retrieval_report.arguments import repeated
-from retrieval_report.codes_files import CodeFile, codes_from
-from retrieval_report.errors import FileError, ParameterError
+from cached import Data
+from retrieval_report.codes.files import CodeFile, codes_from
+from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.files import column_names, judgements_from, queries_from, rankings_from
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trial import tried_first
+from warning_log import noticed
 
 __all__ = ["MOST_BYTES", "MOST_ROWS", "Upload", "read_codes", "read_tables"]
 

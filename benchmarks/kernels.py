@@ -65,10 +65,10 @@ def least(function: Callable[[], Any]) -> float:
 
 def measure(only: str) -> dict[str, float]:
     """CPU nanoseconds a row of every piece of work, without reading and grouping the rows."""
-    from retrieval_report.in_memory import score_prepared
-    from retrieval_report.joining import prepare
-    from retrieval_report.options import Options
-    from retrieval_report.parsing import parse_metrics
+    from retrieval_report.contracts.options import Options
+    from retrieval_report.metrics.parsing import parse_metrics
+    from retrieval_report.scoring.judged import prepare
+    from retrieval_report.scoring.run import score_prepared
 
     found = {}
     for name, frame, asked in work():

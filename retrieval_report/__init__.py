@@ -30,15 +30,16 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.comparison import compare
     from retrieval_report.analysis.conventions import Convention, conventions
     from retrieval_report.analysis.costs import cost_table
+    from retrieval_report.analysis.coverage import judgement_coverage
     from retrieval_report.analysis.cuts import cut_ties
     from retrieval_report.analysis.deciding import deciding_queries
     from retrieval_report.analysis.flips import flips, rank_agreement
     from retrieval_report.analysis.gate import Gate, gate
     from retrieval_report.analysis.hints import chance_level, tie_hints
-    from retrieval_report.analysis.judged import judgement_coverage
     from retrieval_report.analysis.leaderboard import leaderboard
     from retrieval_report.analysis.letters import compact_letters
     from retrieval_report.analysis.likeness import evaluate_like
+    from retrieval_report.analysis.neighbours import neighbour_judgements
     from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
     from retrieval_report.analysis.order_scores import order_scores
     from retrieval_report.analysis.orders import drawn_order, list_ties
@@ -53,8 +54,7 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.truncated_lists import truncated_lists
     from retrieval_report.analysis.tukey import compare_many
     from retrieval_report.codes import count_codes, count_relevant
-    from retrieval_report.counting import count_ties
-    from retrieval_report.errors import (
+    from retrieval_report.contracts.errors import (
         ColumnError,
         DataError,
         FileError,
@@ -64,8 +64,9 @@ if TYPE_CHECKING:
         RetrievalReportError,
         RetrievalReportWarning,
     )
-    from retrieval_report.evaluation import evaluate, evaluate_with_draws, shuffled_means
-    from retrieval_report.metrics import (
+    from retrieval_report.disk import count_ties_to, evaluate_to
+    from retrieval_report.evaluation import count_ties, evaluate, evaluate_with_draws, shuffled_means
+    from retrieval_report.metrics.catalogue import (
         ACG,
         AP,
         DCG,
@@ -84,15 +85,13 @@ if TYPE_CHECKING:
         Recall,
         RPrecision,
     )
-    from retrieval_report.neighbours import neighbour_judgements
-    from retrieval_report.radius import evaluate_radius, radius_scores
+    from retrieval_report.metrics.weights import WeighedGains, list_weights, weigh_gains
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
     from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
+    from retrieval_report.scoring.radius import evaluate_radius, radius_scores
+    from retrieval_report.scoring.ties import tie_groups
     from retrieval_report.search import Inputs, from_search
-    from retrieval_report.stream import count_ties_to, evaluate_to
-    from retrieval_report.study import Study
-    from retrieval_report.ties import tie_groups
-    from retrieval_report.weights import WeighedGains, list_weights, weigh_gains
+    from retrieval_report.study.study import Study
 
 __version__ = "0.1.0"
 
@@ -195,12 +194,12 @@ _HOMES = {
     "read_report": "report",
     "report_contents": "report",
     "write_report": "report",
-    "count_ties_to": "stream",
-    "evaluate_to": "stream",
+    "count_ties_to": "disk",
+    "evaluate_to": "disk",
     "count_codes": "codes",
     "count_relevant": "codes",
-    "evaluate_radius": "radius",
-    "radius_scores": "radius",
+    "evaluate_radius": "scoring.radius",
+    "radius_scores": "scoring.radius",
     "audit": "analysis.audit",
     "compare": "analysis.comparison",
     "Convention": "analysis.conventions",
@@ -210,7 +209,7 @@ _HOMES = {
     "cut_ties": "analysis.cuts",
     "chance_level": "analysis.hints",
     "tie_hints": "analysis.hints",
-    "judgement_coverage": "analysis.judged",
+    "judgement_coverage": "analysis.coverage",
     "tie_profile": "analysis.profile",
     "query_table": "analysis.queries",
     "evaluate_like": "analysis.likeness",
@@ -238,46 +237,46 @@ _HOMES = {
     "deciding_queries": "analysis.deciding",
     "cost_table": "analysis.costs",
     "truncated_lists": "analysis.truncated_lists",
-    "ColumnError": "errors",
-    "DataError": "errors",
-    "FileError": "errors",
-    "KeyMismatchError": "errors",
-    "OutputError": "errors",
-    "ParameterError": "errors",
-    "RetrievalReportError": "errors",
-    "RetrievalReportWarning": "errors",
-    "count_ties": "counting",
+    "ColumnError": "contracts.errors",
+    "DataError": "contracts.errors",
+    "FileError": "contracts.errors",
+    "KeyMismatchError": "contracts.errors",
+    "OutputError": "contracts.errors",
+    "ParameterError": "contracts.errors",
+    "RetrievalReportError": "contracts.errors",
+    "RetrievalReportWarning": "contracts.errors",
+    "count_ties": "evaluation",
     "evaluate": "evaluation",
     "evaluate_with_draws": "evaluation",
     "shuffled_means": "evaluation",
-    "ACG": "metrics",
-    "AP": "metrics",
-    "DCG": "metrics",
-    "ERR": "metrics",
-    "F1": "metrics",
-    "NDCG": "metrics",
-    "RBP": "metrics",
-    "RR": "metrics",
-    "WAP": "metrics",
-    "APAtR": "metrics",
-    "Bpref": "metrics",
-    "HitRate": "metrics",
-    "Metric": "metrics",
-    "NumRelRet": "metrics",
-    "Precision": "metrics",
-    "Recall": "metrics",
-    "RPrecision": "metrics",
-    "neighbour_judgements": "neighbours",
+    "ACG": "metrics.catalogue",
+    "AP": "metrics.catalogue",
+    "DCG": "metrics.catalogue",
+    "ERR": "metrics.catalogue",
+    "F1": "metrics.catalogue",
+    "NDCG": "metrics.catalogue",
+    "RBP": "metrics.catalogue",
+    "RR": "metrics.catalogue",
+    "WAP": "metrics.catalogue",
+    "APAtR": "metrics.catalogue",
+    "Bpref": "metrics.catalogue",
+    "HitRate": "metrics.catalogue",
+    "Metric": "metrics.catalogue",
+    "NumRelRet": "metrics.catalogue",
+    "Precision": "metrics.catalogue",
+    "Recall": "metrics.catalogue",
+    "RPrecision": "metrics.catalogue",
+    "neighbour_judgements": "analysis.neighbours",
     "read_judgements": "reading",
     "read_queries": "reading",
     "read_rankings": "reading",
     "Inputs": "search",
     "from_search": "search",
-    "Study": "study",
-    "tie_groups": "ties",
-    "WeighedGains": "weights",
-    "list_weights": "weights",
-    "weigh_gains": "weights",
+    "Study": "study.study",
+    "tie_groups": "scoring.ties",
+    "WeighedGains": "metrics.weights",
+    "list_weights": "metrics.weights",
+    "weigh_gains": "metrics.weights",
 }
 
 

@@ -1,4 +1,4 @@
-"""Rankings in, scores out: ``evaluate``, ``shuffled_means``, and both at once."""
+"""Rankings in, scores or counts out: which engine, and what it returns."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.errors import ParameterError
-from retrieval_report.in_memory import draw_means, score_and_draw, score_lists
-from retrieval_report.metrics import Metric
-from retrieval_report.options import Options
-from retrieval_report.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
-from retrieval_report.stream import collect_scores, is_streamed
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options
+from retrieval_report.disk import collect_counts, collect_scores, is_streamed
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
+from retrieval_report.scoring.run import draw_means, score_and_draw, score_lists
+from retrieval_report.scoring.ties import count_rows
 
-__all__ = ["DEFAULT_CUTOFFS", "DEFAULT_METRICS", "evaluate", "evaluate_with_draws", "shuffled_means"]
+__all__ = ["count_ties", "evaluate", "evaluate_with_draws", "shuffled_means"]
 
 
 def evaluate(
@@ -238,3 +239,39 @@ def evaluate_with_draws(
         raise ParameterError(f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone")
     scores, means = score_and_draw(rankings, judgements, queries, parse_metrics(metrics, cutoffs), asked)
     return scores.frame(), means
+
+
+def count_ties(rankings: object) -> pl.DataFrame:
+    """Count the items of every model, query, distance and relevance: all that the policies but naive need.
+
+    Counts of parts of the items add up to the counts of the whole, so lists may be scored from shards.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame, or a counts frame whose equal rows are to be added up. Of Parquet or Arrow files (a path, a
+        glob, a folder, or a list of them) and of a Polars LazyFrame, a part is in memory at a time, as in
+        :func:`evaluate`; :func:`count_ties_to` writes the counts to a file.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, sorted by the first four.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> count_ties(pl.DataFrame({
+    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1]}))
+    shape: (3, 5)
+    ┌───────┬───────┬──────────┬───────────┬───────┐
+    │ model ┆ query ┆ distance ┆ relevance ┆ count │
+    │ ---   ┆ ---   ┆ ---      ┆ ---       ┆ ---   │
+    │ str   ┆ str   ┆ i64      ┆ i64       ┆ i64   │
+    ╞═══════╪═══════╪══════════╪═══════════╪═══════╡
+    │ model ┆ q     ┆ 0        ┆ 0         ┆ 1     │
+    │ model ┆ q     ┆ 2        ┆ 0         ┆ 1     │
+    │ model ┆ q     ┆ 2        ┆ 1         ┆ 2     │
+    └───────┴───────┴──────────┴───────────┴───────┘
+    """
+    return collect_counts(rankings) if is_streamed(rankings) else count_rows(rankings)

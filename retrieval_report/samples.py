@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from retrieval_report.errors import FileError
+from retrieval_report.contracts.errors import FileError
 
 __all__ = ["SAMPLES", "Sample", "sample_folder"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
-from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.results import Results, as_array, read_results, series_of, warn_of_direction

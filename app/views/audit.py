@@ -5,15 +5,15 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from address import choose_one
+from cached import Data, audit, verdict
+from chart_display import draw
 from controls import Choice
-from drawing import draw
-from loading import Data, audit, verdict
 from retrieval_report import charts
 from retrieval_report.analysis.audit import furthest_off
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.errors import ParameterError
 from tables import frame_table
 from text import plain
+from url_controls import choose_one
 
 __all__ = ["show"]
 

@@ -7,17 +7,17 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from address import choose_one
+from cached import Data, at_cutoff, comparison, flips, shuffled, summary, verdict
+from chart_display import BOXES, draw
 from controls import Choice
-from drawing import BOXES, draw
-from loading import Data, at_cutoff, comparison, flips, shuffled, summary, verdict
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.verdicts import chance_of
+from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
-from retrieval_report.terminal import deviation
 from tables import frame_table, with_chances
 from text import plain
+from url_controls import choose_one
 
 __all__ = ["show"]
 

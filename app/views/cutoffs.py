@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from address import choose_many, choose_one
+from cached import Data, summary
+from chart_display import draw
 from controls import Choice
-from drawing import draw
-from loading import Data, summary
 from retrieval_report import charts
 from text import plain
+from url_controls import choose_many, choose_one
 
 __all__ = ["show"]
 

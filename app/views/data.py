@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from cached import Data, check, column_names, remarks, report, scores, summary
 from controls import Choice
-from loading import Data, check, column_names, remarks, report, scores, summary
-from opening import adopt
-from retrieval_report.errors import ColumnError, RetrievalReportError
-from retrieval_report.output import csv_bytes
+from data_source import adopt
+from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
+from retrieval_report.writing.files import csv_bytes
 from tables import facts_table, frame_table
 from text import plain, short
 from uploads import MOST_BYTES, Upload, read_codes, read_tables

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
+from cached import Data, Verdict, at_cutoff, flips, notices, summary, verdict
+from chart_display import BOXES, Drawing, draw
 from controls import Choice
-from drawing import BOXES, Drawing, draw
-from loading import Data, Verdict, at_cutoff, flips, notices, summary, verdict
 from retrieval_report import charts
 from tables import flips_table, summary_table
 from text import plain

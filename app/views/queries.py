@@ -7,14 +7,14 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from address import choose_number, choose_one
+from cached import Data, query_table
+from chart_display import draw
 from controls import Choice
 from details import distribution, drawn, ranked
-from drawing import draw
-from loading import Data, query_table
 from retrieval_report import charts
 from tables import frame_table
 from text import plain, short
+from url_controls import choose_number, choose_one
 
 __all__ = ["show"]
 

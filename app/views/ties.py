@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
+from cached import Data, at_cutoff, hints, profile
+from chart_display import draw
 from controls import Choice
 from details import cuts, rounding, whole_distances
-from drawing import draw
-from loading import Data, at_cutoff, hints, profile
 from retrieval_report import charts
 from tables import frame_table
 from text import plain

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.analysis.conventions import Convention, choose
-from retrieval_report.analysis.printing import Data, Quantity, Way
+from retrieval_report.analysis.emulation import Data, Quantity, Way
 from retrieval_report.analysis.rows import tie_means, told_once
-from retrieval_report.errors import ParameterError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
-from retrieval_report.metrics import Metric
-from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.evaluation import evaluate
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["AUDIT", "audit", "furthest_off"]

@@ -23,8 +23,8 @@ from retrieval_report.analysis.inputs import (
 )
 from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.analysis.verdicts import ROUNDING
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 
 __all__ = ["COMPARISON", "compare", "turned"]
 

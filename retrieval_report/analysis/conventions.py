@@ -13,9 +13,9 @@ from functools import partial
 
 import polars as pl
 
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
-from retrieval_report.parsing import parse_metric
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import parse_metric
 
 __all__ = ["CONVENTIONS", "OPEN", "ORDERS", "Convention", "choose", "conventions", "system_of"]
 
@@ -351,7 +351,7 @@ def choose(systems: object) -> list[Convention]:
     (2, True)
     >>> choose("sklearn")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: systems: 'sklearn' is not one of ...; did you mean 'scikit-learn'?
+    retrieval_report.ParameterError: systems: 'sklearn' is not one of ...; did you mean 'scikit-learn'?
     """
     if systems is None:
         return list(CONVENTIONS)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.analysis.inputs import Floats
 from retrieval_report.kernels.walks import multiply_characteristics
-from retrieval_report.walks import Walk
+from retrieval_report.scoring.walks import Walk
 
 __all__ = ["Complex", "Spread", "characteristic", "every_sum", "likely_sums", "merged", "series_below"]
 

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.inputs import BOUNDS, DIGITS, Bools, Floats, hold
-from retrieval_report.arguments import is_number
-from retrieval_report.checking import check_unique, refuse
-from retrieval_report.errors import ColumnError, DataError, ParameterError
+from retrieval_report.contracts.arguments import is_number
+from retrieval_report.contracts.checks import check_unique, refuse
+from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
+from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SUMMARY
 
 __all__ = ["COSTS", "cost_table"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.profile import TieTable
-from retrieval_report.arguments import check_whole
-from retrieval_report.options import Options
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.options import Options
 
 __all__ = ["CUT_TIES", "cut_ties"]
 

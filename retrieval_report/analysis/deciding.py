@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, asked_places, check_scores, differences
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 
 __all__ = ["DECIDING", "deciding_queries"]
 

@@ -12,9 +12,9 @@ from retrieval_report.analysis.comparison import COMPARISON, turned
 from retrieval_report.analysis.inputs import DIGITS, Floats, check_fraction, hold
 from retrieval_report.analysis.tie_bounds import normal_chances
 from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, disagreeing, order_of, verdict_rule
-from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SUMMARY
 
 __all__ = ["flips", "rank_agreement"]
 

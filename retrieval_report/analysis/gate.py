@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.noninferiority import TIE_ORDERS, check_margin, no_worse
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import order_column, with_model
 from retrieval_report.evaluation import evaluate
-from retrieval_report.metrics import Metric
-from retrieval_report.parsing import parse_metrics
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import order_column, with_model
 
 __all__ = ["EXIT_CODES", "Gate", "check_runs", "decide", "gate"]
 

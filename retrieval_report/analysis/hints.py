@@ -10,14 +10,14 @@ import polars as pl
 
 from retrieval_report.analysis.profile import TieTable, tie_profile
 from retrieval_report.analysis.rows import tie_means, told_once
-from retrieval_report.counting import count_ties
-from retrieval_report.errors import ParameterError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
-from retrieval_report.metrics import Metric
-from retrieval_report.options import Options
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import order_column
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.truncated import NO, WITHIN_TIE
+from retrieval_report.evaluation import count_ties, evaluate
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import order_column
-from retrieval_report.truncation import NO, WITHIN_TIE
 
 __all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
 

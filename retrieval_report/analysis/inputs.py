@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.arguments import check_whole, is_number
-from retrieval_report.checking import check_choice, refuse
-from retrieval_report.errors import ColumnError, ParameterError
+from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.checks import check_choice, refuse
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import SCORES
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SCORES
 
 __all__ = [
     "BOUNDS",
@@ -52,7 +52,7 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
 
     >>> check_scores({"model": ["a"]})
     Traceback (most recent call last):
-    retrieval_report.errors.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value', 'std', \
+    retrieval_report.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value', 'std', \
 'items', 'n_relevant'; expected what evaluate returns
     """
     frame = to_polars(scores, what)
@@ -76,7 +76,7 @@ def hold(frame: pl.DataFrame, contract: Mapping[str, type[pl.DataType] | None], 
 
     >>> hold(pl.DataFrame({"cutoff": [1.0, 2.5]}), {"cutoff": pl.Int64}, "scores", "evaluate")
     Traceback (most recent call last):
-    retrieval_report.errors.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1 (row 1)
+    retrieval_report.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1 (row 1)
     """
     missing = [name for name in contract if name not in frame.columns]
     if missing:
@@ -122,7 +122,7 @@ def check_fraction(name: str, value: object) -> float:
 
     >>> check_fraction("confidence", 95)
     Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: confidence: 95 is not a number between 0 and 1
+    retrieval_report.ParameterError: confidence: 95 is not a number between 0 and 1
     """
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         raise ParameterError(f"{name}: {value!r} is not a number between 0 and 1")

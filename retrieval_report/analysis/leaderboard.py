@@ -14,7 +14,7 @@ from retrieval_report.analysis.letters import compact_letters, letter_columns, l
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.tukey import TESTS, best_first, compare_many, complete_queries, range_draws, share_beyond
-from retrieval_report.checking import check_choice
+from retrieval_report.contracts.checks import check_choice
 
 __all__ = ["LEADERBOARD", "leaderboard"]
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.analysis.inputs import Bools, Floats, check_fraction, hold
 from retrieval_report.analysis.tukey import best_first
-from retrieval_report.errors import ColumnError, DataError
+from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["LETTERS", "compact_letters", "letter", "letter_columns", "letter_texts", "short_letters"]

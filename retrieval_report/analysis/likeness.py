@@ -8,15 +8,15 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.conventions import CONVENTIONS, Convention, system_of
-from retrieval_report.analysis.printing import Data, Quantity
+from retrieval_report.analysis.emulation import Data, Quantity
 from retrieval_report.analysis.rows import told_once
-from retrieval_report.errors import ParameterError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
-from retrieval_report.metrics import Metric
-from retrieval_report.options import Options
-from retrieval_report.parsing import parse_metrics
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.options import Options
+from retrieval_report.evaluation import evaluate
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SCORES
 
 __all__ = ["evaluate_like", "measures_like"]
 
@@ -32,7 +32,7 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
     [('ap', None), ('ndcg(gain=linear)', 10)]
     >>> measures_like("ranx", "rbp@10", None)
     Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: like: ranx prints no rbp@10; see conventions()
+    retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
     records = [like] if isinstance(like, Convention) else _records(*system_of(like))
     name = records[0].system

@@ -21,9 +21,9 @@ from retrieval_report.analysis.inputs import (
     paired_mean,
 )
 from retrieval_report.analysis.significance import paired_t
-from retrieval_report.arguments import is_number
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.arguments import is_number
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 
 __all__ = [
     "NO_WORSE",
@@ -173,7 +173,7 @@ def check_margin(margin: object) -> float:
 
     >>> check_margin(0)
     Traceback (most recent call last):
-    retrieval_report.errors.ParameterError: margin: 0 is not a number above 0
+    retrieval_report.ParameterError: margin: 0 is not a number above 0
     """
     if not is_number(margin) or not margin > 0:  # type: ignore[operator]
         raise ParameterError(f"margin: {margin!r} is not a number above 0")

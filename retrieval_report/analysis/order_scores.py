@@ -9,12 +9,12 @@ import polars as pl
 from retrieval_report.analysis.inputs import DIGITS
 from retrieval_report.analysis.orders import lists_of_query
 from retrieval_report.analysis.rows import told_once
-from retrieval_report.arguments import check_whole
-from retrieval_report.every_order import score_orders
-from retrieval_report.metrics import Metric
-from retrieval_report.options import Options
-from retrieval_report.parsing import parse_metrics
-from retrieval_report.truncation import NO
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.truncated import NO
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.scoring.every_order import score_orders
 
 __all__ = ["DISTRIBUTION", "order_scores"]
 

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.rows import judged_rows, told_once, within_threshold
-from retrieval_report.arguments import check_whole
-from retrieval_report.arrays import keys_of
-from retrieval_report.errors import DataError, ParameterError
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import shuffling
-from retrieval_report.options import Options
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.ties import tie_groups
+from retrieval_report.scoring.arrays import keys_of
+from retrieval_report.scoring.ties import tie_groups
 
 __all__ = ["drawn_order", "list_ties", "lists_of_query", "one_list"]
 

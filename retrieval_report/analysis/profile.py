@@ -11,11 +11,11 @@ import polars as pl
 
 from retrieval_report.analysis.rows import checked_rows, told_once, within_threshold
 from retrieval_report.analysis.truncated_lists import list_ends
-from retrieval_report.counting import count_ties
-from retrieval_report.options import Options
-from retrieval_report.parsing import parse_cutoffs
+from retrieval_report.contracts.frames import order_column
+from retrieval_report.contracts.options import Options
+from retrieval_report.evaluation import count_ties
+from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import order_column
 
 __all__ = ["NEAR", "PROFILE", "TieTable", "tie_profile"]
 

@@ -19,9 +19,9 @@ from retrieval_report.analysis.inputs import (
     hold,
 )
 from retrieval_report.analysis.tukey import best_first, complete_queries
-from retrieval_report.arguments import listed
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["RANKS", "SOURCES", "rank_intervals", "resampled_means"]

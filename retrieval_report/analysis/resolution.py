@@ -8,13 +8,14 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.summary import summarise
-from retrieval_report.checking import refuse
-from retrieval_report.errors import ColumnError, ParameterError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate
-from retrieval_report.metrics import Metric
-from retrieval_report.options import Options
+from retrieval_report.contracts.checks import refuse
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import check_rankings, order_column
+from retrieval_report.contracts.options import Options
+from retrieval_report.evaluation import evaluate
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_rankings, order_column
 
 __all__ = ["resolution", "resolve_ties"]
 

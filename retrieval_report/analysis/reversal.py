@@ -20,7 +20,7 @@ from retrieval_report.analysis.inputs import Bools, Floats
 from retrieval_report.analysis.tie_bounds import Ranges
 from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.kernels.walks import sampled_walks
-from retrieval_report.walks import Walk, walk_of_values
+from retrieval_report.scoring.walks import Walk, walk_of_values
 
 __all__ = ["WIDE", "Chance", "ListOrders", "Reversals", "binomial_bounds"]
 

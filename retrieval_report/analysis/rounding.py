@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.analysis.inputs import DIGITS, hold
-from retrieval_report.errors import ColumnError, KeyMismatchError
+from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
+from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SUMMARY
 
 __all__ = ["ROUNDING_EFFECT", "rounding_effect"]
 

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import numpy as np
 import polars as pl
 
-from retrieval_report.errors import RetrievalReportWarning
-from retrieval_report.joining import Prepared, prepare
-from retrieval_report.options import Options
+from retrieval_report.contracts.errors import RetrievalReportWarning
+from retrieval_report.contracts.frames import check_counts, check_judgements, check_rankings, order_column
+from retrieval_report.contracts.options import Options
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_counts, check_judgements, check_rankings, order_column
+from retrieval_report.scoring.judged import Prepared, prepare
 
 __all__ = ["MEANS", "checked_rows", "judged_rows", "tie_means", "told_once", "within_threshold"]
 

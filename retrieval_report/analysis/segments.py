@@ -13,10 +13,10 @@ from retrieval_report.analysis.inputs import PLACE, Grid, asked_places, check_fr
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
-from retrieval_report.checking import check_unique, refuse
-from retrieval_report.errors import ColumnError, KeyMismatchError
+from retrieval_report.contracts.checks import check_unique, refuse
+from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
+from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SUMMARY
 
 __all__ = ["WINNERS", "compare_by", "segment_winners", "segments_of", "summarise_by"]
 

@@ -9,11 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.analysis.overlap import Ranks, extreme_ranks, overlap
-from retrieval_report.arguments import is_number
-from retrieval_report.checking import check_unique
-from retrieval_report.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.arguments import is_number
+from retrieval_report.contracts.checks import check_unique
+from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import check_rankings, order_column
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import check_rankings, order_column
 
 __all__ = ["RankingSimilarity", "ranking_similarity"]
 

@@ -16,11 +16,11 @@ from retrieval_report.analysis.intervals import (
     t_interval,
     weighted_mean,
 )
-from retrieval_report.checking import check_choice, check_unique, refuse
-from retrieval_report.errors import ColumnError
+from retrieval_report.contracts.checks import check_choice, check_unique, refuse
+from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.contracts.frames import SUMMARY, check_queries
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
-from retrieval_report.schema import SUMMARY, check_queries
 
 __all__ = ["check_given", "summarise", "with_bounds"]
 

@@ -16,14 +16,14 @@ from retrieval_report.analysis.reversal import ListOrders
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.tie_bounds import Ranges, ranges
 from retrieval_report.analysis.tie_chance import Orders, undecided
-from retrieval_report.closed_orders import counts_hits
-from retrieval_report.errors import KeyMismatchError, ParameterError
-from retrieval_report.every_order import OrderScores, score_orders
-from retrieval_report.needs import FirstRelevant, Need
-from retrieval_report.options import Options
-from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.parsing import Requests, parse_metrics
+from retrieval_report.metrics.terms import FirstRelevant, Need
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import with_model
+from retrieval_report.scoring.closed_orders import counts_hits
+from retrieval_report.scoring.every_order import OrderScores, score_orders
 
 __all__ = ["tie_orders"]
 

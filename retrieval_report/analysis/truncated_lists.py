@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.joining import Prepared, prepare
-from retrieval_report.options import Options
-from retrieval_report.parsing import parse_cutoffs
+from retrieval_report.contracts.frames import MOST_ITEMS
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import MOST_ITEMS
+from retrieval_report.scoring.judged import Prepared, prepare
 
 __all__ = ["TRUNCATED_LISTS", "list_ends", "truncated_lists"]
 

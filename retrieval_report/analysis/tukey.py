@@ -22,7 +22,7 @@ from retrieval_report.analysis.inputs import (
     differences,
     paired_mean,
 )
-from retrieval_report.checking import check_choice
+from retrieval_report.contracts.checks import check_choice
 
 __all__ = [
     "FAMILY",

@@ -8,10 +8,10 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT, furthest_off
 from retrieval_report.charts.data import at_place, bounds, held, inline, joined, nice_domain
-from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import AMBER, BLUE, GREY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.checking import check_choice
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, place_name, quoted, unique_labels
 
 __all__ = ["evaluators"]
 

@@ -8,8 +8,8 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import best_of, held, inline, joined, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
-from retrieval_report.charts.names import listed, unique_labels
 from retrieval_report.charts.theme import empty_chart, finish, layered
+from retrieval_report.writing.names import listed, unique_labels
 
 __all__ = ["precision_recall", "radius"]
 
@@ -48,7 +48,7 @@ def radius(radius_frame: object) -> ChartType:
     Examples
     --------
     >>> import polars as pl
-    >>> from retrieval_report.radius import evaluate_radius
+    >>> from retrieval_report.scoring.radius import evaluate_radius
     >>> counts = pl.DataFrame({
     ...     "query": ["a", "a", "b"], "distance": [0, 2, 3], "relevance": [1, 0, 1], "count": [1, 3, 1]})
     >>> radius(evaluate_radius(counts, radii=(0, 2))).to_dict()["title"]["text"]

@@ -20,14 +20,14 @@ from retrieval_report.analysis.verdicts import (
     verdict_rule,
 )
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
-from retrieval_report.charts.names import place_name, quoted, unique_labels
 from retrieval_report.charts.theme import (
     empty_chart,
     finish,
     layered,
 )
-from retrieval_report.checking import check_choice
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import place_name, quoted, unique_labels
 
 __all__ = [
     "CHANCES",

@@ -8,10 +8,10 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.costs import COSTS
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
-from retrieval_report.charts.names import clean, place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.checking import check_choice
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, place_name, quoted
 
 __all__ = ["costs"]
 

@@ -23,10 +23,10 @@ from retrieval_report.charts.lines import (
     unlit,
     vertical_scale,
 )
-from retrieval_report.charts.names import clean, listed, quoted, unique_labels
 from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash
-from retrieval_report.errors import ParameterError
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, listed, quoted, unique_labels
 
 __all__ = ["cutoff_axis", "scores_by_cutoff"]
 

@@ -10,11 +10,11 @@ import polars as pl
 
 from retrieval_report.analysis.inputs import hold
 from retrieval_report.analysis.verdicts import SHOWN
-from retrieval_report.charts.names import clean, unique_labels
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import SUMMARY
+from retrieval_report.writing.names import clean, unique_labels
 
 __all__ = [
     "at_place",

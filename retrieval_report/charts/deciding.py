@@ -7,12 +7,12 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.deciding import DECIDING
-from retrieval_report.arguments import check_whole
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
-from retrieval_report.charts.names import clean, place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.checking import check_choice
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, place_name, quoted
 
 __all__ = ["deciding_queries"]
 

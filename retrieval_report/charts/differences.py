@@ -20,7 +20,6 @@ from retrieval_report.charts.comparisons import (
     spoken_pairs,
 )
 from retrieval_report.charts.data import at_place, inline, summary_frame, with_labels
-from retrieval_report.charts.names import clean, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import (
     AMBER,
     BLUE,
@@ -35,8 +34,9 @@ from retrieval_report.charts.theme import (
     layered,
     open_dash,
 )
-from retrieval_report.errors import ParameterError
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, place_name, quoted, unique_labels
 
 __all__ = ["intervals"]
 

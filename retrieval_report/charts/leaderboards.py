@@ -8,12 +8,12 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.leaderboard import LEADERBOARD
 from retrieval_report.analysis.letters import short_letters
-from retrieval_report.arguments import check_whole
 from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
-from retrieval_report.charts.names import place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.checking import check_choice
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import place_name, quoted
 
 __all__ = ["leaderboard"]
 

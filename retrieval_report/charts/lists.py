@@ -6,13 +6,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.arguments import number_text
 from retrieval_report.charts.data import inline
-from retrieval_report.charts.names import clean, quoted
 from retrieval_report.charts.theme import AMBER, BLUE, GREEN, GREY, SKY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.errors import ColumnError, DataError
+from retrieval_report.contracts.arguments import number_text
+from retrieval_report.contracts.errors import ColumnError, DataError
+from retrieval_report.contracts.frames import order_column
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.schema import order_column
+from retrieval_report.writing.names import clean, quoted
 
 __all__ = ["ranked_list"]
 

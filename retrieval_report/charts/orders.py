@@ -12,7 +12,6 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.order_scores import DISTRIBUTION
 from retrieval_report.charts.data import held, inline, joined
-from retrieval_report.charts.names import clean, place_name
 from retrieval_report.charts.theme import (
     AMBER,
     BLUE,
@@ -24,9 +23,10 @@ from retrieval_report.charts.theme import (
     layered,
     sentence_chart,
 )
-from retrieval_report.errors import ColumnError
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.writing.names import clean, place_name
 
 __all__ = ["list_orders", "score_distribution"]
 

@@ -12,9 +12,9 @@ from altair.typing import ChartType
 from retrieval_report.charts.cutoffs import cutoff_axis
 from retrieval_report.charts.data import inline, joined, of_metric, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.lines import CUT, OTHERS, colour_scale, dashed_ends, spotlight, unlit, vertical_scale
-from retrieval_report.charts.names import clean, quoted, unique_labels
 from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash
-from retrieval_report.parsing import parse_measure
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, quoted, unique_labels
 
 __all__ = ["policy_panels"]
 

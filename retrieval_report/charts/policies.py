@@ -21,7 +21,6 @@ from retrieval_report.charts.data import (
     summary_frame,
     with_labels,
 )
-from retrieval_report.charts.names import listed, place_name, quoted, unique_labels
 from retrieval_report.charts.theme import (
     AMBER,
     BLUE,
@@ -34,7 +33,8 @@ from retrieval_report.charts.theme import (
     layered,
     open_dash,
 )
-from retrieval_report.parsing import parse_measure
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import listed, place_name, quoted, unique_labels
 
 __all__ = ["lead_title", "policies"]
 

@@ -11,10 +11,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import at_place, bounds, held, inline, nice_domain, with_labels
-from retrieval_report.charts.names import clean, place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.errors import ParameterError
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, place_name, quoted
 
 __all__ = ["query_scatter"]
 

@@ -11,9 +11,9 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import at_place, inline, joined, side_by_side, summary_frame, with_labels
-from retrieval_report.charts.names import place_name, quoted
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.parsing import parse_measure
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import place_name, quoted
 
 __all__ = ["rank_flips"]
 

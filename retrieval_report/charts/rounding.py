@@ -8,9 +8,9 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.rounding import ROUNDING_EFFECT
 from retrieval_report.charts.data import at_place, best_of, held, inline, joined, nice_domain, with_labels
-from retrieval_report.charts.names import listed, place_name, unique_labels
 from retrieval_report.charts.theme import BLUE, VERMILLION, empty_chart, finish, layered
-from retrieval_report.parsing import parse_measure
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import listed, place_name, unique_labels
 
 __all__ = ["rounding"]
 

@@ -11,10 +11,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import at_place, bounds, held, inline, joined, side_by_side, summary_frame
-from retrieval_report.charts.names import clean, listed, place_name, quoted, short
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart
-from retrieval_report.errors import ParameterError
-from retrieval_report.parsing import parse_measure
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean, listed, place_name, quoted, short
 
 __all__ = ["shuffled_distribution"]
 

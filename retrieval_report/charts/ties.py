@@ -11,8 +11,8 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.profile import PROFILE
 from retrieval_report.charts.data import held, inline, joined, with_labels
-from retrieval_report.charts.names import quoted, unique_labels
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.writing.names import quoted, unique_labels
 
 __all__ = ["profile"]
 

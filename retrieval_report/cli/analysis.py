@@ -11,9 +11,9 @@ from retrieval_report.cli.engines import score
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
 from retrieval_report.cli.settings import check, data_options, options, output_options, read_data, results_folder
-from retrieval_report.errors import DataError
-from retrieval_report.output import csv_bytes, write_files
-from retrieval_report.terminal import frame_table, visible
+from retrieval_report.contracts.errors import DataError
+from retrieval_report.report.terminal import frame_table, visible
+from retrieval_report.writing.files import csv_bytes, write_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -177,7 +177,7 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
 def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[str]) -> None:
     """Name the systems that were asked for and print none of the measures, and why."""
     from retrieval_report.analysis.conventions import choose
-    from retrieval_report.parsing import parse_metrics
+    from retrieval_report.metrics.parsing import parse_metrics
 
     asked = {metric.name for metric, _ in parse_metrics(metrics, ["all"])}
     for system in dict.fromkeys(systems):

@@ -10,7 +10,7 @@ import click
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
 from retrieval_report.cli.settings import options, output_options, results_folder, trust_option
-from retrieval_report.terminal import frame_table, summary_table
+from retrieval_report.report.terminal import frame_table, summary_table
 
 __all__ = ["codes"]
 
@@ -57,7 +57,7 @@ def codes(
     Hamming radius are; not with --depth, for items of that radius may be left out, and not for other distances.
     """
     import retrieval_report as rr
-    from retrieval_report.codes_files import codes_command
+    from retrieval_report.cli.code_scores import codes_command
 
     person = sys.stderr is not None and sys.stderr.isatty()
     names = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")

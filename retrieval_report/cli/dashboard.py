@@ -17,7 +17,7 @@ import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import DATA
-from retrieval_report.errors import FileError, ParameterError
+from retrieval_report.contracts.errors import FileError, ParameterError
 
 __all__ = ["BROWSER", "SETTINGS", "START", "application", "dashboard", "open_browser"]
 

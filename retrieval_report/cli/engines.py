@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval_report.cli.settings import check, no_rows, read_data, results_folder
-from retrieval_report.output import csv_bytes, write_files
-from retrieval_report.scratch import scratch
+from retrieval_report.writing.files import csv_bytes, write_files
+from retrieval_report.writing.temporary import scratch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +62,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     import polars as pl
 
     import retrieval_report as rr
-    from retrieval_report.schema import SCORES
+    from retrieval_report.contracts.frames import SCORES
 
     folder = task.folder("scores.parquet", "summary.csv")
     check(**task.settings)
@@ -111,8 +111,8 @@ def _summarised(scores: Path, queries: object, average: str, settings: dict[str,
 
     import retrieval_report as rr
     from retrieval_report.analysis.summary import with_bounds
-    from retrieval_report.parsing import parse_metrics
-    from retrieval_report.schema import SUMMARY
+    from retrieval_report.contracts.frames import SUMMARY
+    from retrieval_report.metrics.parsing import parse_metrics
 
     rows = pl.scan_parquet(scores, glob=False)
     summaries = []

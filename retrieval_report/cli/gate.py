@@ -10,9 +10,9 @@ import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import DATA, options, trust_option
-from retrieval_report.errors import OutputError
-from retrieval_report.output import write_files
-from retrieval_report.terminal import visible
+from retrieval_report.contracts.errors import OutputError
+from retrieval_report.report.terminal import visible
+from retrieval_report.writing.files import write_files
 
 __all__ = ["gate"]
 

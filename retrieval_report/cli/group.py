@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import click
 
-from retrieval_report.errors import RetrievalReportError, RetrievalReportWarning
-from retrieval_report.terminal import visible
+from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
+from retrieval_report.report.terminal import visible
 
 __all__ = ["EXAMPLES", "cli", "main"]
 

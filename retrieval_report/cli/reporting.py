@@ -22,7 +22,7 @@ from retrieval_report.cli.settings import (
     read_data,
     results_folder,
 )
-from retrieval_report.terminal import summary_table, visible
+from retrieval_report.report.terminal import summary_table, visible
 
 __all__ = ["report"]
 

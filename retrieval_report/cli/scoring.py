@@ -22,9 +22,9 @@ from retrieval_report.cli.settings import (
     read_data,
 )
 from retrieval_report.cli.spark import on_spark
-from retrieval_report.output import check_writable_folder
+from retrieval_report.report.terminal import visible
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
-from retrieval_report.terminal import visible
+from retrieval_report.writing.files import check_writable_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,7 +124,7 @@ def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tup
 def summary_text(summary: pl.DataFrame) -> str:
     """The summary as a table, and what it cannot know below."""
     from retrieval_report.report.notices import notices
-    from retrieval_report.terminal import summary_table
+    from retrieval_report.report.terminal import summary_table
 
     return "\n\n".join([summary_table(summary), *notices(summary)])
 

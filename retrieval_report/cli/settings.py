@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from retrieval_report.errors import DataError, FileError, OutputError
-from retrieval_report.output import check_writable_folder
+from retrieval_report.contracts.errors import DataError, FileError, OutputError
+from retrieval_report.writing.files import check_writable_folder
 
 __all__ = [
     "POLICIES",
@@ -43,7 +43,7 @@ def _names(_context: click.Context, _option: click.Parameter, text: str) -> list
 
 
 def _metrics(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
-    from retrieval_report.parsing import split_metrics
+    from retrieval_report.metrics.parsing import split_metrics
 
     return split_metrics(text)
 
@@ -211,8 +211,8 @@ def no_rows(rankings: Sequence[str]) -> DataError:
 
 def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **settings: Any) -> None:
     """Refuse bad arguments before the time it takes to read the files."""
-    from retrieval_report.options import Options
-    from retrieval_report.parsing import parse_metrics
+    from retrieval_report.contracts.options import Options
+    from retrieval_report.metrics.parsing import parse_metrics
 
     parse_metrics(metrics, cutoffs)
     Options(**settings)

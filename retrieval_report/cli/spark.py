@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_report.cli.engines import Task
 from retrieval_report.cli.settings import check
-from retrieval_report.errors import OutputError, ParameterError
-from retrieval_report.output import check_writable_folder, csv_bytes, write_files
+from retrieval_report.contracts.errors import OutputError, ParameterError
+from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,9 +66,9 @@ def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFram
     """The summary as the other engines have it: metrics, cutoffs and policies in the order asked."""
     import polars as pl
 
-    from retrieval_report.options import Options
-    from retrieval_report.parsing import parse_metrics
-    from retrieval_report.schema import SUMMARY
+    from retrieval_report.contracts.frames import SUMMARY
+    from retrieval_report.contracts.options import Options
+    from retrieval_report.metrics.parsing import parse_metrics
 
     asked = [
         (str(metric), cutoff, policy)

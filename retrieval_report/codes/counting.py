@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.inputs import CodeSpace
 from retrieval_report.codes.labels import LabelSpace, Words
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels import hamming
 
 __all__ = ["CELLS", "Items", "Task", "cells_of"]

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from retrieval_report.arguments import check_whole
 from retrieval_report.codes.counting import Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.codes.pairs import Corrections, judged_pairs
 from retrieval_report.codes.shards import Slice, count_items, read_slices
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.errors import ParameterError
 
 __all__ = ["count_codes", "count_relevant"]
 

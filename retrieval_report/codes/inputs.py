@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.arguments import check_whole
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import DataError, ParameterError
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import DataError, ParameterError
 
 __all__ = ["DISTANCES", "CodeSpace", "as_matrix"]
 
@@ -27,7 +27,7 @@ def as_matrix(values: object, what: str) -> Matrix:
 
     >>> as_matrix([1, 0], "query_codes")
     Traceback (most recent call last):
-    retrieval_report.errors.DataError: query_codes: shape (2,); codes have one row each, (n, bits)
+    retrieval_report.DataError: query_codes: shape (2,); codes have one row each, (n, bits)
     """
     try:
         matrix = np.asarray(values)

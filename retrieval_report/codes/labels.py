@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import hamming
 
 __all__ = ["RELEVANCES", "LabelSpace", "check_ids"]

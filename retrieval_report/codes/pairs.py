@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.counting import CELLS, Items, Task
 from retrieval_report.codes.shards import Slice
-from retrieval_report.errors import DataError, KeyMismatchError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.frames import check_judgements
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
-from retrieval_report.schema import check_judgements
 
 __all__ = ["Corrections", "judged_pairs"]
 

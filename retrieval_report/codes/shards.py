@@ -10,7 +10,7 @@ import polars as pl
 from retrieval_report.codes.counting import Items
 from retrieval_report.codes.inputs import CodeSpace, Matrix, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
-from retrieval_report.errors import DataError, ParameterError
+from retrieval_report.contracts.errors import DataError, ParameterError
 
 __all__ = ["Slice", "count_items", "read_slices"]
 

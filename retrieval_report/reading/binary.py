@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from retrieval_report.errors import FileError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.scan import scan_binary
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.trial import try_first

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.arguments import some
-from retrieval_report.errors import ColumnError, FileError, RetrievalReportWarning
+from retrieval_report.contracts.arguments import some
+from retrieval_report.contracts.errors import ColumnError, FileError, RetrievalReportWarning
 from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name

@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from retrieval_report.arguments import is_number, repeated, some
-from retrieval_report.errors import ColumnError, DataError
+from retrieval_report.contracts.arguments import is_number, repeated, some
+from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.results import as_array
 
@@ -58,7 +58,7 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     >>> convert([{"query": "q1"}], "rankings")
     Traceback (most recent call last):
     ...
-    retrieval_report.errors.ColumnError: rankings: a list is no frame; for rows as dicts, pass
+    retrieval_report.ColumnError: rankings: a list is no frame; for rows as dicts, pass
     pl.DataFrame(rows)
     """
     converted = _to_polars(frame, what)

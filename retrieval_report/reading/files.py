@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.errors import FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.combine import Part, combine, name_runs
 from retrieval_report.reading.formats import detect_format

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from retrieval_report.errors import FileError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.sources import ENDINGS, Source, ending
 
 __all__ = ["BOM", "Format", "detect_format"]

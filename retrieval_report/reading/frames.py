@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.errors import ColumnError
+from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
 from retrieval_report.reading.files import judgements_from, queries_from, rankings_from

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from retrieval_report.errors import KeyMismatchError
+from retrieval_report.contracts.errors import KeyMismatchError
 
 __all__ = ["SPELT_AS_NUMBER", "in_kind_of", "spelt_otherwise"]
 
@@ -47,7 +47,7 @@ def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl
     [7, 12]
     >>> in_kind_of(pl.Series("query", [7, 12]), pl.Series(["007", "12"]), "rankings", "judgements")
     Traceback (most recent call last):
-    retrieval_report.errors.KeyMismatchError: column 'query' is Int64 in the rankings and String in the judgements, \
+    retrieval_report.KeyMismatchError: column 'query' is Int64 in the rankings and String in the judgements, \
 where '007' is not spelt as a number is; such ids are never cast ('007' and '7' would merge): make both text or both \
 whole numbers
     """

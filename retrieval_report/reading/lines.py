@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.errors import ColumnError, DataError, FileError
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import Source

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from retrieval_report.arguments import repeated, some
-from retrieval_report.errors import ColumnError
+from retrieval_report.contracts.arguments import repeated, some
+from retrieval_report.contracts.errors import ColumnError
 
 __all__ = ["ID_COLUMNS", "JUDGEMENTS", "KINDS", "QUERIES", "RANKINGS", "Kind", "match_columns", "own_names"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.errors import ColumnError, DataError
+from retrieval_report.contracts.errors import ColumnError, DataError
 
 __all__ = ["is_nested", "name_of", "nested_frame", "record_columns", "unwrapped"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.errors import DataError, FileError
+from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.objects import is_nested, nested_frame
 from retrieval_report.reading.sources import Source

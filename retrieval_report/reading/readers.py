@@ -7,8 +7,8 @@ from pathlib import Path  # noqa: F401 - the examples use it
 
 import polars as pl
 
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ColumnError, ParameterError
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.reading.files import (
     contract_judgements,
     contract_rankings,

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
 
 __all__ = [
     "NO_RESULT",

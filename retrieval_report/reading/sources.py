@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
-from retrieval_report.arguments import repeated
-from retrieval_report.errors import FileError, ParameterError
+from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.errors import FileError, ParameterError
 
 __all__ = [
     "ENDINGS",
@@ -282,7 +282,7 @@ def source_of(name: str, content: bytes, max_bytes: int | None = None) -> Source
     b'query,item,score'
     >>> source_of("a.csv.gz", gzip.compress(bytes(10_000)), max_bytes=20)
     Traceback (most recent call last):
-    retrieval_report.errors.FileError: a.csv.gz: unpacks to more than 20 bytes; if that is right, raise max_bytes=
+    retrieval_report.FileError: a.csv.gz: unpacks to more than 20 bytes; if that is right, raise max_bytes=
     """
     label = Path(name)
     if content[:2] == b"\x1f\x8b":

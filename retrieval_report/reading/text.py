@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
-from retrieval_report.errors import FileError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.sources import CHUNK, Source
 from retrieval_report.reading.values import TextTable
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from retrieval_report.errors import FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable

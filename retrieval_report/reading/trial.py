@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from retrieval_report.errors import FileError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.sources import Source
 
 __all__ = ["tried_first", "try_first"]

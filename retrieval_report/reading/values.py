@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from retrieval_report.errors import DataError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 
 __all__ = ["NULL_TEXTS", "TextTable", "parse_values", "warn_of_lost_digits"]
 

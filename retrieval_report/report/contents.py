@@ -19,12 +19,12 @@ from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS, evaluate_with_draws
-from retrieval_report.metrics import Metric
-from retrieval_report.options import Options
-from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options
+from retrieval_report.evaluation import evaluate_with_draws
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.report.fingerprint import fingerprint
 from retrieval_report.report.notices import notices

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.output import FORMULA_INSIDE, FORMULA_START, csv_bytes
 from retrieval_report.report.columns import describe_columns
 from retrieval_report.report.contents import Report
+from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes
 
 __all__ = ["ABOUT", "FRAME_FORMATS", "about_bytes", "csv_files", "json_files", "parquet_files", "read_csv", "read_json"]
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 from retrieval_report.analysis.gate import Gate
 from retrieval_report.report.paper import markdown_text
-from retrieval_report.terminal import visible
+from retrieval_report.report.terminal import visible
 
 __all__ = ["junit_xml", "markdown_summary"]
 

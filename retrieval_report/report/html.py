@@ -18,7 +18,7 @@ from retrieval_report.report.contents import Report
 from retrieval_report.report.method import describe_metrics
 from retrieval_report.report.pictures import Picture
 from retrieval_report.report.tables import report_tables
-from retrieval_report.terminal import visible
+from retrieval_report.report.terminal import visible
 
 __all__ = ["json_for_script", "render_html"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from retrieval_report.errors import ParameterError
-from retrieval_report.parsing import parse_metric
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import parse_metric
 
 __all__ = ["Method", "describe_metrics"]
 

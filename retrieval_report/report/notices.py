@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
-from retrieval_report.errors import ParameterError
-from retrieval_report.parsing import parse_metric
-from retrieval_report.terminal import visible
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.report.terminal import visible
 
 __all__ = ["POOLED", "divided_by_relevant", "notices", "relevant_notice"]
 

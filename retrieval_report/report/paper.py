@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.analysis.verdicts import ALPHA, CUT, DEPENDS
 from retrieval_report.report.contents import Report
 from retrieval_report.report.notices import relevant_notice
-from retrieval_report.terminal import NOTHING, mean_text, visible
+from retrieval_report.report.terminal import NOTHING, mean_text, visible
 
 __all__ = ["latex_table", "markdown_table", "markdown_text"]
 

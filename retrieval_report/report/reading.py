@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.errors import FileError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.report.contents import FRAMES, Report
 from retrieval_report.report.export import ABOUT, read_csv, read_json
-from retrieval_report.scratch import tidy
+from retrieval_report.writing.temporary import tidy
 
 __all__ = ["compare_reports", "read_report"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval_report.analysis.verdicts import chance_of, chance_text
-from retrieval_report.terminal import deviation, visible
+from retrieval_report.report.terminal import deviation, visible
 
 __all__ = [
     "FULL_NAME",

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
+from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.report.contents import Report
 from retrieval_report.report.table_columns import (
     FULL_NAME,
@@ -28,8 +29,7 @@ from retrieval_report.report.table_columns import (
     text_column,
     yes_column,
 )
-from retrieval_report.terminal import visible
-from retrieval_report.truncation import BETWEEN_TIES, NO, WITHIN_TIE
+from retrieval_report.report.terminal import visible
 
 __all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
 

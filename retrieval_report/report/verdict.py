@@ -18,7 +18,7 @@ from retrieval_report.analysis.verdicts import (
     chance_text,
 )
 from retrieval_report.report.notices import POOLED, divided_by_relevant
-from retrieval_report.terminal import visible
+from retrieval_report.report.terminal import visible
 
 __all__ = ["pair_verdict", "verdict"]
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
-from retrieval_report.output import check_writable_folder, write_files
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.report.contents import Report, report_contents
 from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, csv_files, json_files, parquet_files
+from retrieval_report.writing.files import check_writable_folder, write_files
 
 __all__ = ["FORMATS", "write_report"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from retrieval_report.errors import ColumnError, DataError
-from retrieval_report.options import Options
+from retrieval_report.contracts.errors import ColumnError, DataError
+from retrieval_report.contracts.options import Options
 from retrieval_report.spark.failures import our_errors, refusing
 from retrieval_report.spark.frames import check_frame, where
 from retrieval_report.spark.plans import with_counts

@@ -12,22 +12,21 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from retrieval_report.arguments import check_whole, listed
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ParameterError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS
-from retrieval_report.in_memory import score_lists
-from retrieval_report.metrics import Metric
-from retrieval_report.needs import check_judged_only
-from retrieval_report.options import Options
-from retrieval_report.parsing import Requests, parse_metrics
+from retrieval_report.contracts.arguments import check_whole, listed
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.terms import check_judged_only
+from retrieval_report.scoring.run import score_lists
+from retrieval_report.scoring.truncation import Decision, warn_truncated
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
 from retrieval_report.spark.sources import Source, open_rows
 from retrieval_report.spark.told import Beside, join_beside, missing_lists, told_lists
 from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
 from retrieval_report.stream.arrow import score_stream, scores_schema
-from retrieval_report.truncation import Decision, warn_truncated
 
 __all__ = ["evaluate"]
 

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from retrieval_report import errors
+from retrieval_report.contracts import errors
 
 __all__ = ["our_errors", "refusing"]
 
-OURS = re.compile(r"retrieval_report\.errors\.(\w+): (.*)")
+OURS = re.compile(r"retrieval_report\.(\w+): (.*)")
 
 
 @contextmanager
@@ -24,9 +24,9 @@ def our_errors() -> Iterator[None]:
 
     >>> from pyspark.errors import PythonException
     >>> with our_errors():
-    ...     raise PythonException("Traceback …\nretrieval_report.errors.DataError: column 'distance': 1 NaN\n")
+    ...     raise PythonException("Traceback …\nretrieval_report.DataError: column 'distance': 1 NaN\n")
     Traceback (most recent call last):
-    retrieval_report.errors.DataError: column 'distance': 1 NaN
+    retrieval_report.DataError: column 'distance': 1 NaN
     """
     try:
         yield
@@ -50,7 +50,7 @@ def refusing(
 ) -> Column:
     """The column, which raises an error of ours on an executor where ``bad`` holds; ``place`` says where that is."""
     source = "" if what == "rankings" else f"{what}: "
-    message = F.lit(f"retrieval_report.errors.{error}: {source}column {name!r}: {rule}")
+    message = F.lit(f"retrieval_report.{error}: {source}column {name!r}: {rule}")
     if place is not None:
         message = F.concat(message, F.lit(", in "), place)
     return F.when(bad, F.raise_error(message)).otherwise(column)

@@ -9,7 +9,7 @@ import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from retrieval_report.errors import ColumnError, FileError, OutputError, RetrievalReportError
+from retrieval_report.contracts.errors import ColumnError, FileError, OutputError, RetrievalReportError
 from retrieval_report.reading import read_judgements, read_queries
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
 from retrieval_report.spark.failures import our_errors

@@ -12,11 +12,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DecimalType
 
-from retrieval_report.arguments import repeated
-from retrieval_report.errors import ColumnError, ParameterError
+from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import Column
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, own_names
-from retrieval_report.schema import Column
 from retrieval_report.spark.failures import refusing
 
 __all__ = ["check_frame", "chosen", "empty_of", "on_cluster", "same_ids", "sent", "typed", "where"]

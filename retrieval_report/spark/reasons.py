@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from retrieval_report.errors import RetrievalReportError
+from retrieval_report.contracts.errors import RetrievalReportError
 
 __all__ = ["FAILURES", "failing", "reason"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from retrieval_report.errors import ParameterError
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.spark.reasons import FAILURES, reason
 
 __all__ = ["is_local", "session"]

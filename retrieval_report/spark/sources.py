@@ -13,9 +13,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from retrieval_report.errors import ParameterError
-from retrieval_report.options import Options
-from retrieval_report.schema import COUNTS, RANKINGS, check_counts, check_rankings, order_column
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import COUNTS, RANKINGS, check_counts, check_rankings, order_column
+from retrieval_report.contracts.options import Options
 from retrieval_report.spark.failures import refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, typed, where
 from retrieval_report.stream.chunks import LISTED, RECEIVED

@@ -13,11 +13,11 @@ from pyspark.sql import functions as F
 from retrieval_report.analysis.inputs import PLACE, check_fraction, hold
 from retrieval_report.analysis.intervals import Mean, t_interval
 from retrieval_report.analysis.summary import check_given, with_bounds
-from retrieval_report.checking import check_choice
-from retrieval_report.errors import ColumnError, ParameterError
-from retrieval_report.options import POLICIES
-from retrieval_report.schema import SCORES, SUMMARY
-from retrieval_report.schema import Column as Contract
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import SCORES, SUMMARY
+from retrieval_report.contracts.frames import Column as Contract
+from retrieval_report.contracts.options import POLICIES
 from retrieval_report.spark.failures import our_errors, refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, same_ids, sent, where
 

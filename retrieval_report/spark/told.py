@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from retrieval_report.schema import JUDGEMENTS, QUERIES, check_judgements, check_queries
+from retrieval_report.contracts.frames import JUDGEMENTS, QUERIES, check_judgements, check_queries
 from retrieval_report.spark.failures import refusing
 from retrieval_report.spark.frames import empty_of, on_cluster, same_ids, where
 from retrieval_report.spark.sources import Source

@@ -5,20 +5,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from retrieval_report.options import Options
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.truncated import AUTO
+from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, check_models, evidence, given, judge
 from retrieval_report.spark.sources import Source
 from retrieval_report.spark.told import Beside
 from retrieval_report.stream.chunks import LISTED
-from retrieval_report.truncation import (
-    AUTO,
-    SAMPLE_QUERIES,
-    Decision,
-    Evidence,
-    check_models,
-    evidence,
-    given,
-    judge,
-)
 
 __all__ = ["decide_on_cluster", "pooled_items"]
 

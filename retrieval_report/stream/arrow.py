@@ -9,16 +9,15 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from retrieval_report.errors import RetrievalReportError
-from retrieval_report.evaluation import DEFAULT_CUTOFFS, DEFAULT_METRICS
-from retrieval_report.in_memory import score_prepared
-from retrieval_report.joining import KEYS
-from retrieval_report.list_scores import ListScores
-from retrieval_report.metrics import Metric
-from retrieval_report.needs import check_judged_only
-from retrieval_report.options import Options
-from retrieval_report.parsing import Requests, parse_metrics
-from retrieval_report.schema import SCORES
+from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.terms import check_judged_only
+from retrieval_report.scoring.judged import KEYS
+from retrieval_report.scoring.run import score_prepared
+from retrieval_report.scoring.scores import ListScores
 from retrieval_report.stream.chunks import Last, Whole, prepare_chunk, ready
 
 __all__ = ["score_stream", "scores_schema"]

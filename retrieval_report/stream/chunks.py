@@ -14,15 +14,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report import arrays
-from retrieval_report.arrays import Cells, Integers, Rows
-from retrieval_report.checking import refuse
-from retrieval_report.errors import ColumnError, DataError, KeyMismatchError, ParameterError
-from retrieval_report.joining import KEYS, UNJUDGED_HINT
-from retrieval_report.layout import Known, Prepared, lay_out, with_decisions
-from retrieval_report.options import Options
-from retrieval_report.schema import check_counts, check_relevance, order_column, with_model
-from retrieval_report.truncation import AUTO, NO, Decision, given
+from retrieval_report.contracts.checks import refuse
+from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import check_counts, check_relevance, order_column, with_model
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.truncated import AUTO, NO
+from retrieval_report.scoring import arrays
+from retrieval_report.scoring.arrays import Cells, Integers, Rows
+from retrieval_report.scoring.judged import KEYS, UNJUDGED_HINT
+from retrieval_report.scoring.layout import Known, Prepared, lay_out, with_decisions
+from retrieval_report.scoring.truncation import Decision, given
 
 __all__ = ["LISTED", "RECEIVED", "TOLD", "Whole", "prepare_chunk", "ready"]
 

@@ -1,0 +1,75 @@
+"""Charts on the page: as the report has them, in the colours of the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from cached import remember
+from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
+from retrieval_report.charts import styled
+
+__all__ = ["BOXES", "STYLE", "Drawing", "draw", "draw_ahead", "theme"]
+
+# On a narrow screen a chart scrolls by itself; without this the whole page would.
+# The usual margins are wide; on a laptop they take the last columns off the tables.
+STYLE = """<style>
+div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
+[data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem;}
+@media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
+</style>"""
+BOXES = {  # what a verdict of `flips` stands in
+    SAFE: st.success,
+    UNTESTED: st.info,
+    EQUAL: st.info,
+    NOTHING: st.info,
+    CUT: st.error,
+    DEPENDS: st.error,
+    NOT_SIGNIFICANT: st.warning,
+}
+TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
+
+
+class Drawing(NamedTuple):
+    """A chart yet to be made: what `draw` takes."""
+
+    build: Callable[[], Any]
+    key: tuple[Hashable, ...]
+
+
+def theme() -> str:
+    """Whether the page is "light" or "dark"."""
+    return st.context.theme.type or "light"
+
+
+def draw_ahead(drawing: Drawing, theme: str) -> None:
+    """Make a chart that `draw` is going to be asked for."""
+    _specification((*drawing.key, theme), drawing.build)
+
+
+def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
+    """Show a chart of `retrieval_report.charts`; its ``description`` tells it to screen readers.
+
+    Parameters
+    ----------
+    build
+        Makes the chart; called only where no chart is remembered for the key.
+    *key
+        All that decides the chart: the function's name, the digest of the data, the choice, and so on.
+    **shown
+        More for `st.vega_lite_chart`, such as ``on_select``.
+    """
+    specification = _specification((*key, theme()), build)
+    return st.vega_lite_chart(json.loads(specification), theme=None, width="content", **shown)
+
+
+@remember(256)
+def _specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
+    """The chart as JSON; Altair takes longer to write it than the rest of a page takes to be drawn."""
+    # By default Streamlit squeezes labels and title into the size of the plot.
+    chart = styled(_build(), text=TEXT[str(key[-1])]).properties(autosize={"type": "pad", "contains": "padding"})
+    # The charts' own tests hold them to the schema; to do so again takes as long once more.
+    return json.dumps(chart.to_dict(validate=False), allow_nan=False)

@@ -1,0 +1,94 @@
+"""What the dashboard shows: a sample, the files it was started with, or what was uploaded in this session."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from cached import Data, Files, read_files
+from retrieval_report.cli.dashboard import START
+from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.samples import SAMPLES, sample_folder
+from text import plain
+from url_controls import choose_one, given, refuse
+
+__all__ = ["adopt", "choose_data", "first_files"]
+
+UPLOADED = "uploaded data"
+NEXT = "data to open next"
+SAMPLE_MEASURE = ("ndcg", 5)  # where, in both samples, the winner in the order received is an accident
+
+
+def choose_data() -> Data:
+    """Offer what there is to look at, and return what is chosen."""
+    choices = {sample.name: sample.title for sample in SAMPLES[::-1]}
+    started = _started_with()
+    if started is not None:
+        choices = {"files": started.name, **choices}
+    first = next(iter(choices))
+    uploaded: Data | None = st.session_state.get(UPLOADED)
+    if uploaded is not None:
+        choices["upload"] = uploaded.name
+    elif "upload" in given("open"):
+        refuse("open", "upload", "uploaded data stays in the session it was uploaded in")
+    if NEXT in st.session_state:
+        st.session_state["open"] = st.session_state.pop(NEXT)
+    with st.sidebar:
+        chosen = choose_one("Data", list(choices), name="open", default=first)
+        st.caption(plain(choices[chosen]))
+    if chosen == "upload" and uploaded is not None:
+        return uploaded
+    with st.spinner("Reading …", show_time=True):
+        return _read(started) if chosen == "files" and started is not None else read_files(_sample(chosen))
+
+
+def first_files() -> Files:
+    """What a visitor sees first whose address names nothing."""
+    return _started_with() or _sample(SAMPLES[-1].name)
+
+
+def _read(files: Files) -> Data:
+    """The files named at the start; where they cannot be read, that is said above the sample."""
+    try:
+        return read_files(files)
+    except RetrievalReportError as error:
+        st.error(f"{plain(error)}\n\nA sample is shown instead.")
+        return read_files(_sample(SAMPLES[-1].name))
+
+
+def adopt(data: Data) -> None:
+    """Look at uploaded data from the next run of the page on, in this session."""
+    st.session_state[UPLOADED] = data
+    st.session_state[NEXT] = "upload"
+
+
+def _started_with() -> Files | None:
+    """The files named on the command line."""
+    given = os.environ.get(START)
+    if not given:
+        return None
+    told: dict[str, Any] = json.loads(given)
+    columns = tuple((told.get("columns") or {}).items())
+    return Files(
+        _names_of(told["rankings"]), tuple(told["rankings"]), told.get("judgements"), told.get("queries"), columns
+    )
+
+
+def _names_of(paths: Sequence[str]) -> str:
+    names = [Path(path).name for path in paths]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+@cache
+def _sample(name: str) -> Files:
+    sample = next(sample for sample in SAMPLES if sample.name == name)
+    folder = sample_folder()
+    judgements, queries = (part and str(folder / part) for part in (sample.judgements, sample.queries))
+    rankings = (str(folder / sample.rankings),)
+    return Files(sample.title, rankings, judgements, queries, measure=SAMPLE_MEASURE, truncated=sample.truncated)

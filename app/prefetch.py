@@ -1,0 +1,101 @@
+"""What is computed before anybody asks: the first page while the server starts, other measures while a page is read."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+import streamlit as st
+
+from cached import CUTOFFS, METRICS, Data, read_files, scored_by, verdict
+from chart_display import draw_ahead
+from controls import Choice, first_choice
+from data_source import first_files
+from retrieval_report.cli.dashboard import BROWSER, open_browser
+from views import overview
+
+__all__ = ["drawing", "prefetch", "prepare", "start"]
+
+# Loaded before the server answers: a page that had to wait for them would take twice as long to come.
+PARTS = ("altair", "pandas", "retrieval_report.scoring.run", "retrieval_report.kernels.shuffling", "scipy.stats")
+FEW_SHUFFLES = 200  # up to which they are drawn for metrics that nobody has asked for yet
+REST = 1.0  # seconds that a browser has the cores to itself, to draw the page it was sent
+
+_changed = threading.Condition()
+_drawn = 0  # pages that are being drawn now
+_turn = threading.Lock()  # one prefetch at a time
+_asked: set[object] = set()
+
+
+def start() -> None:
+    """Prepare the first page while the server starts, and open a browser if that was asked for."""
+    for part in PARTS:
+        importlib.import_module(part)
+    _background(prepare)
+    if os.environ.get(BROWSER):
+        open_browser(f"http://127.0.0.1:{st.get_option('server.port')}")
+
+
+def prepare() -> None:
+    """Compute what the first page shows. What cannot be read or scored is said there."""
+    data = read_files(first_files())
+    _compute(data, first_choice(data), "light")
+
+
+def _compute(data: Data, choice: Choice, theme: str) -> None:
+    """Everything that the overview shows."""
+    verdict(data, choice)
+    for drawing in overview.drawings(data, choice):
+        draw_ahead(drawing, theme)
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Hold back what is computed ahead while a page is drawn: they would take turns on the same cores."""
+    global _drawn
+    with _changed:
+        _drawn += 1
+    try:
+        yield
+    finally:
+        with _changed:
+            _drawn -= 1
+            _changed.notify_all()
+
+
+def prefetch(data: Data, choice: Choice, theme: str) -> None:
+    """Compute in the background, once a page is drawn, what choosing another metric or cutoff will ask for."""
+    if data.large or ("shuffled" in choice.policies and choice.draws.shuffles > FEW_SHUFFLES):
+        return
+    key = (data.digest, scored_by(choice), choice.cutoff, choice.models, choice.average, theme)
+    if key not in _asked:
+        _asked.add(key)
+        _background(lambda: _follow(data, choice, theme))
+
+
+def _follow(data: Data, choice: Choice, theme: str) -> None:
+    others = [replace(choice, metric=metric) for metric in METRICS if metric != choice.metric]
+    others += [
+        replace(choice, cutoff=number) for number in CUTOFFS if number != choice.cutoff and number in choice.cutoffs
+    ]
+    time.sleep(REST)
+    for other in others:
+        with _turn, suppress(Exception):  # what is wrong with the data is said on the page
+            with _changed:
+                _changed.wait_for(lambda: not _drawn)
+            _compute(data, other, theme)
+
+
+def _background(work: Callable[[], None]) -> None:
+    """Do it in a thread that does not keep the server from ending."""
+
+    def quietly() -> None:
+        with suppress(Exception):
+            work()
+
+    threading.Thread(target=quietly, daemon=True, name="ahead").start()

@@ -1,0 +1,40 @@
+"""Warnings of the library as notes for the page of the session that caused them."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from retrieval_report.contracts.errors import RetrievalReportWarning
+
+__all__ = ["noticed"]
+
+_heard = threading.local()
+_usual = warnings.showwarning
+
+
+@contextmanager
+def noticed() -> Iterator[list[str]]:
+    """Collect what the library warns of in this thread.
+
+    `warnings.catch_warnings` would do so for the whole process, and take the warnings of other sessions too.
+    """
+    notes: list[str] = []
+    before, _heard.notes = getattr(_heard, "notes", None), notes
+    warnings.simplefilter("always", RetrievalReportWarning)
+    warnings.showwarning = _listen
+    try:
+        yield notes
+    finally:
+        _heard.notes = before
+
+
+def _listen(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    notes = getattr(_heard, "notes", None)
+    if notes is None or not issubclass(category, RetrievalReportWarning):
+        _usual(message, category, *place, **more)
+    elif str(message) not in notes:
+        notes.append(str(message))

@@ -1,0 +1,144 @@
+"""Judgements from exact nearest neighbours: recall of an approximate index where distances tie at the k-th."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+
+__all__ = ["neighbour_judgements"]
+
+PADDING = -1  # the index that FAISS fills short answers with
+
+
+def neighbour_judgements(truth_distances: object, truth_indices: object, k: int, epsilon: float = 0) -> pl.DataFrame:
+    """Judge which items are among a query's k nearest, from an exact search that went at least k deep.
+
+    An item counts if it is no farther than the k-th nearest (times 1 + ``epsilon``). Where several items tie for the
+    k-th place all of them count, for an index that returns one of them instead of another has missed nothing:
+    comparing sets of ids, as is usual, calls that an error. Then more than k items are relevant, and recall is
+    ``precision@k`` of these judgements, hits / k (which is hits / min(k, R)); ``recall@k`` divides by all that tie.
+    Source of the rule: the distance-based recall of ann-benchmarks (Aumüller, Bernhardsson and Faithfull 2020).
+
+    Parameters
+    ----------
+    truth_distances, truth_indices
+        Arrays (queries, depth) of an exact search, such as a FAISS flat index gives: small distances are near.
+        Entries with index −1 are padding and say that there are no more items. An item that is there twice counts
+        once, at its smallest distance.
+    k
+        How many neighbours; at most the depth.
+    epsilon
+        How much farther than the k-th an item may be, as a share of its distance: 0.1 for a tenth. Where distances
+        are squared, (1 + ε)² − 1.
+
+    Returns
+    -------
+    polars.DataFrame
+        Judgements for :func:`evaluate`: ``query`` (the row, from 0), ``item`` (the index) and ``relevance`` 1.
+
+    Raises
+    ------
+    DataError
+        For arrays that do not fit each other, for NaN, and for a query with fewer than k different items.
+    ParameterError
+        For a k or an epsilon out of range, and an epsilon with negative distances.
+
+    Warns
+    -----
+    RetrievalReportWarning
+        If the last item of a query still counts: more may tie with it, and a deeper search would tell.
+
+    Examples
+    --------
+    Items 7, 3 and 5 tie for the second place. An index that finds 9 and 5 has found two nearest neighbours. Its k
+    answers are all that is asked of it, and so whole lists.
+
+    >>> judgements = neighbour_judgements([[0.1, 0.4, 0.4, 0.4, 0.9]], [[9, 7, 3, 5, 1]], k=2)
+    >>> judgements["item"].to_list()
+    [9, 7, 3, 5]
+    >>> from retrieval_report import evaluate
+    >>> found = {"query": [0, 0], "item": [9, 5], "distance": [0.1, 0.4]}
+    >>> scores = evaluate(found, judgements=judgements, metrics="precision@2", policies="expected", truncated="no")
+    >>> scores["value"].item()
+    1.0
+    """
+    distances, indices = _arrays(truth_distances, truth_indices)
+    k = check_whole("k", k, 1)
+    if not is_number(epsilon) or epsilon < 0:
+        raise ParameterError(f"epsilon: {epsilon!r} is not a finite number from 0 on")
+    items = _items(distances, indices)
+    if epsilon and (items["distance"] < 0).any():
+        raise ParameterError(f"epsilon: {epsilon!r} is a share of a distance, and there are negative distances")
+    _check_depth(items, len(distances), k)
+    kth = pl.col("distance").get(k - 1).over("query")
+    limit = kth.cast(pl.Float64) * (1 + float(epsilon)) if epsilon else kth
+    items = items.with_columns(near=pl.col("distance") <= limit)
+    _warn_cut(items, (indices != PADDING).all(axis=1), k)
+    return items.filter("near").select("query", "item", relevance=pl.lit(1, pl.Int64))
+
+
+def _arrays(distances: object, indices: object) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both arrays, checked against each other."""
+    try:
+        one, two = np.asarray(distances), np.asarray(indices)
+    except ValueError as error:  # rows of unequal length
+        raise DataError(f"truth: no array (queries, depth): {error}") from None
+    if one.ndim != 2 or one.shape != two.shape:
+        raise DataError(f"truth_distances has shape {one.shape}, truth_indices {two.shape}; both are (queries, depth)")
+    if one.dtype.kind not in "iuf" or two.dtype.kind not in "iu":
+        raise DataError(f"truth: distances are {one.dtype} and indices {two.dtype}; need numbers and whole numbers")
+    wrong = np.argwhere((two != PADDING) & ((two < 0) | ~np.isfinite(one)))
+    if wrong.size:
+        query, place = map(int, wrong[0])
+        raise DataError(
+            f"truth: {len(wrong)} entries have a negative index or a distance that is not finite, first query {query}, "
+            f"place {place}: index {two[query, place]}, distance {one[query, place]}; padding has the index −1"
+        )
+    return one, two
+
+
+def _items(distances: NDArray[Any], indices: NDArray[Any]) -> pl.DataFrame:
+    """The different items of every query, nearest first."""
+    queries, depth = distances.shape
+    frame = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(queries, dtype=np.int64), depth),
+            "item": indices.reshape(-1),
+            "distance": distances.reshape(-1),
+        }
+    )
+    frame = frame.filter(pl.col("item") != PADDING).with_columns(pl.col("item").cast(pl.Int64))
+    return frame.sort("query", "distance", maintain_order=True).unique(
+        ["query", "item"], keep="first", maintain_order=True
+    )
+
+
+def _check_depth(items: pl.DataFrame, queries: int, k: int) -> None:
+    """Raise if a query has fewer than k items."""
+    counted = np.bincount(items["query"].to_numpy(), minlength=queries)
+    short = np.flatnonzero(counted < k)
+    if short.size:
+        raise DataError(
+            f"truth: {short.size} of {queries} queries have fewer than k={k} different items, first query {short[0]} "
+            f"with {counted[short[0]]}; search deeper"
+        )
+
+
+def _warn_cut(items: pl.DataFrame, full: NDArray[np.bool_], k: int) -> None:
+    """Warn of queries whose truth ends before an item that is too far."""
+    all_near = items.group_by("query", maintain_order=True).agg(pl.col("near").all())
+    cut = all_near.filter(pl.col("near") & pl.Series(full[all_near["query"].to_numpy()]))
+    if cut.height:
+        warnings.warn(
+            f"truth: of {cut.height} queries, first query {cut['query'][0]}, even the last item is as near as the "
+            f"{k}-th allows; more may tie with it and would count as missed: search deeper",
+            RetrievalReportWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,151 @@
+"""Files of codes in, counts, scores and their means out: what ``retrieval-report codes`` runs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.summary import summarise
+from retrieval_report.codes import count_codes, count_relevant
+from retrieval_report.codes.files import load_codes
+from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportError
+from retrieval_report.evaluation import evaluate
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
+from retrieval_report.scoring.radius import evaluate_radius
+from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
+
+__all__ = ["CodesResult", "codes_command"]
+
+
+class CodesResult(NamedTuple):
+    """Frames of a run, and the files written."""
+
+    counts: pl.DataFrame
+    summary: pl.DataFrame
+    radius: pl.DataFrame | None
+    files: list[Path]
+
+
+def codes_command(
+    query_path: str | PathLike[str],
+    item_paths: Sequence[str | PathLike[str]],
+    out: str | PathLike[str] | None = None,
+    *,
+    metrics: Any = DEFAULT_METRICS,
+    cutoffs: Any = DEFAULT_CUTOFFS,
+    policies: Sequence[str] = ("expected", "worst", "best"),
+    radii: Sequence[float] | None = None,
+    empty: str = "zero",
+    raw: bool = False,
+    **options: Any,
+) -> CodesResult:
+    """Count, score and average the codes of files, each item file a shard.
+
+    Parameters
+    ----------
+    query_path, item_paths
+        Files that :func:`load_codes` reads; one item file at a time is open.
+    out
+        Folder for ``counts.parquet``, ``scores.csv``, ``summary.csv`` and ``radius.csv``.
+    metrics, cutoffs, policies
+        As in :func:`evaluate`.
+    radii, empty
+        As in :func:`evaluate_radius`; by default 0, 1 and 2 for Hamming distances, else none.
+    raw
+        As in ``csv_bytes``.
+    **options
+        Of :func:`count_codes`: ``relevance``, ``model``, ``bits``, ``distance``, ``exclude_self``, ``depth``,
+        ``threads``, ``progress``, ``judgements``.
+    """
+    folder = None if out is None else check_writable_folder(out)
+    depth = options.get("depth")
+    if depth is not None and radii is not None:
+        raise ParameterError("radii: counts cut at a depth may end inside a radius; leave depth or radii out")
+    if radii is None and depth is None and options.get("distance", "hamming") == "hamming":
+        radii = (0, 1, 2)
+    _check_once(item_paths)
+    queries = load_codes(query_path)
+    shards = _Shards(item_paths, queries.bits)
+    known = {"query_labels": queries.labels, "query_ids": queries.ids}
+    if options.get("judgements") is not None:
+        known["query_labels"] = None
+        shards.labels = False
+    options["bits"] = options.get("bits") or queries.bits
+    try:
+        counts = count_codes(queries.codes, iter(shards), **known, **options)
+    except FileError:
+        raise
+    except RetrievalReportError as error:
+        named = f"'{query_path}'" + (f" and '{shards.current}'" if shards.current else "")
+        raise type(error)(f"{error} (of {named})") from error
+    relevant = _relevant(shards, known, options) if depth is not None and known["query_labels"] is not None else None
+    ends = "no" if depth is None else "between_ties"  # counts of the nearest hold all that tie with the last
+    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=policies, truncated=ends)
+    summary = summarise(scores)
+    radius = None if radii is None else evaluate_radius(counts, radii=radii, empty=empty)
+    files = {} if folder is None else _files(folder, counts, scores, summary, radius, raw)
+    write_files(files)
+    return CodesResult(counts, summary, radius, list(files))
+
+
+def _check_once(paths: Sequence[str | PathLike[str]]) -> None:
+    """A shard that is there twice would count every item twice."""
+    seen = set()
+    for path in paths:
+        file = Path(path).resolve()
+        if file in seen:
+            raise FileError(f"'{path}': listed more than once")
+        seen.add(file)
+
+
+class _Shards:
+    """Reads one item file after the other, and knows which one is open."""
+
+    def __init__(self, paths: Sequence[str | PathLike[str]], bits: int | None) -> None:
+        self.paths, self.bits, self.labels = paths, bits, True
+        self.current: str | PathLike[str] = ""
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        for path in self.paths:
+            self.current = path
+            shard = load_codes(path)
+            if shard.bits is not None and shard.bits != self.bits:
+                raise FileError(f"'{path}': codes of {shard.bits} bits where the queries have {self.bits}")
+            yield shard.codes, shard.labels if self.labels else None, shard.ids
+
+
+def _relevant(shards: _Shards, known: dict[str, Any], options: dict[str, Any]) -> pl.DataFrame:
+    """R of every query, which counts of the nearest items do not hold."""
+    labels, ids = zip(*((labels, ids) for _, labels, ids in shards), strict=True)
+    exclude = options.get("exclude_self", False)
+    return count_relevant(
+        known["query_labels"],
+        np.concatenate(labels),
+        query_ids=known["query_ids"],
+        item_ids=np.concatenate(ids) if exclude and ids[0] is not None else None,
+        relevance=options.get("relevance", "any"),
+        exclude_self=exclude,
+    )
+
+
+def _files(
+    folder: Path,
+    counts: pl.DataFrame,
+    scores: pl.DataFrame,
+    summary: pl.DataFrame,
+    radius: pl.DataFrame | None,
+    raw: bool,
+) -> dict[Path, bytes]:
+    buffer = io.BytesIO()
+    counts.write_parquet(buffer)
+    tables = {"scores": scores, "summary": summary, "radius": radius}
+    files = {folder / "counts.parquet": buffer.getvalue()}
+    return files | {
+        folder / f"{name}.csv": csv_bytes(frame, raw=raw) for name, frame in tables.items() if frame is not None
+    }

@@ -1,0 +1,149 @@
+"""Files of codes: NumPy arrays and archives of them, read whole or memory-mapped, and never trusted."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from retrieval_report.contracts.errors import FileError, RetrievalReportError
+
+__all__ = ["CodeFile", "codes_from", "load_codes"]
+
+KEYS = ("codes", "labels", "ids", "bits")
+DEFLATE_RATIO = 1032
+"""A compressed byte stands for no more bytes than this."""
+
+
+class CodeFile(NamedTuple):
+    """What a file of codes holds; None for what it does not."""
+
+    codes: Any
+    labels: Any = None
+    ids: Any = None
+    bits: int | None = None
+
+
+def load_codes(path: str | PathLike[str]) -> CodeFile:
+    """Load codes, and labels and ids where there are any.
+
+    Parameters
+    ----------
+    path
+        An ``.npz`` archive with ``codes`` and, where known, ``labels``, ``ids`` and ``bits`` (of packed codes). Or an
+        ``.npy`` array of codes, which is memory-mapped; labels and ids are the arrays ``NAME.labels.npy`` and
+        ``NAME.ids.npy`` beside ``NAME.npy``.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, is neither, or holds Python objects; the message holds its path.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileError(f"'{path}': no such file")
+    with _foreign(path), path.open("rb") as file:
+        begin = file.read(6)
+        _check_kind(path, begin)
+        file.seek(0)
+        if begin[:2] == b"PK":
+            return _archive(path, file)
+        beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
+        return CodeFile(_array(path), *(_array(other) if other.exists() else None for other in beside))
+
+
+@contextmanager
+def _foreign(path: Path) -> Iterator[None]:
+    """Whatever goes wrong while bytes of others are read is an error of the file: zlib and tokenize have their own."""
+    try:
+        yield
+    except RetrievalReportError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise FileError(f"'{path}': neither .npz nor .npy: {reason}") from error
+
+
+def _check_kind(path: Path, begin: bytes) -> None:
+    """Refuse what NumPy would take for pickled objects, and call so."""
+    if begin[:2] != b"PK" and begin != b"\x93NUMPY":
+        raise FileError(f"'{path}': neither .npz nor .npy: it begins with {begin!r}")
+
+
+def _array(path: Path) -> Any:
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeFile:
+    """Load codes from bytes that are no file here, such as an upload; nothing is opened.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    content
+        An ``.npz`` archive or an ``.npy`` array, as for :func:`load_codes`.
+    max_bytes
+        Most bytes the arrays may take, as the archive declares them.
+
+    Raises
+    ------
+    FileError
+        As :func:`load_codes` does.
+    """
+    path = Path(name)
+    with _foreign(path):
+        _check_kind(path, content[:6])
+        if content[:2] == b"PK":
+            return _archive(path, io.BytesIO(content), max_bytes)
+        _check_array(path, io.BytesIO(content), len(content))
+        return CodeFile(np.load(io.BytesIO(content), allow_pickle=False))
+
+
+def _archive(path: Path, file: BinaryIO, max_bytes: int | None = None) -> CodeFile:
+    with zipfile.ZipFile(file) as archive:
+        names = [part.filename.removesuffix(".npy") for part in archive.infolist()]
+        if set(names) - set(KEYS) or "codes" not in names:
+            raise FileError(f"'{path}': holds {', '.join(names)}; expected codes, and maybe labels, ids, bits")
+        _check_sizes(path, archive, max_bytes)
+    file.seek(0)
+    # NumPy leaves a file that it opened itself open where the archive is broken.
+    with np.load(file, allow_pickle=False) as loaded:
+        values = {name: loaded[name] for name in loaded.files}
+    bits = values.pop("bits", None)
+    if bits is not None and (bits.size != 1 or bits.dtype.kind not in "iu"):
+        raise FileError(f"'{path}': bits is no whole number")
+    return CodeFile(**values, bits=None if bits is None else int(bits.item()))
+
+
+def _check_sizes(path: Path, archive: zipfile.ZipFile, max_bytes: int | None) -> None:
+    """Refuse what cannot be so, or is too much, by what the archive declares: nothing is allocated for it."""
+    size = sum(part.file_size for part in archive.infolist())
+    if max_bytes is not None and size > max_bytes:
+        raise FileError(f"'{path}': unpacks to {size} bytes, more than max_bytes={max_bytes}")
+    for part in archive.infolist():
+        if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise FileError(f"'{path}': {part.filename} is compressed by a method that NumPy does not write")
+        if part.file_size > DEFLATE_RATIO * part.compress_size:
+            raise FileError(f"'{path}': {part.compress_size} bytes cannot be the {part.file_size} of {part.filename}")
+        with archive.open(part) as array:
+            _check_array(path, array, part.file_size)
+
+
+def _check_array(path: Path, file: IO[bytes], size: int) -> None:
+    """Refuse an array that declares more bytes than there are, for NumPy allocates what is declared."""
+    version = np.lib.format.read_magic(file)
+    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read is None:
+        raise FileError(f"'{path}': an array in the format {version[0]}.{version[1]}, which holds no codes")
+    shape, _, dtype = read(file)
+    declared = math.prod(shape) * dtype.itemsize
+    if declared > size and not dtype.hasobject:
+        raise FileError(f"'{path}': declares an array of {declared} bytes, and holds {size}")

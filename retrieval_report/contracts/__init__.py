@@ -1,0 +1,1 @@
+"""What every frame, argument and option has to be, and the errors that say so."""

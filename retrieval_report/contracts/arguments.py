@@ -1,0 +1,116 @@
+"""Checks of plain arguments: numbers, whole numbers, and lists of things."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from retrieval_report.contracts.errors import ParameterError
+
+__all__ = ["check_whole", "is_missing", "is_number", "is_whole", "listed", "number_text", "repeated", "some"]
+
+Thing = TypeVar("Thing", bound=Hashable)
+
+
+def is_missing(value: object) -> bool:
+    """Whether this says that there is no value: None, and what pandas makes of it in a column (NaN, NA, NaT).
+
+    >>> is_missing(None), is_missing(np.float32("nan")), is_missing(0), is_missing("nan")
+    (True, True, False, False)
+    """
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def is_whole(value: object) -> bool:
+    """Whether this is one whole number of Python or NumPy; truth values and arrays are none.
+
+    >>> is_whole(np.int8(3)), is_whole(True), is_whole(3.0), is_whole(np.array(3))
+    (True, False, False, False)
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def is_number(value: object) -> bool:
+    """Whether this is one finite real number of Python or NumPy that Float64 reaches.
+
+    >>> is_number(np.float32(0.5)), is_number(True), is_number("1"), is_number(math.nan), is_number(10**400)
+    (True, False, False, False, False)
+    """
+    if not (is_whole(value) or isinstance(value, float | np.floating)):
+        return False
+    try:
+        return math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return False
+
+
+def number_text(value: float) -> str:
+    """A number in few characters that read back as the same number.
+
+    >>> number_text(3.0), number_text(0.95), number_text(0.99999999), number_text(1234567)
+    ('3', '0.95', '0.99999999', '1234567')
+    """
+    number = float(value)
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number).removesuffix(".0")
+
+
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """The value as a Python int; a ParameterError unless it is a whole number within the bounds.
+
+    >>> check_whole("seed", np.uint8(7), 0)
+    7
+    >>> check_whole("seed", -1, 0)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: seed: -1 is not a whole number from 0 on
+    """
+    if not is_whole(value) or int(value) < least or (most is not None and int(value) > most):  # type: ignore[call-overload]
+        raise ParameterError(
+            f"{name}: {value!r} is not a whole number from {least} {'on' if most is None else f'to {most}'}"
+        )
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:
+    """What an argument names, one thing or several, as a list; whoever checks the things refuses what is neither.
+
+    >>> listed("ap"), listed(iter(["ap", "rr"])), listed(None)
+    (['ap'], ['ap', 'rr'], [None])
+    """
+    if isinstance(given, single) or not isinstance(given, Iterable):
+        return [given]
+    try:
+        things = iter(given)
+    except TypeError:  # an array without dimensions
+        return [given]
+    return list(things)
+
+
+def repeated(things: Iterable[Thing]) -> list[Thing]:
+    """What is there more than once, in the order of its second time.
+
+    >>> repeated(["a", "b", "a", "c", "b", "a"])
+    ['a', 'b']
+    """
+    seen: set[Thing] = set()
+    again: dict[Thing, None] = {}
+    for thing in things:
+        if thing in seen:
+            again[thing] = None
+        seen.add(thing)
+    return list(again)
+
+
+def some(names: Sequence[object], most: int = 20) -> str:
+    """A list for a message, which need not name thousands.
+
+    >>> some(["a", "b"]), some(range(1000), most=3)
+    ("['a', 'b']", '[0, 1, 2, … and 997 more]')
+    """
+    shown = ", ".join(map(repr, names[:most]))
+    return f"[{shown}]" if len(names) <= most else f"[{shown}, … and {len(names) - most} more]"

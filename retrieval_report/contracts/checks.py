@@ -1,0 +1,137 @@
+"""What every check is made of: refuse rows, repeated keys, words that are no choice, in one form of message."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from retrieval_report.contracts.arguments import number_text
+from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+
+__all__ = [
+    "check_agreement",
+    "check_choice",
+    "check_unique",
+    "did_you_mean",
+    "refuse",
+    "warn_merging",
+    "warn_unmatched",
+]
+
+LONGEST_WORD = 80  # letters that are compared with the choices
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise a ParameterError unless ``value`` is one of ``choices``.
+
+    >>> check_choice("average", "mikro", ("micro", "macro"))
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: average: 'mikro' is not one of 'micro', 'macro'; did you mean 'micro'?
+    """
+    if isinstance(value, str) and value in choices:
+        return
+    raise ParameterError(
+        f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(value, choices)}"
+    )
+
+
+def did_you_mean(value: object, choices: Iterable[str]) -> str:
+    """The end of a message on a word that is no choice: which choice is nearest, if one is near.
+
+    >>> did_you_mean("ngcd", ["ndcg", "rr"]), did_you_mean("bleu", ["ndcg", "rr"])
+    ("; did you mean 'ndcg'?", '')
+    """
+    word, known = str(value)[:LONGEST_WORD].lower(), list(choices)
+    letters = [choice for choice in known if sorted(choice.lower()) == sorted(word)]  # in another order
+    close = letters or difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
+    """How many rows are bad, and where the first one is, in words."""
+    rows = frame.with_row_index("__row").filter(bad)
+    if rows.height == 0:
+        return 0, ""
+    first = rows.row(0, named=True)
+    parts = [f"{name} {first[name]!r}" for name in ("query", "item") if name in first]
+    where = ", ".join(parts) if parts else f"row {first['__row']}"
+    if "model" in first:
+        where += f" of model {first['model']!r}"
+    return rows.height, f"first in {where} (row {first['__row']})"
+
+
+def refuse(
+    frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str = "", *, what: str = "rankings"
+) -> None:
+    """Raise a DataError if any row is bad."""
+    if not frame.select(bad.any()).item():
+        return
+    rows, place = _place(frame, bad)
+    source = "" if what == "rankings" else f"{what}: "
+    raise DataError(f"{source}column {column!r}: {rows} {rule}, {place}{hint}")
+
+
+def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
+    """Raise a DataError if two rows have the same keys."""
+    if frame.select(keys).n_unique() == frame.height:
+        return
+    rows, place = _place(frame, pl.struct(keys).is_duplicated())
+    first = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0, named=True)
+    named = ", ".join(f"{key} {value!r}" for key, value in first.items())
+    raise DataError(
+        f"{what}: {rows} rows repeat another's {', '.join(keys)}; {place}: {named}. "
+        f"Repeated items push scores above 1; keep one row of each, e.g. with .unique({list(keys)!r})"
+    )
+
+
+def check_agreement(frame: pl.DataFrame) -> None:
+    """Raise a DataError if two models have different relevances of the same item of a query."""
+    told = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
+    twice = told.filter(pl.struct("query", "item").is_duplicated()).sort("query", "item", "relevance")
+    if twice.height:
+        query, item, _ = twice.row(0)
+        same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(["relevance"], maintain_order=True)
+        words = ", ".join(
+            f"{number_text(value)} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
+        )
+        raise DataError(
+            f"column 'relevance': models disagree about {told.height - told.select('query', 'item').n_unique()} items, "
+            f"first item {item!r} of query {query!r}: {words}; give one set of judgements"
+        )
+
+
+def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
+    """Warn where ids differ only by blanks around them or by Unicode form: joins elsewhere may merge them."""
+    ids = frame[name]
+    if ids.dtype != pl.String:
+        return
+    text = ids.str
+    blanks = text.starts_with(" ") | text.ends_with(" ") | text.starts_with("\t") | text.ends_with("\t")
+    if not blanks.any() and text.len_bytes().sum() == text.len_chars().sum():  # no blanks around, all ASCII
+        return
+    unique = ids.unique()
+    forms = {"strip()": unique.str.strip_chars(), "Unicode NFC": unique.str.normalize("NFC")}
+    for form, changed in forms.items():
+        merged = unique.len() - changed.n_unique()
+        if merged:
+            like = unique.filter(changed == changed.filter(changed.is_duplicated())[0]).sort()
+            warnings.warn(
+                f"{what}: column {name!r}: {merged} ids are told apart only by what {form} would remove, such as "
+                f"{like[0]!r} and {like[1]!r}",
+                RetrievalReportWarning,
+                stacklevel=2,
+            )
+
+
+def warn_unmatched(joined: pl.DataFrame, judgements: pl.DataFrame) -> None:
+    """Tell that no item retrieved is judged: the ids of two sources seldom agree by themselves ('7' and '007')."""
+    if joined.height and judgements.height and joined["judged"].null_count() == joined.height:
+        warnings.warn(
+            f"judgements: none of the {joined.height} retrieved items is judged; the rankings have items like "
+            f"{joined['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query {judgements['query'][0]!r})",
+            RetrievalReportWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,84 @@
+"""The error tree: one base class, a child per place where a rule can be broken.
+
+Every message names the rule, the place and the value, for example
+``column 'distance': 3 NaN, first in query 'q17' of model 'itq-32'``.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "ColumnError",
+    "DataError",
+    "FileError",
+    "KeyMismatchError",
+    "OutputError",
+    "ParameterError",
+    "RetrievalReportError",
+    "RetrievalReportWarning",
+]
+
+
+LONGEST_WORD = 500
+"""Characters without a blank that a message shows whole; long paths have fewer, names in bad data have millions."""
+LONGEST_MESSAGE = 4000
+
+
+def _shortened(message: str) -> str:
+    """A message as it is shown: what it quotes from data may be of any length.
+
+    >>> _shortened("model " + 1000 * "x" + " is repeated").replace("x" * 300, "(300 x)")
+    'model (300 x)…xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx is repeated'
+    """
+    if len(message) > LONGEST_WORD:
+        message = re.sub(rf"(\S{{300}})\S{{{LONGEST_WORD - 350},}}(\S{{50}})", r"\1…\2", message)
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE - 1000]} … {message[-900:]}"
+    return message
+
+
+class RetrievalReportError(ValueError):
+    """Base of every error this package raises on bad input.
+
+    Each is a ValueError as well.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_shortened(message))
+
+
+class ColumnError(RetrievalReportError):
+    """A column is missing, there twice, or of a type that cannot be used."""
+
+
+class DataError(RetrievalReportError):
+    """Rows break a rule: null, NaN, infinite, negative or repeated values."""
+
+
+class KeyMismatchError(RetrievalReportError):
+    """Two frames do not fit together: id types, queries or judgements disagree."""
+
+
+class ParameterError(RetrievalReportError):
+    """An argument is outside what the function accepts."""
+
+
+class FileError(RetrievalReportError):
+    """A file cannot be read as what it claims to be; the message holds its path."""
+
+
+class OutputError(RetrievalReportError):
+    """A result cannot be written where it was asked to go."""
+
+
+class RetrievalReportWarning(UserWarning):
+    """Input that is accepted but may not mean what its author thinks."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_shortened(message))
+
+
+# Tracebacks show the names that users import: retrieval_report.DataError.
+for _name in __all__:
+    globals()[_name].__module__ = "retrieval_report"

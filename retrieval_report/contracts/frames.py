@@ -1,0 +1,325 @@
+"""The column contract of every frame, as code, and the checks that hold a frame to it.
+
+A check returns the frame with the contract's columns only, in the contract's types, or raises an error that names
+the column, the rule, the number of bad rows and the first of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from retrieval_report.contracts.checks import check_unique, refuse, warn_merging
+from retrieval_report.contracts.errors import ColumnError, DataError, RetrievalReportWarning
+
+__all__ = [
+    "COUNTS",
+    "JUDGEMENTS",
+    "MOST_ITEMS",
+    "QUERIES",
+    "RANKINGS",
+    "SCORES",
+    "SUMMARY",
+    "Column",
+    "check_counts",
+    "check_judgements",
+    "check_queries",
+    "check_rankings",
+    "check_relevance",
+    "order_column",
+    "with_model",
+]
+
+
+MOST_ITEMS = 2**62  # running totals of items stay well inside 64 bits
+
+
+class Column(NamedTuple):
+    """One column of a contract: its name, the kind of type it needs, whether it may be absent, and its meaning."""
+
+    name: str
+    kind: str
+    optional: bool
+    meaning: str
+
+
+RANKINGS = (
+    Column("model", "id", True, "what produced the list; 'model' when absent"),
+    Column("query", "id", False, "the query"),
+    Column("item", "id", False, "the retrieved item"),
+    Column("distance", "number", True, "small is near; this or score"),
+    Column("score", "number", True, "large is near; this or distance"),
+    Column("relevance", "grade", True, "graded relevance, at least 0; may come from judgements instead"),
+    Column("mask", "boolean", True, "false rows leave the list"),
+    Column("weight", "weight", True, "weight of the item (KerasRS's rule)"),
+    Column("row", "integer", True, "file order, which naive scores use; the row's position when absent"),
+)
+COUNTS = (
+    Column("model", "id", True, "what produced the list; 'model' when absent"),
+    Column("query", "id", False, "the query"),
+    Column("distance", "number", True, "small is near; this or score"),
+    Column("score", "number", True, "large is near; this or distance"),
+    Column("relevance", "grade", False, "graded relevance, at least 0"),
+    Column("count", "integer", False, "how many items share model, query, distance and relevance"),
+)
+JUDGEMENTS = (
+    Column("query", "id", False, "the query"),
+    Column("item", "id", False, "the judged item"),
+    Column("relevance", "grade", False, "graded relevance, at least 0"),
+)
+QUERIES = (
+    Column("query", "id", False, "the query"),
+    Column("label", "label", True, "class of the query, for macro means"),
+    Column("weight", "weight", True, "weight of the query, for weighted means"),
+    Column("n_relevant", "integer", True, "relevant items of the query, retrieved or not"),
+)
+SCORES = {
+    "model": pl.String,
+    "query": None,  # String or the integer type received
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "value": pl.Float64,
+    "std": pl.Float64,
+    "items": pl.Int64,
+    "n_relevant": pl.Int64,
+    "truncated": pl.Boolean,
+    "pooled": pl.Boolean,
+}
+SUMMARY = {
+    "model": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "policy": pl.String,
+    "value": pl.Float64,
+    "tie_std": pl.Float64,
+    "lowest": pl.Float64,
+    "highest": pl.Float64,
+    "query_se": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "queries": pl.Int64,
+    "no_relevant": pl.Int64,
+    "missing": pl.Int64,
+    "unjudged": pl.Int64,
+    "truncated_share": pl.Float64,
+    "pooled": pl.Boolean,
+}
+
+
+def order_column(frame: pl.DataFrame) -> str:
+    """Name of the column that orders a list: ``distance`` or ``score``.
+
+    >>> order_column(pl.DataFrame({"query": ["a"], "score": [1.0]}))
+    'score'
+    """
+    return "distance" if "distance" in frame.columns else "score"
+
+
+def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance: bool = False) -> pl.DataFrame:
+    """Hold a rankings frame to its contract.
+
+    ``relevance`` asks for the column; ``null_distance`` lets rows without distance through (items known, not
+    retrieved). Null relevances and repeated items are left for the caller: the first may come from judgements, the
+    second are found faster once the lists are known.
+    """
+    given = frame.columns
+    frame = _contract(frame, RANKINGS, "rankings")
+    order = _one_order(frame, given, "rankings")
+    if relevance and "relevance" not in frame.columns:
+        raise ColumnError(
+            f"rankings: no column 'relevance', and no judgements were given; found {_names(given)}"
+            f"{_close(given, ('relevance',))}"
+        )
+    frame = _check_ids(frame, ("model", "query", "item"))
+    warn_merging(frame, "item", "rankings")
+    _check_order(frame, order, null_distance)
+    if "relevance" in frame.columns:
+        frame = check_relevance(frame, allow_null=True)
+    _check_flags(frame)
+    return frame
+
+
+def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
+    """Hold a counts frame to its contract; ``what`` is what messages call it."""
+    given = frame.columns
+    frame = _contract(frame, COUNTS, what)
+    order = _one_order(frame, given, what)
+    frame = _check_ids(frame, ("model", "query"), what)
+    _check_order(frame, order, False)
+    frame = check_relevance(frame, allow_null=False, what=what)
+    count = pl.col("count")
+    refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what=what)
+    total = int(frame["count"].cast(pl.Int128).sum() or 0)
+    if total >= MOST_ITEMS:
+        raise DataError(
+            f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number taken"
+        )
+    return frame.with_columns(count.cast(pl.Int64))
+
+
+def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
+    """Hold a judgements frame (qrels) to its contract."""
+    frame = _contract(frame, JUDGEMENTS, "judgements")
+    frame = _check_ids(frame, ("query", "item"), "judgements")
+    warn_merging(frame, "item", "judgements")
+    frame = check_relevance(frame, allow_null=False, what="judgements")
+    check_unique(frame, ("query", "item"), "judgements")
+    return frame
+
+
+def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
+    """Hold a queries frame to its contract."""
+    frame = _contract(frame, QUERIES, "queries")
+    frame = _check_ids(frame, ("query",), "queries")
+    check_unique(frame, ("query",), "queries")
+    if "label" in frame.columns:
+        refuse(frame, pl.col("label").is_null(), "label", "null", what="queries")
+    if "weight" in frame.columns:
+        _check_weight(frame, "queries")
+    if "n_relevant" in frame.columns:
+        number = pl.col("n_relevant")
+        refuse(frame, number.is_null() | (number < 0), "n_relevant", "null or negative", what="queries")
+        refuse(frame, number.cast(pl.Int128) > 2**63 - 1, "n_relevant", "above 64 bits", what="queries")
+    return frame
+
+
+def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.DataFrame:
+    """Keep the contract's columns in its order, all of a type that fits; name what is missing."""
+    columns = list(columns)
+    missing = [c.name for c in columns if not c.optional and c.name not in frame.columns]
+    if missing:
+        raise ColumnError(
+            f"{what}: no column {_names(missing)}; found {_names(frame.columns)}; "
+            f"expected {', '.join(c.name for c in columns)}{_close(frame.columns, missing)}"
+        )
+    frame = frame.select([c.name for c in columns if c.name in frame.columns])
+    for column in columns:
+        if column.name in frame.columns:
+            _check_type(frame[column.name], column, what)
+    return frame
+
+
+def _check_type(series: pl.Series, column: Column, what: str) -> None:
+    dtype, kind = series.dtype, column.kind
+    text = dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum)
+    number = dtype.is_numeric()
+    fits = {
+        "id": text or dtype.is_integer(),
+        "label": text or dtype.is_integer() or dtype == pl.Boolean,
+        "number": number,
+        "grade": number or dtype == pl.Boolean,
+        "weight": number,
+        "integer": dtype.is_integer(),
+        "boolean": dtype == pl.Boolean,
+    }[kind]
+    if fits or (dtype == pl.Null and len(series) == 0):
+        return
+    rule = {
+        "id": "an id must be text or a whole number",
+        "label": "a label must be text or a whole number",
+        "number": "a distance or score must be a number",
+        "grade": "a relevance must be a number",
+        "weight": "a weight must be a number",
+        "integer": "must be whole numbers",
+        "boolean": "must be true or false",
+    }[kind]
+    hint = " (are two columns swapped?)" if dtype == pl.Boolean and kind == "number" else ""
+    hint = " (convert it when reading: it is never cast silently)" if dtype == pl.String else hint
+    raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hint}")
+
+
+def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:
+    orders = ("distance", "score")
+    both = [name for name in orders if name in frame.columns]
+    if len(both) == 2:
+        raise ColumnError(f"{what}: has both 'distance' and 'score'; keep one")
+    if not both:
+        raise ColumnError(f"{what}: neither 'distance' nor 'score'; found {_names(given)}{_close(given, orders)}")
+    return both[0]
+
+
+def _names(columns: Iterable[str]) -> str:
+    return ", ".join(map(repr, columns))
+
+
+def _close(given: Iterable[str], wanted: Sequence[str]) -> str:
+    """A hint at a column whose name differs by case or blanks only."""
+    near = [name for name in given if name.strip().lower() in wanted and name not in wanted]
+    return f"; {near[0]!r} is close: rename it" if near else ""
+
+
+def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings") -> pl.DataFrame:
+    names = [name for name in names if name in frame.columns]
+    texts = [name for name in names if name == "model" or not frame.schema[name].is_integer()]
+    frame = frame.with_columns(pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String)
+    for name in names:
+        if frame[name].null_count():
+            refuse(frame, pl.col(name).is_null(), name, "null ids", what=what)
+    if "model" in names:
+        refuse(frame, pl.col("model") == "", "model", "empty model names")
+    return frame
+
+
+def with_model(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with a column ``model``, 'model' in every row where it had none."""
+    return frame if "model" in frame.columns else frame.select(pl.lit("model").alias("model"), pl.all())
+
+
+def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
+    column, dtype = pl.col(order), frame.schema[order]
+    if not null_allowed:
+        hint = "; null_distance='not_retrieved' counts such items as known but not retrieved"
+        refuse(frame, column.is_null(), order, "null", hint)
+    if dtype.is_float():
+        refuse(frame, column.is_nan(), order, "NaN")
+        refuse(frame, column.is_infinite(), order, "infinite", "; drop such padding rows (FAISS fills with inf)")
+    if dtype == pl.Float16 and frame.height:
+        keys = [name for name in ("model", "query", order) if name in frame.columns]
+        tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
+        warnings.warn(
+            f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes ties",
+            RetrievalReportWarning,
+            stacklevel=2,
+        )
+
+
+def check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:
+    """Hold the column ``relevance`` to its contract; truth values and decimals become Float64, NaN null."""
+    if frame.schema["relevance"] == pl.Boolean or frame.schema["relevance"].is_decimal():
+        frame = frame.with_columns(pl.col("relevance").cast(pl.Float64))
+    column = pl.col("relevance")
+    if frame.schema["relevance"].is_float():
+        if allow_null:
+            frame = frame.with_columns(column.fill_nan(None))
+        else:
+            refuse(frame, column.is_nan(), "relevance", "NaN", what=what)
+        refuse(frame, column.is_infinite(), "relevance", "infinite", what=what)
+    if not allow_null:
+        refuse(frame, column.is_null(), "relevance", "null", what=what)
+    hint = "; read_judgements(negative='unjudged') drops such judgements"
+    refuse(frame, column < 0, "relevance", "negative", hint, what=what)
+    return frame
+
+
+def _check_weight(frame: pl.DataFrame, what: str = "rankings") -> None:
+    column = pl.col("weight").cast(pl.Float64)
+    refuse(
+        frame,
+        column.is_null() | ~column.is_finite() | (column < 0),
+        "weight",
+        "not a finite number of at least 0",
+        what=what,
+    )
+
+
+def _check_flags(frame: pl.DataFrame) -> None:
+    if "row" in frame.columns:
+        refuse(frame, pl.col("row").is_null(), "row", "null")
+    if "mask" in frame.columns:
+        refuse(frame, pl.col("mask").is_null(), "mask", "null")
+    if "weight" in frame.columns:
+        _check_weight(frame)

@@ -1,0 +1,127 @@
+"""Everything that decides a score besides the data, checked once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.truncated import AUTO, check_truncated
+
+__all__ = [
+    "MISSING_QUERY",
+    "NAIVE_ORDERS",
+    "NO_RELEVANT",
+    "NULL_DISTANCE",
+    "POLICIES",
+    "RELEVANT_ITEMS",
+    "UNJUDGED",
+    "UNJUDGED_QUERY",
+    "Options",
+    "check_relevant_from",
+]
+
+POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+NO_RELEVANT = ("zero", "skip", "one", "error")
+NAIVE_ORDERS = ("row", "item", "item_descending")
+MISSING_QUERY = ("zero", "skip", "error")
+UNJUDGED = ("non_relevant", "drop", "error")
+UNJUDGED_QUERY = ("error", "skip")
+NULL_DISTANCE = ("error", "not_retrieved")
+RELEVANT_ITEMS = ("pooled", "own", "error")
+MOST_SHUFFLES = 10_000_000  # the mean of so many is known to 3 in 10 000 standard deviations
+MOST_DECIMALS = 300  # 10**decimals must stay a finite number
+WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keyword arguments of ``evaluate`` but the frames, metrics and cutoffs.
+
+    Policies may come as one name or any iterable of names, and numbers as NumPy's; they are kept as Python's.
+
+    >>> Options(policies=["best", "worst", "best"]).policies
+    ('best', 'worst')
+    >>> Options(policies="mean")
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: policies: 'mean' is not one of 'expected', 'naive', 'shuffled', 'best', \
+'worst'
+    """
+
+    policies: Any = ("expected", "naive", "shuffled")  # any iterable of names; a tuple of them once checked
+    shuffles: int = 100
+    seed: int = 0
+    no_relevant: str = "zero"
+    relevant_from: float | None = None
+    distance_threshold: float | None = None
+    naive_order: str = "row"
+    decimals: int | None = None
+    missing_query: str = "zero"
+    unjudged: str | None = None
+    unjudged_query: str = "error"
+    null_distance: str = "error"
+    truncated: Any = AUTO  # one of truncation.TRUNCATED, or a mapping of models to them
+    relevant_items: str = "pooled"
+    threads: int | None = None
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        policies = listed(self.policies)
+        if not policies:
+            raise ParameterError("policies: none given")
+        for policy in policies:
+            check_choice("policies", policy, POLICIES)
+        self._keep("policies", tuple(dict.fromkeys(str(policy) for policy in policies)))
+        check_choice("no_relevant", self.no_relevant, NO_RELEVANT)
+        check_choice("naive_order", self.naive_order, NAIVE_ORDERS)
+        check_choice("missing_query", self.missing_query, MISSING_QUERY)
+        if self.unjudged is not None:
+            check_choice("unjudged", self.unjudged, UNJUDGED)
+        check_choice("unjudged_query", self.unjudged_query, UNJUDGED_QUERY)
+        check_choice("null_distance", self.null_distance, NULL_DISTANCE)
+        self._keep("truncated", check_truncated(self.truncated))
+        check_choice("relevant_items", self.relevant_items, RELEVANT_ITEMS)
+        self._keep_numbers()
+
+    def _keep_numbers(self) -> None:
+        """Check the numbers, and keep them as Python's own."""
+        self._keep("shuffles", check_whole("shuffles", self.shuffles, 1, MOST_SHUFFLES))
+        self._keep("seed", check_whole("seed", self.seed, 0))
+        if self.decimals is not None:
+            self._keep("decimals", check_whole("decimals", self.decimals, 0, MOST_DECIMALS))
+        if self.threads is not None:
+            self._keep("threads", check_whole("threads", self.threads, 1))
+        if self.relevant_from is not None:
+            self._keep("relevant_from", check_relevant_from(self.relevant_from))
+        if self.distance_threshold is not None:
+            if not is_number(self.distance_threshold):
+                raise ParameterError(f"distance_threshold: {self.distance_threshold!r} is not a finite number")
+            self._keep("distance_threshold", _plain(self.distance_threshold))
+
+    def _keep(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)  # the record is frozen for everybody else
+
+    @property
+    def workers(self) -> int:
+        """How many threads to use."""
+        return self.threads or os.cpu_count() or 1
+
+
+def check_relevant_from(grade: object) -> int | float:
+    """The grade from which on items are relevant, as Python's number.
+
+    >>> check_relevant_from(0)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: relevant_from: 0 is not a number above 0
+    """
+    if not is_number(grade) or grade <= 0:  # type: ignore[operator]
+        raise ParameterError(f"relevant_from: {grade!r} is not a number above 0")
+    return _plain(grade)
+
+
+def _plain(number: Any) -> int | float:
+    """A number as Python's, whole ones beyond every integer column as Float64."""
+    return int(number) if is_whole(number) and abs(int(number)) < WIDEST else float(number)

@@ -1,0 +1,215 @@
+"""Parquet and Arrow files, or a frame, as one long table whose rows are read by number."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, ParameterError
+from retrieval_report.reading.binary import MAX_ROWS
+from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.frames import matched_columns, renamed, to_polars
+from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
+from retrieval_report.reading.sources import base_name, find_files, folder_model, is_path, open_source
+from retrieval_report.reading.trial import try_first
+from retrieval_report.writing.temporary import Scratch
+
+__all__ = ["File", "Table", "is_streamed", "naming", "open_table"]
+
+PIECE_ROWS = 2_000_000  # rows of a file that holds a piece of a large lazy frame
+
+
+@dataclass(frozen=True)
+class File:
+    """One file, or a frame in memory: how to scan it, its columns under our names, and its number of rows."""
+
+    path: Path | None  # None: it is in memory
+    scan: pl.LazyFrame
+    columns: tuple[pl.Expr, ...]
+    rows: int
+    model: str | None = None  # the model of all rows, where the file does not say
+    by_name: bool = False  # whether that is the file's name
+
+    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
+        """Rows ``begin`` … ``end`` − 1; the slice stands next to the scan, so only these are decoded."""
+        rows = self.scan.slice(begin, end - begin).select(self.columns)
+        with naming(self.path):
+            return (rows if wanted is None else rows.select(wanted)).collect()
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of all files, numbered in the order of the files."""
+
+    files: tuple[File, ...]
+    empty: pl.DataFrame  # no rows, the right columns and types
+    given: pl.DataFrame  # no rows, and all columns of a frame as it came, for messages
+
+    @property
+    def starts(self) -> list[int]:
+        """Number of the first row of every file, and the number of rows."""
+        return list(itertools.accumulate((file.rows for file in self.files), initial=0))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.starts[-1]
+
+    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
+        """Rows ``begin`` … ``end`` − 1, in order."""
+        pieces = [self.empty if wanted is None else self.empty.select(wanted)]
+        for file, first in zip(self.files, self.starts, strict=False):
+            low, high = max(begin - first, 0), min(end - first, file.rows)
+            if low < high:
+                pieces.append(file.read(low, high, wanted))
+        return pl.concat(pieces)
+
+    def scan(self) -> pl.LazyFrame:
+        """All rows, in order, to be computed by the streaming engine."""
+        return pl.concat([file.scan.select(file.columns) for file in self.files])
+
+
+@contextmanager
+def naming(path: Path | None) -> Iterator[None]:
+    """Turn an error of the reader into ours, with the path."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise FileError(f"{path}: damaged or cut-off file: {reason[:200]}") from error
+
+
+def is_streamed(rankings: object) -> bool:
+    """Whether rankings are read part by part: paths, and lazy frames."""
+    return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
+
+
+def open_table(
+    rankings: object,
+    scratch: Scratch,
+    most: int,
+    columns: Mapping[str, str] | None = None,
+    model: str | None = None,
+) -> Table:
+    """See rankings or counts as one table; a lazy frame of more than ``most`` rows goes into files in ``scratch``.
+
+    Columns and model names are found as by ``read_rankings``. Types of several files must be equal: to widen them,
+    all values would have to be seen first.
+    """
+    if not is_path(rankings) and (columns is not None or model is not None):
+        raise ParameterError("columns, model: are for files; rename or add the columns of a frame")
+    if isinstance(rankings, pl.LazyFrame):
+        return _computed(rankings, scratch, most)
+    if not is_path(rankings):
+        return _held(to_polars(rankings, "rankings"))
+    if model is not None and not model:
+        raise ParameterError("model: expected a name that is not empty")
+    files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
+    heads = [(file, file.read(0, min(1, file.rows))) for file in files]
+    combine([Part(file.path or Path(), head, name=file.model if file.by_name else None) for file, head in heads])
+    (first, empty), *others = heads
+    for file, head in others:
+        for name, dtype in empty.schema.items():
+            if head.schema[name] != dtype:
+                raise ColumnError(
+                    f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in {file.path}; "
+                    "to be scored part by part, all files need the same types (read_rankings widens whole numbers)"
+                )
+    names = empty.columns
+    return Table(tuple(_in_order(file, names) for file in files), empty.clear(), empty.clear())
+
+
+def _held(frame: pl.DataFrame) -> Table:
+    """A frame in memory; columns that have none of our names stay behind."""
+    empty = frame.clear()
+    known = [name for name in RANKINGS.columns if name in frame.columns]
+    file = File(None, frame.lazy(), tuple(pl.col(name) for name in known), frame.height)
+    return Table((file,), empty.select(known), empty)
+
+
+def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
+    """A lazy frame, computed once and in order: kept in memory if it is small, else in pieces on disk."""
+    try:
+        schema = frame.collect_schema()
+        given = pl.DataFrame(schema=schema)
+        matched = matched_columns(given, RANKINGS, "rankings")
+        known = [_column(ours, theirs, schema[theirs]) for ours, theirs in matched.items()]
+        given = renamed(given, matched, RANKINGS)
+        empty = given.select(_column(name, name, given.schema[name]) for name in matched)
+        batches = frame.select(known).collect_batches(maintain_order=True)
+        held, rows = [empty], 0
+        for batch in batches:
+            held.append(batch)
+            rows += batch.height
+            if rows > most:
+                return Table(tuple(_pieces(held, batches, scratch())), empty, given)
+    except pl.exceptions.PolarsError as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"rankings: the frame cannot be computed: {reason}") from error
+    return replace(_held(pl.concat(held)), given=given)
+
+
+def _pieces(held: list[pl.DataFrame], batches: Iterator[pl.DataFrame], folder: Path) -> Iterator[File]:
+    """Files of some million rows each, written as the rows come."""
+    batch: pl.DataFrame | None = None
+    for number in itertools.count():
+        rows = sum(piece.height for piece in held)
+        while rows < PIECE_ROWS and (batch := next(batches, None)) is not None:
+            held.append(batch)
+            rows += batch.height
+        if rows == 0:
+            return
+        yield _piece(pl.concat(held), folder / f"rankings-{number:05}.parquet")
+        held.clear()
+
+
+def _piece(rows: pl.DataFrame, path: Path) -> File:
+    try:
+        rows.write_parquet(path, compression="lz4", statistics=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise OutputError(f"the rows cannot be kept in the temporary folder '{path.parent}': {reason}") from error
+    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    return File(path, scan, tuple(pl.col(name) for name in rows.columns), rows.height)
+
+
+def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
+    source = open_source(path)
+    form = detect_format(source)
+    if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
+        raise FileError(
+            f"{path}: is {form}; only Parquet and Arrow files are read part by part: read it with read_rankings, "
+            "or convert it"
+        )
+    try_first(source, form, lambda names: match_columns(names, RANKINGS, columns, str(path)), MAX_ROWS)
+    scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
+    with naming(path):
+        frame = scan(source.content, glob=False, hive_partitioning=False)
+        schema = frame.collect_schema()
+        rows = frame.select(pl.len()).collect().item()
+    chosen = match_columns(schema.names(), RANKINGS, columns, str(path))
+    found = [_column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()]
+    if "model" in chosen and model is None:
+        return File(path, frame, tuple(found), rows)
+    given = model if model is not None else folder_model(path)
+    name = base_name(path) if given is None else given
+    found = [pl.lit(name).alias("model"), *(found[1:] if "model" in chosen else found)]
+    return File(path, frame, tuple(found), rows, name, given is None)
+
+
+def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
+    """A column under our name; categories as text, since codes of two files are not comparable."""
+    column = pl.col(theirs).alias(ours)
+    return column.cast(pl.String) if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum) else column
+
+
+def _in_order(file: File, names: Sequence[str]) -> File:
+    """The file with its columns in the order of the first file."""
+    by_name = {column.meta.output_name(): column for column in file.columns}
+    return replace(file, columns=tuple(by_name[name] for name in names))

@@ -1,0 +1,163 @@
+"""A table → results part by part: what one part gives is what the whole would give for its queries."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import polars as pl
+from tqdm import tqdm
+
+from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.frames import check_counts, check_judgements, check_queries, check_rankings
+from retrieval_report.contracts.options import Options
+from retrieval_report.disk.facts import Facts, find_facts, marker_judgements, marker_queries, marker_rows
+from retrieval_report.disk.lists import decide_table
+from retrieval_report.disk.parts import Parts, find_parts
+from retrieval_report.disk.sources import Table
+from retrieval_report.metrics.parsing import Requests
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
+from retrieval_report.scoring.run import score_lists
+from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.ties import count_rows
+from retrieval_report.scoring.truncation import warn_truncated
+from retrieval_report.writing.temporary import Scratch
+
+__all__ = ["counted_parts", "scored_parts"]
+
+Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries
+Result = TypeVar("Result")
+
+
+def scored_parts(
+    table: Table,
+    judgements: object,
+    queries: object,
+    requests: Requests,
+    options: Options,
+    scratch: Scratch,
+    rows_per_part: int,
+) -> Iterator[ListScores]:
+    """The scores of every part; a table of one part is scored as it is."""
+    _check_columns(table, relevance=judgements is None)
+    if table.rows <= rows_per_part:
+        rows = table.read(0, table.rows)
+        yield from _run(lambda _: score_lists(rows, judgements, queries, requests, options), (table.rows,), "", False)
+        return
+    own = replace(options, progress=False)
+    told = _told(table, judgements, queries)
+    facts = find_facts(table, told["judgements"], told["queries"], options)
+    decisions = decide_table(table, told, options)
+    warn_truncated(decisions, options.truncated, [k for _, ks in requests for k in ks], stacklevel=5)
+    if decisions:
+        own = replace(own, truncated={model: decision.truncated for model, decision in decisions.items()})
+    _try(table, facts, told, requests, own)
+    numbered = "naive" in options.policies and "count" not in table.empty.columns
+    results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies) * max(len(facts.models), 1)
+    parts = find_parts(table, scratch, rows_per_part, results=results, numbered=numbered, progress=options.progress)
+    beside = {name: _by_part(frame, parts) for name, frame in told.items() if frame is not None}
+
+    def work(number: int) -> ListScores:
+        frames = {name: frame.get(number) for name, frame in beside.items()}
+        return _score(parts.read(number), facts, frames, told, requests, own)
+
+    yield from _run(work, parts.rows, "scoring", options.progress)
+
+
+def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: bool) -> Iterator[pl.DataFrame]:
+    """The counts of every part."""
+    _check_columns(table, relevance=True)
+    if table.rows <= rows_per_part:
+        yield from _run(lambda _: count_rows(table.read(0, table.rows)), (table.rows,), "", False)
+        return
+    parts = find_parts(table, scratch, rows_per_part, results=1, numbered=False, progress=progress)
+    yield from _run(lambda number: count_rows(parts.read(number)), parts.rows, "counting", progress)
+
+
+def _check_columns(table: Table, *, relevance: bool) -> None:
+    """Refuse columns that are missing or of the wrong type before any row is read."""
+    if "count" in table.given.columns:
+        check_counts(table.given)
+    else:
+        check_rankings(table.given, relevance=relevance)
+
+
+def _told(table: Table, judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
+    """Checked judgements and queries, with query ids of the rankings' type."""
+    frames = {
+        "judgements": None if judgements is None else check_judgements(to_polars(judgements, "judgements")),
+        "queries": None if queries is None else check_queries(to_polars(queries, "queries")),
+    }
+    dtype = table.empty.schema["query"]
+    for name, frame in frames.items():
+        if frame is None:
+            continue
+        for key in {"query", "item"} & set(frame.columns) & set(table.empty.columns):
+            frame = frame.with_columns(in_kind_of(_ids_like(table, key, frame), frame[key], "rankings", name))
+        wanted = [column for column in ("query", "item", "relevance", "n_relevant") if column in frame.columns]
+        frames[name] = frame.select(wanted).with_columns(pl.col("query").cast(dtype))
+    return frames
+
+
+def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
+    """Ids that tell what those of all rows are: of text beside numbers, the first that is not spelt as a number."""
+    ids = table.empty[key]
+    if ids.dtype != pl.String or frame.schema[key] == pl.String:
+        return ids
+    odd = table.scan().select(key).filter(~pl.col(key).str.contains(SPELT_AS_NUMBER)).head(1)
+    return odd.collect(engine="streaming")[key]
+
+
+def _try(table: Table, facts: Facts, told: Frames, requests: Requests, options: Options) -> None:
+    """Score the marker alone: what is wrong with the arguments comes out before hours of work."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        none = dict.fromkeys(name for name, frame in told.items() if frame is not None)
+        _score(table.empty, facts, none, told, requests, options)
+
+
+def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:
+    located = parts.locate(frame.lazy()).collect()
+    groups = located.partition_by("part", as_dict=True, include_key=False)
+    return {key[0]: group for key, group in groups.items()}
+
+
+def _score(
+    rows: pl.DataFrame, facts: Facts, frames: Frames, told: Frames, requests: Requests, options: Options
+) -> ListScores:
+    """The scores of a part; the marker goes in and comes out."""
+    beside: dict[str, Any] = {"judgements": None, "queries": None}
+    for name, make in (("judgements", marker_judgements), ("queries", marker_queries)):
+        whole, own = told[name], frames.get(name)
+        if whole is not None:
+            marker = make(facts, whole.schema)
+            beside[name] = marker if own is None else pl.concat([own, marker])
+    judged = beside["judgements"] is not None
+    marked = pl.concat([rows, marker_rows(facts, rows.schema, judged=judged)])
+    scores = score_lists(marked, beside["judgements"], beside["queries"], requests, options)
+    return scores.take(scores.lists.select(pl.arg_where(pl.col("query") != facts.marker)).to_series().to_numpy())
+
+
+def _run(work: Callable[[int], Result], parts: tuple[int, ...], title: str, progress: bool) -> Iterator[Result]:
+    """Results of all parts, given by their rows; a warning that several parts give is given once."""
+    given: set[str] = set()
+    with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not progress) as bar:
+        for number, rows in enumerate(parts):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                try:
+                    result = work(number)
+                except RetrievalReportError as error:
+                    if len(parts) > 1:
+                        error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
+                    raise
+            for warning in caught:
+                if str(warning.message) not in given:
+                    given.add(str(warning.message))
+                    # from here over scored_parts, who asks for the results, and evaluate, to evaluate's caller
+                    warnings.warn(warning.message, stacklevel=5)
+            yield result
+            bar.update(rows)

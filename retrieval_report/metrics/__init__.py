@@ -1,0 +1,1 @@
+"""The catalogue of metrics, the terms they are made of, and how they are spelt."""

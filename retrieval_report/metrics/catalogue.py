@@ -1,0 +1,398 @@
+"""The catalogue of metrics: frozen records with parameters, and their text form, ``"ap(denominator=retrieved)@10"``.
+
+A record says which sums it needs of the kernels (``need``) and how the sums become the score (``divisor``).
+Positions count from 1; k is the cutoff (the list's own length when null), n the length of the list, R the relevant
+items of the query, e = min(k, n). docs/metrics.md has every formula with its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.arguments import is_number, number_text
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics import terms
+
+__all__ = [
+    "ACG",
+    "AP",
+    "DCG",
+    "ERR",
+    "F1",
+    "NDCG",
+    "RBP",
+    "RR",
+    "WAP",
+    "APAtR",
+    "Bpref",
+    "Facts",
+    "HitRate",
+    "Metric",
+    "NumRelRet",
+    "Precision",
+    "RPrecision",
+    "Recall",
+]
+
+Floats = NDArray[np.float64]
+Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
+Discounts = str | Callable[[Floats], Any]
+DENOMINATORS = ("total", "min", "retrieved", "k")
+
+
+class Facts(Protocol):
+    """What a metric may divide by: arrays that broadcast to (lists, cutoffs)."""
+
+    @property
+    def cutoff(self) -> Floats:
+        """k; the list's own length for the cutoff null."""
+
+    @property
+    def length(self) -> Floats:
+        """n, items of the list."""
+
+    @property
+    def relevant(self) -> Floats:
+        """R, relevant items of the query."""
+
+    def ideal(self, need: terms.Ideal) -> Floats:
+        """Ideal DCG."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Base of all metrics."""
+
+    name: ClassVar[str]
+    own_depth: ClassVar[bool] = False  # the first R positions or the whole list, whatever the cutoffs
+
+    @property
+    def need(self) -> terms.Need:
+        """The sum this metric is made of."""
+        raise NotImplementedError
+
+    def divisor(self, facts: Facts) -> Floats:
+        """What the sum is divided by; the score is 0 where this is 0."""
+        return np.ones((1, 1))
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        """Where the metric has no meaning because nothing is relevant."""
+        return np.zeros((1, 1), dtype=bool)
+
+    def __str__(self) -> str:
+        """The text form: the name, with the parameters that are not the default ones."""
+        shown = [
+            f"{field.name}={_show(getattr(self, field.name))}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}({','.join(shown)})" if shown else self.name
+
+
+@dataclass(frozen=True)
+class NumRelRet(Metric):
+    """Number of relevant items among the top k; trec_eval prints the sum over queries, and here is their mean."""
+
+    name: ClassVar[str] = "num_rel_ret"
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Sum(terms.Relevant(), terms.Unit())
+
+
+@dataclass(frozen=True)
+class Precision(NumRelRet):
+    """Share of relevant items among the top k: hits / k.
+
+    ``denominator="retrieved"`` divides by min(k, n), as rax, KerasRS and TensorFlow Ranking do.
+
+    >>> str(Precision(denominator="retrieved"))
+    'precision(denominator=retrieved)'
+    """
+
+    name: ClassVar[str] = "precision"
+    denominator: str = "k"
+
+    def __post_init__(self) -> None:
+        check_choice("precision denominator", self.denominator, ("k", "retrieved"))
+
+    def divisor(self, facts: Facts) -> Floats:
+        return facts.cutoff if self.denominator == "k" else np.minimum(facts.cutoff, facts.length)
+
+
+@dataclass(frozen=True)
+class _PerRelevant(Metric):
+    """Base of the metrics that divide by R, and mean nothing where nothing is relevant."""
+
+    def divisor(self, facts: Facts) -> Floats:
+        return facts.relevant
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        return np.equal(facts.relevant, 0)
+
+
+@dataclass(frozen=True)
+class Recall(_PerRelevant):
+    """Share of the relevant items found among the top k: hits / R."""
+
+    name: ClassVar[str] = "recall"
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Sum(terms.Relevant(), terms.Unit())
+
+
+@dataclass(frozen=True)
+class F1(NumRelRet):
+    """Harmonic mean of precision and recall at k: 2 · hits / (k + R)."""
+
+    name: ClassVar[str] = "f1"
+
+    def divisor(self, facts: Facts) -> Floats:
+        return (facts.cutoff + facts.relevant) / 2.0
+
+
+@dataclass(frozen=True)
+class HitRate(Metric):
+    """Chance that the top k hold a relevant item (success@k; TF Similarity's RecallAtK)."""
+
+    name: ClassVar[str] = "hit_rate"
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.FirstRelevant(reciprocal=False)
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        return np.equal(facts.relevant, 0)
+
+
+@dataclass(frozen=True)
+class RPrecision(Recall):
+    """Precision among the first R positions: hits@R / R. Cutoffs do not apply."""
+
+    name: ClassVar[str] = "r_precision"
+    own_depth: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class AP(Metric):
+    """Average precision at k: Σ_{i≤e} precision@i · [item at i relevant] / denominator.
+
+    Denominators: ``total`` R (trec_eval, TALR), ``min`` min(k, R) (recommender toolkits), ``retrieved`` the relevant
+    items among the top k (hashing literature, torchmetrics; random where k cuts a tie, and exact here), ``k``.
+
+    >>> AP(denominator="retreived")
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: ap denominator: 'retreived' is not one of 'total', 'min', 'retrieved', \
+'k'; did you mean 'retrieved'?
+    """
+
+    name: ClassVar[str] = "ap"
+    denominator: str = "total"
+
+    def __post_init__(self) -> None:
+        check_choice(f"{self.name} denominator", self.denominator, DENOMINATORS)
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Pairs(graded=False, retrieved=self.denominator == "retrieved")
+
+    def divisor(self, facts: Facts) -> Floats:
+        if self.denominator == "retrieved":
+            return np.ones((1, 1))
+        if self.denominator == "k":
+            return facts.cutoff
+        return facts.relevant if self.denominator == "total" else np.minimum(facts.cutoff, facts.relevant)
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        return np.equal(facts.relevant, 0)
+
+
+@dataclass(frozen=True)
+class WAP(AP):
+    """Weighted average precision: AP with the mean grade of the relevant items so far in place of precision.
+
+    Zhao et al. 2015. Grades below ``relevant_from`` count as 0. Denominators as for AP.
+    """
+
+    name: ClassVar[str] = "wap"
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Pairs(graded=True, retrieved=self.denominator == "retrieved")
+
+
+@dataclass(frozen=True)
+class APAtR(_PerRelevant):
+    """AP over the first R positions, divided by R (MAP@R, Musgrave et al. 2020). Cutoffs do not apply."""
+
+    name: ClassVar[str] = "ap_at_r"
+    own_depth: ClassVar[bool] = True
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Pairs(graded=False, retrieved=False)
+
+
+@dataclass(frozen=True)
+class Bpref(_PerRelevant):
+    """Binary preference: Σ over the relevant items found of 1 − min(y, M)/M, divided by R (Buckley and Voorhees 2004).
+
+    y counts the judged items before it that are not relevant, M = min(R, all judged ones that are not): trec_eval's
+    definition. Items without judgement play no part, so they have to leave the lists (``unjudged="drop"``). Cutoffs do
+    not apply.
+    """
+
+    name: ClassVar[str] = "bpref"
+    own_depth: ClassVar[bool] = True
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Preferences()
+
+
+@dataclass(frozen=True)
+class RR(Metric):
+    """Reciprocal rank: 1 / (place of the first relevant item), 0 if that is behind k."""
+
+    name: ClassVar[str] = "rr"
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.FirstRelevant(reciprocal=True)
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        return np.equal(facts.relevant, 0)
+
+
+@dataclass(frozen=True)
+class ACG(Metric):
+    """Average cumulative gain: Σ_{i≤e} rel(i) / k (Zhao et al. 2015)."""
+
+    name: ClassVar[str] = "acg"
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Sum(terms.Graded(), terms.Unit())
+
+    def divisor(self, facts: Facts) -> Floats:
+        return facts.cutoff
+
+
+@dataclass(frozen=True)
+class DCG(Metric):
+    """Discounted cumulative gain: Σ_{i≤e} gain(rel(i)) · discount(i) (Järvelin and Kekäläinen 2002).
+
+    ``gain``: ``exp2`` (2^rel − 1), ``linear``, a mapping grade → gain, or a function of an array of grades.
+    ``discount``: ``log2`` (1/log2(1 + i)), ``reciprocal`` (1/i), or a function of an array of ranks.
+
+    >>> str(DCG(gain={0: 0, 1: 1, 2: 5}))
+    'dcg(gain=0:0;1:1;2:5)'
+    """
+
+    name: ClassVar[str] = "dcg"
+    gain: Gains = "exp2"
+    discount: Discounts = "log2"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", terms.gain_rule(self.gain))
+        if not callable(self.discount):
+            check_choice(f"{self.name} discount", self.discount, ("log2", "reciprocal"))
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Sum(terms.Gain(terms.gain_rule(self.gain)), terms.Discount(self.discount))
+
+
+@dataclass(frozen=True)
+class NDCG(DCG):
+    """DCG divided by the ideal DCG, that of the grades in falling order.
+
+    ``ideal`` says over which items: ``judged`` (all judged items when judgements are given, else the list's),
+    ``list``, or ``cutoff`` (the top k themselves, as TF Similarity does; binary relevance only). For the cutoff null
+    the judged ideal runs over all judged items, as in trec_eval.
+    """
+
+    name: ClassVar[str] = "ndcg"
+    ideal: str = "judged"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("ndcg ideal", self.ideal, ("judged", "list", "cutoff"))
+
+    @property
+    def need(self) -> terms.Need:
+        return super().need if self.ideal != "cutoff" else terms.OwnIdeal(terms.Discount(self.discount))
+
+    @property
+    def best(self) -> terms.Ideal | None:
+        """The ideal DCG this metric divides by, unless it is that of the top k itself."""
+        if self.ideal == "cutoff":
+            return None
+        return terms.Ideal(terms.Gain(terms.gain_rule(self.gain)), terms.Discount(self.discount), self.ideal)
+
+    def divisor(self, facts: Facts) -> Floats:
+        return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
+
+    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+        none = np.equal(facts.relevant, 0)
+        return none if self.best is None else none & np.equal(facts.ideal(self.best), 0)
+
+
+@dataclass(frozen=True)
+class RBP(Metric):
+    """Rank-biased precision: (1 − p) Σ_{i≤e} p^(i−1) · [item at i relevant] (Moffat and Zobel 2008).
+
+    With ``max_grade`` an item counts rel / max_grade instead of 1.
+    """
+
+    name: ClassVar[str] = "rbp"
+    p: float = 0.8
+    max_grade: float | None = None
+
+    def __post_init__(self) -> None:
+        if not is_number(self.p) or not 0 < self.p < 1:
+            raise ParameterError(f"rbp p: {self.p!r} is not between 0 and 1")
+        if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):
+            raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0 and finite")
+        object.__setattr__(self, "p", float(self.p))  # NumPy's Float32 0.8 equals 0.8 and is another number
+        if self.max_grade is not None:
+            object.__setattr__(self, "max_grade", float(self.max_grade))  # as it is computed with, and reads back
+
+    @property
+    def need(self) -> terms.Need:
+        values = terms.Relevant() if self.max_grade is None else terms.Scaled(self.max_grade)
+        return terms.Sum(values, terms.Geometric(self.p))
+
+
+@dataclass(frozen=True)
+class ERR(Metric):
+    """Expected reciprocal rank: Σ_{i≤e} 1/i · P(search ends at i) (Chapelle et al. 2009).
+
+    An item of grade g ends the search with chance (2^g − 1)/2^max_grade; ``max_grade`` is 4 unless given, as in
+    gdeval, so that a score does not depend on which other queries are in the data.
+    """
+
+    name: ClassVar[str] = "err"
+    max_grade: float = 4.0
+
+    def __post_init__(self) -> None:
+        if not is_number(self.max_grade) or not 0 < self.max_grade <= 1023:
+            raise ParameterError(f"err max_grade: {self.max_grade!r} is not between 0 and 1023")
+        object.__setattr__(self, "max_grade", float(self.max_grade))
+
+    @property
+    def need(self) -> terms.Need:
+        return terms.Stops(self.max_grade)
+
+
+def _show(value: object) -> str:
+    if isinstance(value, tuple):
+        return ";".join(f"{number_text(grade)}:{number_text(gain)}" for grade, gain in value)
+    return number_text(value) if is_number(value) else getattr(value, "__name__", str(value))  # type: ignore[arg-type]

@@ -1,0 +1,206 @@
+"""Metrics and cutoffs from what a person writes: ``"ndcg@10"``, ``"ap(denominator=min)"``, ``None``, ``"all"``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from contextlib import suppress
+from typing import Any
+
+from retrieval_report.contracts.arguments import is_missing, is_whole, listed
+from retrieval_report.contracts.checks import did_you_mean
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics import catalogue
+from retrieval_report.metrics.catalogue import Metric
+
+__all__ = [
+    "CATALOGUE",
+    "DEFAULT_CUTOFFS",
+    "DEFAULT_METRICS",
+    "parse_cutoffs",
+    "parse_measure",
+    "parse_metric",
+    "parse_metrics",
+    "split_metrics",
+]
+
+DEFAULT_METRICS = ("precision", "recall", "ap", "rr", "ndcg")
+DEFAULT_CUTOFFS = (1, 5, 10, None)
+CATALOGUE: dict[str, type[Metric]] = {
+    record.name: record
+    for record in (getattr(catalogue, name) for name in catalogue.__all__)
+    if inspect.isclass(record) and issubclass(record, Metric) and record is not Metric
+}
+ALIASES = {
+    "map": "ap",
+    "mrr": "rr",
+    "hit": "hit_rate",
+    "success": "hit_rate",
+    "map_at_r": "ap_at_r",
+    "p": "precision",
+}
+LARGEST = 2**63 - 1
+Requests = list[tuple[Metric, tuple[int | None, ...]]]
+
+
+def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
+    """Cutoffs as a tuple without repeats, in the order given; None, and what pandas makes of it, is the whole list.
+
+    >>> parse_cutoffs([10, 1, 10, "all"])
+    (10, 1, None)
+    >>> parse_cutoffs([0])
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: cutoffs: 0 is not a whole number from 1 on, None or 'all'
+    """
+    result = tuple(dict.fromkeys(_parse_cutoff(cutoff) for cutoff in listed(cutoffs)))
+    if not result:
+        raise ParameterError("cutoffs: none given")
+    return result
+
+
+def _parse_cutoff(cutoff: object) -> int | None:
+    if is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all"):
+        return None
+    number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
+    if number < 1:
+        raise ParameterError(f"cutoffs: {cutoff!r} is not a whole number from 1 on, None or 'all'")
+    if number > LARGEST:
+        raise ParameterError(f"cutoffs: {cutoff!r} is above {LARGEST}, the largest 64-bit number")
+    return int(number)
+
+
+def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]:
+    """A metric from its record or text form, and the cutoff it names itself, if any.
+
+    >>> parse_metric("ap(denominator=retrieved)@10")
+    (AP(denominator='retrieved'), (10,))
+    >>> parse_metric("ncdg")
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: metrics: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg, ap, ap_at_r, \
+bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, recall, rr, wap
+    """
+    if isinstance(metric, Metric) and hasattr(metric, "name"):  # the bases have no name
+        return metric, None
+    found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*(?:@\s*(\w+))?\s*", metric) if isinstance(metric, str) else None
+    if found is None:
+        made = f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
+        raise ParameterError(f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10{made}")
+    name, arguments, cutoff = found.groups()
+    if name.isdecimal():
+        raise ParameterError(f"metrics: {metric!r} is no metric; for several cutoffs write ndcg@1, ndcg@5, or cutoffs=")
+    name = ALIASES.get(name.lower(), name.lower())
+    if name not in CATALOGUE:
+        hint = did_you_mean(name, [*CATALOGUE, *ALIASES]) or "."
+        raise ParameterError(f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}")
+    record = CATALOGUE[name](**_parse_arguments(name, arguments or ""))
+    if cutoff is None:
+        return record, None
+    return record, parse_cutoffs(_whole(cutoff))
+
+
+def _whole(text: str) -> int | str:
+    """A whole number as a number; what is none stays text, to be refused, and so do more digits than Python reads."""
+    try:
+        return int(text) if text.isdecimal() else text
+    except ValueError:
+        return text
+
+
+def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | None]:
+    """One metric and its cutoff as frames have them, from ``"ndcg@10"`` or from metric and cutoff.
+
+    The text of a metric made of functions cannot be parsed; it is taken as it stands, for a frame to know or refuse.
+
+    >>> parse_measure("MAP@10"), parse_measure("ndcg", 5), parse_measure("rr@all")
+    (('ap', 10), ('ndcg', 5), ('rr', None))
+    >>> parse_measure("ndcg@10", 5)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: cutoff: 5 is given beside 'ndcg@10'
+    """
+    name, at, own = metric.rpartition("@") if isinstance(metric, str) else ("", "", "")
+    name = name if at else str(metric)
+    with suppress(ParameterError):
+        name = str(parse_metric(name)[0])
+    whole = is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all")
+    given: Any = None if whole else cutoff
+    if not at:
+        return name.strip(), given
+    wanted = parse_cutoffs(_whole(own.strip()))[0]
+    if given is not None and given != wanted:
+        raise ParameterError(f"cutoff: {cutoff!r} is given beside {metric!r}")
+    return name.strip(), wanted
+
+
+def _parse_arguments(name: str, text: str) -> dict[str, object]:
+    known = list(inspect.signature(CATALOGUE[name]).parameters)
+    result: dict[str, object] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key in known and not equals:
+            raise ParameterError(f"metrics: {name}({text}): the parameter {key!r} has no value; write {key}=…")
+        if key not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ParameterError(f"metrics: {name} has no parameter {key!r}; {takes}")
+        if key in result:
+            raise ParameterError(f"metrics: {name} is given the parameter {key!r} twice")
+        result[key] = _parse_value(value)
+    return result
+
+
+def _parse_value(text: str) -> object:
+    if ":" in text:
+        try:
+            pairs = [
+                (float(grade), float(gain)) for grade, _, gain in (part.partition(":") for part in text.split(";"))
+            ]
+        except ValueError:
+            raise ParameterError(f"metrics: {text!r} is not of the form grade:gain;grade:gain") from None
+        if len(dict(pairs)) < len(pairs):
+            raise ParameterError(f"metrics: {text!r} has two gains for one grade")
+        return dict(pairs)
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def split_metrics(text: str) -> list[str]:
+    """Split at the commas that stand outside parentheses.
+
+    >>> split_metrics("ndcg@10, ap(denominator=min)@5")
+    ['ndcg@10', 'ap(denominator=min)@5']
+    """
+    depth, parts = 0, [""]
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    names = [part.strip() for part in parts]
+    if "" in names[:-1] and any(names):  # one comma at the end does no harm
+        raise ParameterError(f"metrics: {text!r} has a comma too many")
+    return [name for name in names if name]
+
+
+def parse_metrics(metrics: object, cutoffs: object) -> Requests:
+    """Which metric is wanted at which cutoffs, in the order asked; repeats are merged.
+
+    >>> parse_metrics("ap@5, ndcg, ap@10", 3)
+    [(AP(denominator='total'), (5, 10)), (NDCG(gain='exp2', discount='log2', ideal='judged'), (3,))]
+    """
+    default = parse_cutoffs(cutoffs)
+    given: list[object] = []
+    for entry in listed(metrics, (str, bytes, Metric)):
+        given += split_metrics(entry) if isinstance(entry, str) and entry.strip() else [entry]
+    if not given:
+        raise ParameterError("metrics: none given")
+    result: dict[Metric, tuple[int | None, ...]] = {}
+    texts: dict[str, Metric] = {}
+    for entry in given:
+        metric, own = parse_metric(entry)
+        if texts.setdefault(str(metric), metric) != metric:
+            raise ParameterError(f"metrics: two different metrics are both called {str(metric)!r}; name the functions")
+        wanted = (None,) if metric.own_depth else own or default
+        result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *wanted)))
+    return list(result.items())

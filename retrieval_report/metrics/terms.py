@@ -1,0 +1,315 @@
+"""What a metric asks of the kernels: how items count, how positions weigh, and which sums are wanted.
+
+These are plain frozen records, so two metrics that need the same sum share one run of a kernel.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.arguments import number_text
+from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.kernels import tables
+
+__all__ = [
+    "Discount",
+    "FirstRelevant",
+    "Gain",
+    "Geometric",
+    "Graded",
+    "Ideal",
+    "Need",
+    "OwnIdeal",
+    "Pairs",
+    "Preferences",
+    "Relevant",
+    "Scaled",
+    "Stops",
+    "Sum",
+    "Unit",
+    "check_judged_only",
+    "check_largest",
+    "exponential",
+    "gain_rule",
+    "warn_steep",
+]
+
+Floats = NDArray[np.float64]
+GainTable = tuple[tuple[float, float], ...]
+STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """An item counts 1 if it is relevant."""
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade."""
+        return relevant.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """An item counts its grade."""
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade."""
+        return grades.copy()
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """An item counts its grade divided by ``largest``, which no grade may exceed."""
+
+    largest: float
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade."""
+        check_largest("rbp", grades, self.largest)
+        return grades / self.largest
+
+
+@dataclass(frozen=True)
+class Gain:
+    """An item counts the gain of its grade: ``exp2`` (2^rel − 1), ``linear``, a table, or a function of an array."""
+
+    rule: str | GainTable | Callable[[Floats], Any] = "exp2"
+
+    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+        """Value of each grade; an error unless they are finite, at least 0 and do not fall."""
+        if self.rule == "exp2":
+            if grades.size and grades[-1] > 1023:
+                raise DataError(
+                    f"gain 'exp2': 2^{number_text(grades[-1])} is not finite; use gain='linear' or smaller grades"
+                )
+            return exponential(grades)
+        if self.rule == "linear":
+            return grades.copy()
+        values = self._table(grades) if isinstance(self.rule, tuple) else self._call(grades)
+        if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) >= 0).all()):
+            raise ParameterError(
+                f"gain: must be finite, at least 0 and not fall as the grade rises; grades {_some(grades)} "
+                f"gave {_some(values)}"
+            )
+        return values
+
+    def _table(self, grades: Floats) -> Floats:
+        assert isinstance(self.rule, tuple)
+        table = dict(self.rule)
+        unknown = [float(grade) for grade in grades if float(grade) not in table]
+        if unknown:
+            raise ParameterError(
+                f"gain: the table has no entry for grade {number_text(unknown[0])}; it has {sorted(table)}"
+            )
+        return np.array([table[float(grade)] for grade in grades], dtype=np.float64)
+
+    def _call(self, grades: Floats) -> Floats:
+        assert callable(self.rule)
+        return _returned("gain", self.rule, grades, "grades")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Every position weighs 1."""
+
+    def table(self, longest: int) -> tables.Weights:
+        """Weights and their prefix sums for positions up to ``longest``."""
+        return tables.unit_weights(longest)
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Position i weighs (1 − p) p^(i − 1)."""
+
+    persistence: float
+
+    def table(self, longest: int) -> tables.Weights:
+        """Weights and their prefix sums for positions up to ``longest``."""
+        return tables.geometric_weights(longest, self.persistence)
+
+
+@dataclass(frozen=True)
+class Discount:
+    """Position i weighs 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), or what a function of the ranks gives."""
+
+    rule: str | Callable[[Floats], Any] = "log2"
+
+    def table(self, longest: int) -> tables.Weights:
+        """Weights and their prefix sums for positions up to ``longest``; an error unless they fall and are positive."""
+        if self.rule == "log2":
+            return tables.log2_weights(longest)
+        if self.rule == "reciprocal":
+            return tables.reciprocal_weights(longest)
+        assert callable(self.rule)
+        ranks = np.arange(1, longest + 1, dtype=np.float64)
+        values = _returned("discount", self.rule, ranks, "ranks")
+        if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()):
+            raise ParameterError(
+                f"discount: must be finite, at least 0 and not rise; ranks 1, 2, … gave {_some(values)}"
+            )
+        return tables.given_weights(values)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Σ weight(i) · value(item at i) over the first k positions."""
+
+    values: Relevant | Graded | Scaled | Gain
+    weights: Unit | Geometric | Discount
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Σ (1/i)·[relevant]·(values of the relevant so far); ``retrieved``: divided by the relevant items found."""
+
+    graded: bool
+    retrieved: bool
+
+
+@dataclass(frozen=True)
+class FirstRelevant:
+    """1 / (place of the first relevant item), or just whether there is one."""
+
+    reciprocal: bool
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Σ 1/i · P(search ends at i), an item of grade g ending it with chance (2^g − 1)/2^max_grade."""
+
+    max_grade: float
+
+    def of(self, grades: Floats) -> Floats:
+        """Chance of each grade to end the search."""
+        check_largest("err", grades, self.max_grade)
+        stop: Floats = exponential(grades) / np.exp2(self.max_grade)
+        return stop
+
+
+@dataclass(frozen=True)
+class OwnIdeal:
+    """DCG divided by the ideal DCG of the same top k; relevances of one grade only."""
+
+    discount: Discount
+
+    def check(self, grades: Floats) -> None:
+        """Raise unless there is at most one grade above 0."""
+        positive = grades[grades > 0]
+        if positive.size > 1:
+            raise ParameterError(
+                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and exact for binary relevance only; "
+                f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
+            )
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """The largest DCG that the judged items (``list``: the items of the list) allow at each cutoff."""
+
+    gain: Gain
+    discount: Discount
+    over: str
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """Σ over the relevant items of 1 − (judged items that are not relevant before it) / min(R, all such items)."""
+
+
+Need = Sum | Pairs | FirstRelevant | Stops | OwnIdeal | Preferences
+
+
+def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
+    """The hashable form of a gain given as a name, a mapping or a function.
+
+    >>> gain_rule({2: 3, 1: 1})
+    ((1.0, 1.0), (2.0, 3.0))
+    """
+    if isinstance(gain, Mapping | tuple):
+        return _gain_table(gain)
+    if isinstance(gain, str) and gain in ("exp2", "linear"):
+        return gain
+    if callable(gain) and isinstance(gain, Hashable):
+        return gain
+    raise ParameterError(f"gain: {gain!r} is not 'exp2', 'linear', a mapping grade → gain, or a function of an array")
+
+
+def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:
+    try:
+        pairs = [*gain.items()] if isinstance(gain, Mapping) else [(grade, value) for grade, value in gain]
+        if not pairs or any(isinstance(number, str | bytes) for pair in pairs for number in pair):
+            raise TypeError
+        return tuple(sorted((float(grade), float(value)) for grade, value in pairs))
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"gain: {gain!r} is not a table of numbers, grade → gain") from None
+
+
+def _returned(name: str, rule: Callable[[Floats], Any], given: Floats, what: str) -> Floats:
+    """What a caller's function makes of an array; it gets a copy, which it may change."""
+    result = rule(given.copy())
+    try:
+        values = np.asarray(result, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name}: the function gave {result!r}, no array of numbers") from None
+    if values.shape != given.shape:
+        raise ParameterError(f"{name}: the function gave shape {values.shape} for {what} of shape {given.shape}")
+    return values
+
+
+def exponential(grades: Floats) -> Floats:
+    """2^grade − 1, exact for whole grades, and with all its digits for small fractions.
+
+    >>> exponential(np.array([0.0, 1e-18, 1.0, 3.0])).tolist()
+    [0.0, 6.931471805599453e-19, 1.0, 7.0]
+    """
+    fractions = np.expm1(np.minimum(grades, 1.0) * np.log(2.0))  # 2^g − 1 itself loses the digits of g next to 1
+    result: Floats = np.where(grades < 1.0, fractions, np.exp2(grades) - 1.0)
+    return result
+
+
+def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> None:
+    """Warn if a metric takes the gain ``exp2`` of grades so large that a single item decides the score.
+
+    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
+    """
+    largest = grades.max(initial=0.0)
+    sums = [need for need in (getattr(metric, "need", None) for metric in metrics) if isinstance(need, Sum)]
+    if largest < STEEP_GRADE or Gain("exp2") not in [need.values for need in sums]:
+        return
+    warnings.warn(
+        f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider gain='linear'",
+        RetrievalReportWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def check_judged_only(metrics: Iterable[object], by_judgements: bool, unjudged: str | None) -> None:
+    """Raise if items without judgement would count as judged for a metric that looks at judged items only."""
+    if unjudged != "non_relevant" and (unjudged is not None or not by_judgements):
+        return
+    for metric in metrics:
+        if isinstance(getattr(metric, "need", None), Preferences):
+            raise ParameterError(
+                f"{metric}: looks at judged items only, and items without judgement would count as not relevant; "
+                "unjudged='drop' takes them out of the lists, unjudged='error' makes sure that there are none"
+            )
+
+
+def check_largest(metric: str, grades: Floats, largest: float) -> None:
+    """Raise if a grade exceeds the largest one the metric was told of."""
+    if grades.size and grades[-1] > largest:
+        raise ParameterError(
+            f"{metric}: the data have grade {number_text(grades[-1])}, above max_grade={number_text(largest)}; "
+            f"ask for {metric}(max_grade={number_text(grades[-1])})"
+        )
+
+
+def _some(values: Floats) -> str:
+    shown = ", ".join(map(number_text, values[:6]))
+    return f"[{shown}{', …' if values.size > 6 else ''}]"

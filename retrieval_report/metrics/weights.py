@@ -1,0 +1,189 @@
+"""List weights and weighed gains from item weights, by the rule of KerasRS and TensorFlow Ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.checks import check_unique, refuse
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import check_rankings, with_model
+from retrieval_report.metrics.catalogue import AP, DCG, NDCG, Metric
+from retrieval_report.metrics.parsing import parse_metric, parse_metrics
+from retrieval_report.metrics.terms import Gain, gain_rule
+from retrieval_report.reading.frames import to_polars
+
+__all__ = ["WeighedGains", "list_weights", "weigh_gains"]
+
+KEYS = ["model", "query"]
+Floats = NDArray[np.float64]
+
+
+def list_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Metric]) -> pl.DataFrame:
+    """Weight of every list from its items' weights: w_q = Σ w·g / Σ g.
+
+    g is the gain for DCG and NDCG, and 1 for items of relevance 1 or more for the others. A list in which every g is
+    0 gets the mean weight of the model's other lists; a list whose items all weigh 0 or are masked gets 0. Source:
+    KerasRS 0.4, ``metrics/ranking_metrics_utils``, whose mean runs over a batch; here it runs over all lists of the
+    model.
+
+    In DCG, NDCG and AP, KerasRS also weighs the term of every item by the item's weight. A weight for each list says
+    it all only where the items of the list that gain anything weigh the same; other weights are refused.
+    :func:`weigh_gains` takes them for DCG and NDCG; for AP there is no such way.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame with a column ``weight`` and ``relevance``.
+    metrics
+        As for :func:`evaluate`; cutoffs in them are ignored.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model``, ``query``, ``metric``, ``weight``: give it to ``summarise(queries=…, average="weighted")``.
+
+    Raises
+    ------
+    ParameterError
+        If a metric is DCG, NDCG, AP or one of their kind, and items of a list that gain anything differ in weight.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q", "q", "r"], "item": ["a", "b", "a"], "distance": [1, 2, 1],
+    ...     "relevance": [1, 1, 0], "weight": [1.0, 3.0, 5.0]})
+    >>> list_weights(rankings, metrics="rr")["weight"].to_list()
+    [2.0, 2.0]
+    """
+    frame, everything = _read(rankings)
+    parts = []
+    for metric, _ in parse_metrics(metrics, None):
+        if isinstance(metric, DCG | AP):
+            _refuse_uneven(frame, metric)
+        parts.append(_weights_of(frame, everything, metric))
+    return pl.concat(parts).select("model", "query", "metric", "weight")
+
+
+class WeighedGains(NamedTuple):
+    """What :func:`weigh_gains` returns: arguments for ``evaluate`` and for ``summarise``."""
+
+    rankings: pl.DataFrame
+    metric: Metric
+    weights: pl.DataFrame
+
+
+def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains:
+    """Put the items' weights into their gains, as KerasRS and TensorFlow Ranking do in DCG and NDCG.
+
+    An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight of its list, by
+    which the mean over lists then multiplies. Ties stay exact: an item's weight is a property of the item. Source:
+    KerasRS 0.4, ``metrics/dcg`` and ``metrics/ndcg``.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame with a column ``weight`` and ``relevance``.
+    metric
+        DCG or NDCG; its own gain decides, and a cutoff in it is ignored.
+
+    Returns
+    -------
+    WeighedGains
+        ``rankings`` whose relevance is the weighed gain, ``metric`` with linear gain, both for ``evaluate``, and
+        ``weights`` of the lists (columns of :func:`list_weights`) for ``summarise(queries=…, average="weighted")``.
+
+    Raises
+    ------
+    ParameterError
+        If the metric is another one.
+
+    Examples
+    --------
+    The relevant item of weight 3 is second, and would be first in the ideal: 1 + 3/log2(3) is divided by
+    3 + 1/log2(3).
+
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, summarise
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2], "relevance": [1, 1], "weight": [1.0, 3.0]})
+    >>> weighed = weigh_gains(rankings, "ndcg(ideal=list)")
+    >>> scores = evaluate(weighed.rankings, metrics=weighed.metric, cutoffs=None, policies="expected")
+    >>> summarise(scores, queries=weighed.weights, average="weighted").select("metric", "value").row(0)
+    ('ndcg(gain=linear,ideal=list)', 0.7967075809905068)
+    """
+    asked, _ = parse_metric(metric)
+    if not isinstance(asked, DCG):
+        raise ParameterError(f"weigh_gains: {asked} has no gains; item weights are known for dcg and ndcg")
+    frame, everything = _read(rankings)
+    linear = replace(asked, gain="linear")
+    weights = _weights_of(frame, everything, asked).with_columns(metric=pl.lit(str(linear)))
+    gain = _gains(frame, asked) * frame["weight"].cast(pl.Float64)
+    weighed = frame.with_columns(relevance=gain).drop("weight", "mask", strict=False)
+    if not isinstance(asked, NDCG):
+        per_list = pl.col("relevance") / pl.when(pl.col("of_list") > 0).then("of_list").otherwise(1.0)
+        of_list = weights.select(*KEYS, of_list="weight")
+        weighed = weighed.join(of_list, on=KEYS, maintain_order="left").with_columns(relevance=per_list).drop("of_list")
+    return WeighedGains(weighed, linear, weights.select("model", "query", "metric", "weight"))
+
+
+def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Checked rows that count, and all lists there are."""
+    frame = with_model(check_rankings(to_polars(rankings, "rankings")))
+    if "weight" not in frame.columns:
+        raise ColumnError("rankings: no column 'weight'")
+    kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
+    refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
+    check_unique(frame, (*KEYS, "item"), "rankings")
+    everything = frame.select(KEYS).unique().sort(KEYS)
+    if "mask" in frame.columns:
+        frame = frame.filter("mask")
+    return frame, everything
+
+
+def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
+    """What each item counts before it is weighed."""
+    relevance = frame["relevance"].cast(pl.Float64).to_numpy()
+    grades, code = np.unique(relevance, return_inverse=True)
+    gain: Floats = (grades >= 1).astype(np.float64)
+    if isinstance(metric, DCG):
+        gain = Gain(gain_rule(metric.gain)).of(grades, grades > 0)
+    return pl.Series(gain[code], dtype=pl.Float64)
+
+
+def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
+    """Raise if items that gain anything weigh differently in a list, which KerasRS has in the score itself."""
+    gaining = frame.filter(_gains(frame, metric) > 0)
+    uneven = gaining.group_by(KEYS).agg(pl.col("weight").n_unique()).filter(pl.col("weight") > 1).sort(KEYS)
+    if uneven.height:
+        model, query, _ = uneven.row(0)
+        way = "weigh_gains() takes such weights" if isinstance(metric, DCG) else "no function here takes such weights"
+        raise ParameterError(
+            f"list_weights: {metric}: in {uneven.height} lists the relevant items differ in weight, first in query "
+            f"{query!r} of model {model!r}; KerasRS weighs the term of each item then, which weights of lists cannot "
+            f"say; {way}"
+        )
+
+
+def _weights_of(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    weight = frame["weight"].cast(pl.Float64)
+    lists = (
+        frame.select(KEYS)
+        .with_columns(weight=weight, gain=_gains(frame, metric))
+        .with_columns(product=pl.col("weight") * pl.col("gain"))
+        .sort(KEYS, maintain_order=True)
+        .group_by(KEYS, maintain_order=True)
+        .agg(pl.col("product", "gain", "weight").sum())
+    )
+    known = (pl.col("gain") > 0) & (pl.col("weight") > 0)
+    own = pl.when(known).then(pl.col("product") / pl.col("gain"))
+    filled = own.fill_null(own.mean().over("model")).fill_null(1.0)
+    weighted = lists.select(*KEYS, weight=pl.when(pl.col("weight") > 0).then(filled).otherwise(0.0))
+    joined = everything.join(weighted, on=KEYS, how="left", maintain_order="left")
+    return joined.select(*KEYS, metric=pl.lit(str(metric)), weight=pl.col("weight").fill_null(0.0))

@@ -1,0 +1,1 @@
+"""From judged rankings to scores: one join, one layout, one scorer."""

@@ -1,0 +1,144 @@
+"""What the cut of a list leaves open: from which position on, and which items may follow there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.frames import MOST_ITEMS
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.truncated import AUTO, NO, WITHIN_TIE
+from retrieval_report.kernels import completions
+from retrieval_report.scoring import arrays
+from retrieval_report.scoring.arrays import Cells, Integers, Keys, Lists, Rows
+from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
+
+__all__ = ["Beyond", "decide_lists", "difference", "last_ties", "open_lists"]
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What the cut of each list leaves open."""
+
+    before: Integers  # items whose position no further item can change; MOST_ITEMS where nothing is open
+    within: Bools  # further items may tie with the last tie; else they all lie behind it
+    pooled: Bools  # R counts only what the models retrieved: more relevant items may follow
+    far: Bools  # all further items are beyond ``distance_threshold``, and so count as relevance 0
+
+    @classmethod
+    def nothing(cls, lists: int) -> Beyond:
+        """Lists that hold all items."""
+        no = np.zeros(lists, np.bool_)
+        return cls(np.full(lists, MOST_ITEMS), no, no, no)
+
+    def __getitem__(self, which: Integers) -> Beyond:
+        """Those of some of the lists."""
+        return Beyond(self.before[which], self.within[which], self.pooled[which], self.far[which])
+
+    @property
+    def open(self) -> Bools:
+        """Lists that were cut."""
+        return self.before < MOST_ITEMS
+
+
+def last_ties(ties: Lists, counted: Bools | None = None) -> Integers:
+    """Items of the last tie of every list, of the grades ``counted`` if it is given; 0 of empty lists."""
+    items = ties.items if counted is None else ties.items * counted[ties.grade]
+    cells = np.concatenate([[0], np.cumsum(items)])
+    size = np.append(np.diff(cells[ties.tie]), 0)  # the 0 is that of a list without ties
+    return np.asarray(size[np.where(np.diff(ties.start) > 0, ties.start[1:] - 1, -1)], dtype=np.int64)
+
+
+def open_lists(
+    beyond: Beyond, ties: Lists, names: pl.DataFrame, missing: Bools, words: Mapping[str, str], options: Options
+) -> Beyond:
+    """Where each list is open, if its model's lists were cut as ``words`` says."""
+    if all(word == NO for word in words.values()):
+        return replace(beyond, pooled=np.zeros_like(beyond.pooled))
+    models = names["model"]
+    found = models.unique().to_list()
+    cut, within = (
+        models.is_in([model for model in found if words.get(model, NO) in kinds]).to_numpy()
+        for kinds in ((WITHIN_TIE, "between_ties"), (WITHIN_TIE,))
+    )
+    within = within | (cut & (options.decimals is not None))  # rounding may put what follows into the last tie
+    is_open = cut & ~missing
+    before = ties.length - np.where(within, last_ties(ties), 0)
+    # A model that ranks all items shows every relevant one.
+    pooled = beyond.pooled & all(word != NO for word in words.values())
+    return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
+
+
+def difference(lists: Lists, shown: Lists) -> Cells:
+    """Items of relevance above 0 that are in ``lists`` and not in ``shown``, counted by list and grade.
+
+    >>> one = Lists(np.array([0, 1]), np.array([0, 2]), np.array([2, 1], np.int32), np.array([3, 4]))
+    >>> two = Lists(np.array([0, 1]), np.array([0, 1]), np.array([2], np.int32), np.array([1]))
+    >>> difference(one, two)
+    Cells(start=array([0, 2]), grade=array([1, 2], dtype=int32), items=array([4, 2]))
+    """
+    number = lists.start.size - 1
+    keys, items = [], []
+    for part, sign in ((lists, 1), (shown, -1)):
+        owner = np.repeat(np.arange(number), np.diff(part.tie[part.start]))
+        keys.append(owner << 32 | part.grade)
+        items.append(part.items * sign)
+    key, index = np.unique(np.concatenate(keys), return_inverse=True)
+    left = np.zeros(key.size, np.int64)
+    np.add.at(left, index, np.concatenate(items))
+    kept = (left > 0) & (key & 0xFFFFFFFF > 0)
+    owner = key[kept] >> 32
+    return Cells(arrays.starts(owner, number), (key[kept] & 0xFFFFFFFF).astype(np.int32), left[kept])
+
+
+def decide_lists(
+    names: pl.DataFrame,
+    ties: Lists,
+    rows: Rows,
+    keys: Keys | None,
+    found: Integers,
+    known: Integers,
+    options: Options,
+) -> dict[str, Decision]:
+    """Decide for the models of lists that are laid out whether their lists were cut.
+
+    ``keys`` are those of the items of the rows, None for counts; ``found`` the relevant items of each list, and
+    ``known`` those that judgements or ``n_relevant`` tell of, −1 where they do not.
+    """
+    models = names["model"].unique().sort().to_list()
+    check_models(options.truncated, models)
+    asked = given(options.truncated, models)
+    if AUTO not in asked.values():
+        return judge({}, asked, lambda model: False)
+    print_of = np.empty(names.height, np.uint64)
+    if keys is not None:
+        work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
+        arrays.over_ranges(
+            lambda first, last: completions.fingerprints(first, last, *rows, keys, print_of), work, options.workers
+        )
+    facts = names.with_columns(
+        items=pl.Series(ties.length),
+        before=pl.Series(ties.length - last_ties(ties)),
+        found=pl.Series(found),
+        known=pl.Series(known),
+        fingerprint=pl.Series(print_of, dtype=pl.UInt64) if keys is not None else pl.lit(None, pl.UInt64),
+    ).with_columns(known=pl.when(pl.col("known") >= 0).then("known"))
+    return decide(facts.select(list(LIST_FACTS)), options.truncated, _recurring(names, rows, keys))
+
+
+def _recurring(names: pl.DataFrame, rows: Rows, keys: Keys | None) -> Callable[[str], bool]:
+    """Tells of a model whether two of its queries, of the first ones, share an item."""
+
+    def recurring(model: str) -> bool:
+        assert keys is not None
+        lists = names.with_row_index("list").filter(model=model).sort("query")["list"].head(SAMPLE_QUERIES)
+        found = np.concatenate([keys[rows.of(number)] for number in lists])
+        return bool(np.unique(found).size < found.size)
+
+    return recurring

@@ -1,0 +1,88 @@
+"""Scores whose distribution under tie order is known in closed form, however large the tie.
+
+Precision, recall and F1 grow by the same step with every relevant item among the top k, of which a cut tie gives a
+hypergeometric number; hit rate and reciprocal rank see nothing but the place of the first relevant item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.ratios import hypergeometric_band
+from retrieval_report.metrics.terms import FirstRelevant, Need, Relevant, Sum, Unit
+from retrieval_report.scoring.arrays import Codes, Floats, Lists
+
+__all__ = ["Closed", "closed_form", "counts_hits"]
+
+
+def counts_hits(need: Need) -> bool:
+    """Whether a metric sees nothing but the number of relevant items among the top k."""
+    return isinstance(need, Sum) and isinstance(need.values, Relevant) and isinstance(need.weights, Unit)
+
+
+class Closed(NamedTuple):
+    """Orders of one list that are enough to score, and how their scores become all scores."""
+
+    grade: Codes  # (few orders, cells)
+    chance: Floats  # of every score
+    spread: Callable[[Floats], Floats]  # scores of the few orders, a row each → every score
+
+
+def closed_form(
+    need: Need, ties: Lists, base: Codes, limit: int, number: int, relevant: NDArray[np.bool_]
+) -> Closed | None:
+    """The orders of one list down to a place; None for metrics without closed form.
+
+    ``base`` are the grades at the cells that the orders are laid out in: a cell an item in ties of different grades.
+    """
+    if not counts_hits(need) and not isinstance(need, FirstRelevant):
+        return None
+    base = base.copy()
+    before = cell = 0
+    for tie in range(ties.start[number], ties.start[number + 1]):
+        own = slice(ties.tie[tie], ties.tie[tie + 1])
+        items, kinds = ties.items[own], ties.grade[own]
+        size = int(items.sum())
+        slots = min(size, limit - before)
+        if slots < 1:
+            break
+        hits = int(items[relevant[kinds]].sum())
+        here = slice(cell, cell + slots)
+        if isinstance(need, FirstRelevant) and hits:
+            return _first_hit(base, (before, slots, size, hits), need)
+        if slots < size and 0 < hits < size:
+            return _hits(base, here, kinds, relevant, size, hits)
+        if kinds.size > 1:
+            base[here] = np.repeat(kinds, items)[:slots]
+        cell += slots if kinds.size > 1 else 1
+        before += size
+    return Closed(base[None, :], np.ones(1), lambda value: value)
+
+
+def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], size: int, hits: int) -> Closed:
+    """The least and the most relevant items in the part of a tie above the cutoff; scores between them lie evenly."""
+    slots = here.stop - here.start
+    least, most = max(0, slots - (size - hits)), min(hits, slots)
+    grade = np.repeat(base[None, :], 2, axis=0)
+    for row, count in enumerate((least, most)):
+        grade[row, here] = kinds[~relevant[kinds]][0]
+        grade[row, here.start : here.start + count] = kinds[relevant[kinds]][0]
+    first, chance = hypergeometric_band(size, hits, slots)
+    share = (first - least + np.arange(chance.size)) / (most - least)
+    return Closed(grade, chance, lambda value: value[0] + share[:, None] * (value[1] - value[0]))
+
+
+def _first_hit(base: Codes, place: tuple[int, int, int, int], need: FirstRelevant) -> Closed:
+    """The first relevant item at each slot of the first tie that has one, and beyond the last slot."""
+    before, slots, size, hits = place
+    places = np.arange(min(slots, size - hits + 1))
+    going = np.cumprod(np.concatenate([[1.0], (size - hits - places) / (size - places)]))
+    chance = going[:-1] * hits / (size - places)
+    value = 1.0 / (before + 1 + places) if need.reciprocal else np.ones(places.size)
+    if places.size < size - hits + 1:
+        chance, value = np.append(chance, going[-1]), np.append(value, 0.0)
+    return Closed(base[None, :], chance, lambda scored: np.repeat(value[:, None], scored.shape[1], axis=1))

@@ -1,0 +1,208 @@
+"""Every order that the ties of a list allow: what it scores, and how probable it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.options import Options
+from retrieval_report.kernels import shuffling
+from retrieval_report.metrics.parsing import Requests
+from retrieval_report.metrics.terms import Need
+from retrieval_report.scoring.arrays import Codes, Floats, Integers, Lists
+from retrieval_report.scoring.closed_orders import closed_form
+from retrieval_report.scoring.run import Run, drawn_lists, list_keys, start
+from retrieval_report.scoring.scorer import Arrangement
+from retrieval_report.scoring.walks import Walk, Walks
+
+__all__ = ["OrderScores", "score_orders"]
+
+MOST_ORDERS = 2_000  # of one list told apart one by one; beyond that orders are drawn
+FEW_ORDERS = 64  # the same where walks do as well, and a sum of many lists needs no single order
+FEW_LISTS = 60
+MOST_CELLS = 400_000  # of one list in all its orders
+BLOCK = 4_000_000  # cells of lists that are scored together
+
+
+class OrderScores(NamedTuple):
+    """What one list scores in each of its orders."""
+
+    model: str
+    query: object
+    value: Floats  # (orders, metrics and cutoffs)
+    chance: Floats  # (orders,)
+    exact: bool  # these are all orders that the metrics tell apart; else they are drawn
+    walks: tuple[Walk | None, ...] = ()  # of each column, where they were asked for
+
+    def distribution(self, column: int, digits: int | None = None) -> pl.DataFrame:
+        """Each ``value`` of one metric and cutoff, rising, with its ``probability``; ``method``: exact or draws."""
+        value = self.value[:, column] if digits is None else self.value[:, column].round(digits)
+        frame = pl.DataFrame({"value": value, "probability": self.chance}).sort("value")
+        grouped = frame.group_by("value", maintain_order=True).agg(pl.col("probability").sum())
+        return grouped.with_columns(method=pl.lit("exact" if self.exact else "draws"))
+
+
+class _Orders(NamedTuple):
+    """The grades at the places of one list in each of its orders."""
+
+    grade: Codes  # (orders, cells)
+    chance: Floats  # (orders,)
+    exact: bool
+    spread: Callable[[Floats], Floats] | None = None  # from the scores of these orders to those that have the chances
+
+
+def score_orders(
+    rankings: object,
+    judgements: object,
+    queries: object,
+    requests: Requests,
+    options: Options,
+    draws: int,
+    *,
+    walks: bool = False,
+    wanted: Collection[tuple[str, object]] | None = None,
+) -> list[OrderScores]:
+    """Score every list in each of its orders, or in so many drawn ones where it has too many.
+
+    Orders are told apart down to the deepest place that a metric asked for looks at, by the relevances there. The
+    drawn orders are those of policy "shuffled". Lists that are left out are not there. One metric at one cutoff, or
+    metrics made of the same sums, may have a distribution in closed form.
+
+    With ``walks`` lists come with their walks; those that have them are drawn in no case, and have no orders where
+    they have many. ``wanted`` are the model and query of the lists asked for, default all: the others may be needed
+    to know what is relevant.
+    """
+    run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
+    ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
+    limit = run.limit
+    layout = drawn_lists(ties, limit)
+    need = _one_need(requests)
+    kept = np.flatnonzero(~run.left_out()).tolist()
+    if wanted is not None:
+        names = run.prepared.names.select("model", "query")
+        kept = [number for number in kept if names.row(number) in wanted]
+    columns = [(metric, cutoff) for metric, own in requests for cutoff in own]
+    makers = [Walks(run, *column) for column in columns] if walks else []
+    few = MOST_ORDERS if len(kept) <= FEW_LISTS else FEW_ORDERS
+    found, paths = {}, {}
+    for number in kept:
+        base = layout.grade[layout.start[number] : layout.start[number + 1]]
+        every = None if need is None else _closed_orders(run, need, base, int(limit[number]), number)
+        if every is None:
+            paths[number] = tuple(maker.of(number) for maker in makers)
+            walked = walks and None not in paths[number]
+            every = _every_order(ties, base, int(limit[number]), number, few if walked else MOST_ORDERS)
+            if every is None:
+                none = _Orders(base[None, :][:0], np.empty(0), exact=True)
+                every = none if walked else _drawn_orders(ties, layout, limit, keys, number, draws)
+        found[number] = every
+    result = []
+    for numbers in _blocks(found):
+        values = _score(run, layout, numbers, [found[number] for number in numbers])
+        for number, value in zip(numbers, values, strict=True):
+            own, (model, query) = found[number], run.prepared.names.row(number)
+            result.append(OrderScores(model, query, value, own.chance, own.exact, paths.get(number, ())))
+    return result
+
+
+def _one_need(requests: Requests) -> Need | None:
+    """The sums that all metrics are made of, where they are the same at one cutoff."""
+    needs = {metric.need for metric, _ in requests}
+    cutoffs = {cutoff for _, own in requests for cutoff in own}
+    return needs.pop() if len(needs) == len(cutoffs) == 1 else None
+
+
+def _closed_orders(run: Run, need: Need, base: Codes, limit: int, number: int) -> _Orders | None:
+    """The few orders that tell a whole distribution; None where there is no closed form."""
+    relevant = run.prepared.relevant_grade
+    closed = closed_form(need, run.prepared.ties, base, limit, number, relevant)
+    return None if closed is None else _Orders(closed.grade, closed.chance, True, closed.spread)
+
+
+def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -> _Orders | None:
+    """All orders of one list down to a place; None where there are too many."""
+    most = min(most, max(1, MOST_CELLS // max(base.size, 1)))
+    grade, chance = base[None, :], np.ones(1)
+    before = cell = 0
+    for tie in range(ties.start[number], ties.start[number + 1]):
+        own = slice(ties.tie[tie], ties.tie[tie + 1])
+        size, kinds = int(ties.items[own].sum()), ties.grade[own]
+        slots = min(size, limit - before)
+        if slots < 1:
+            break
+        if kinds.size > 1:
+            found = arrangements(ties.items[own], slots, most)
+            if found is None or found[1].size * chance.size > most:
+                return None
+            taken, share = found
+            grade = np.repeat(grade, share.size, axis=0)
+            grade[:, cell : cell + slots] = np.tile(kinds[taken], (chance.size, 1))
+            chance = np.repeat(chance, share.size) * np.tile(share, chance.size)
+        cell += slots if kinds.size > 1 else 1
+        before += size
+    return _Orders(grade, chance, exact=True)
+
+
+def _drawn_orders(
+    ties: Lists, layout: Lists, limit: Integers, keys: NDArray[np.uint64], number: int, draws: int
+) -> _Orders:
+    """Random orders of one list; its own part of the layout is where they are drawn."""
+    own = layout.grade[layout.start[number] : layout.start[number + 1]]
+    drawn = np.empty((draws, own.size), np.int32)
+    for draw in range(draws):
+        shuffling.draw_orders(number, number + 1, ties, limit, keys, draw, layout.start, layout.grade)
+        drawn[draw] = own
+    return _Orders(drawn, np.full(draws, 1 / draws), exact=False)
+
+
+def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:
+    """Ways to deal kinds of which there are ``count`` each into some slots, and the probability of each.
+
+    >>> arrangements(np.array([2, 1]), 2, 10)
+    (array([[0, 0],
+           [0, 1],
+           [1, 0]]), array([0.33333333, 0.33333333, 0.33333333]))
+    >>> arrangements(np.array([2, 1]), 2, 2)
+    """
+    left, chance = count[None, :], np.ones(1)
+    taken = np.empty((1, slots), np.intp)
+    for slot in range(slots):
+        parent, kind = np.nonzero(left)
+        if parent.size > most:
+            return None
+        chance = chance[parent] * left[parent, kind] / left[parent].sum(axis=1)
+        taken, left = taken[parent], left[parent]
+        taken[:, slot] = kind
+        left[np.arange(kind.size), kind] -= 1
+    return taken, chance
+
+
+def _blocks(found: dict[int, _Orders]) -> Iterator[list[int]]:
+    """Runs of lists that take about so much memory."""
+    numbers = np.array(list(found), dtype=np.intp)
+    block = np.cumsum([orders.grade.size for orders in found.values()], dtype=np.int64) // BLOCK
+    yield from (numbers[block == which].tolist() for which in np.unique(block))
+
+
+def _score(run: Run, layout: Lists, numbers: list[int], orders: list[_Orders]) -> list[Floats]:
+    """Scores (orders, columns) of some lists: each is as many lists as it has orders."""
+    copies = [own.grade.shape[0] for own in orders]
+    cells = np.repeat([own.grade.shape[1] for own in orders], copies)
+    items = [layout.items[layout.start[number] : layout.start[number + 1]] for number in numbers]
+    lists = Lists(
+        np.concatenate([[0], np.cumsum(cells)]),
+        np.arange(cells.sum() + 1),
+        np.concatenate([own.grade.ravel() for own in orders]),
+        np.concatenate([np.tile(own, times) for own, times in zip(items, copies, strict=True)]),
+    )
+    every = Run(run.prepared.take(np.repeat(numbers, copies)), run.requests, run.options)
+    values = every.score(Arrangement(lists, lists, None, False)).value
+    if run.options.no_relevant == "one":
+        values[every.undefined()] = 1.0
+    rows = np.split(values, np.cumsum(copies)[:-1])
+    return [value if own.spread is None else own.spread(value) for value, own in zip(rows, orders, strict=True)]

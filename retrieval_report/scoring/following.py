@@ -1,0 +1,109 @@
+"""What may follow a cut list, and which scores it could change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.metrics import terms
+from retrieval_report.metrics.catalogue import ACG, AP, F1, NDCG, APAtR, Metric, Precision, Recall
+from retrieval_report.scoring.arrays import Cells, Integers, Lists
+from retrieval_report.scoring.beyond import difference, last_ties
+from retrieval_report.scoring.layout import Prepared
+from retrieval_report.scoring.scorer import WHOLE, Scorer
+
+__all__ = ["BY_RELEVANT", "Following", "reaching", "total_of", "ungraded", "unsure", "values_of"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+BY_RELEVANT = ("total", "min")  # denominators of AP that R decides
+
+
+@dataclass(frozen=True)
+class Following:
+    """What may follow each list, beside irrelevant items."""
+
+    unseen: Cells  # items of known grade
+    free: Integers  # relevant items of unknown grade
+    unlimited: Bools  # any number of relevant items more
+    loose: Bools  # any number of items of a grade above 0 that does not count as relevant
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> Following:
+        """Read it off the lists; nothing that counts follows beyond a distance threshold."""
+        near = ~prepared.beyond.far
+        unseen = difference(prepared.known, prepared.listed)
+        items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
+        graded = ((prepared.grades > 0) & ~prepared.relevant_grade).any() and not prepared.all_judged
+        return cls(
+            unseen._replace(items=items),
+            np.where(near, prepared.free, 0),
+            near & prepared.beyond.pooled,
+            near & graded,
+        )
+
+    @property
+    def some(self) -> Bools:
+        """Lists that an item of relevance above 0 may follow."""
+        unseen = np.diff(np.concatenate([[0], np.cumsum(self.unseen.items)])[self.unseen.start])
+        return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | self.loose)
+
+
+def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
+    """Scores (lists, cutoffs) that reach into what a cut leaves open, where it can matter."""
+    prepared, beyond = scorer.prepared, scorer.prepared.beyond
+    if isinstance(metric.need, terms.Preferences):  # it looks at the whole list
+        return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
+    deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
+    relevant = prepared.relevant_grade
+    if isinstance(metric.need, terms.FirstRelevant):  # what comes after the first relevant item is all the same
+        last = np.where(beyond.within, last_ties(prepared.ties, relevant), 0)
+        deeper = deeper & (total_of(prepared.listed, relevant) == last)[:, None]
+    graded = beyond.within & (last_ties(prepared.ties, prepared.grades > 0) > 0)
+    matters = (follow.some | graded)[:, None]
+    if isinstance(metric, NDCG) and metric.ideal != "cutoff":  # what follows is in the ideal of every cutoff
+        unknown = follow.some if metric.ideal == "list" else ungraded(prepared, follow)
+        deeper = deeper | (unknown & beyond.open)[:, None]
+    longer = scorer.asked > prepared.length[:, None]
+    return deeper & (matters | (longer & _counts_retrieved(metric, scorer)))
+
+
+def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
+    """Scores whose bounds are open at every cutoff: R, or the grades in the ideal, are not known of a cut list."""
+    prepared = scorer.prepared
+    divided = isinstance(metric, Recall | F1 | APAtR) or (isinstance(metric, AP) and metric.denominator in BY_RELEVANT)
+    unknown = np.zeros_like(follow.unlimited)
+    if divided:
+        unknown = follow.unlimited
+    elif isinstance(metric, NDCG) and metric.ideal == "judged":
+        unknown = follow.unlimited | follow.loose | ungraded(prepared, follow)
+    return np.broadcast_to((unknown & prepared.beyond.open)[:, None], scorer.asked.shape)
+
+
+def ungraded(prepared: Prepared, follow: Following) -> Bools:
+    """Lists of queries with relevant items of which only the number is known, where grades differ."""
+    return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))
+
+
+def _counts_retrieved(metric: Metric, scorer: Scorer) -> Bools:
+    """Where even irrelevant items that follow change a score."""
+    if isinstance(metric, Precision) and metric.denominator == "retrieved":
+        return np.ones_like(scorer.asked, np.bool_)
+    need, whole = metric.need, scorer.asked == WHOLE
+    if isinstance(need, terms.Sum) and values_of(scorer, need)[0] > 0:
+        return np.ones_like(whole)
+    by_length = isinstance(metric, AP) and metric.denominator in ("k", "min")
+    return np.asarray(whole & (by_length or isinstance(metric, Precision | F1 | ACG)))
+
+
+def values_of(scorer: Scorer, need: terms.Sum) -> Floats:
+    """What an item of each grade adds to a sum, before its weight."""
+    return need.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade)
+
+
+def total_of(lists: Lists, which: Bools) -> Integers:
+    """Items of such grades in each list."""
+    return lists.total(which.astype(np.float64)).astype(np.int64)

@@ -1,0 +1,210 @@
+"""Scores within a radius: of the items at distance r or nearer, which no order inside ties can change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.arguments import is_number, is_whole
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import SCORES, check_counts, check_queries, order_column, with_model
+from retrieval_report.contracts.options import check_relevant_from
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import in_kind_of
+
+__all__ = ["evaluate_radius", "radius_scores"]
+
+METRICS = ("precision", "recall", "f1", "hit_rate")
+KEYS = ["model", "query"]
+
+Floats = NDArray[np.float64]
+
+
+def evaluate_radius(
+    counts: object,
+    *,
+    radii: float | Sequence[float] = (0, 1, 2),
+    empty: str = "zero",
+    no_relevant: str = "zero",
+    relevant_from: float | None = None,
+    queries: object = None,
+) -> pl.DataFrame:
+    """Average precision, recall, F1 and hit rate of the items at distance r or nearer, over the queries of each model.
+
+    Parameters
+    ----------
+    counts
+        What :func:`count_codes` or :func:`count_ties` returns, with a ``distance``; equal rows add up. Counts cut at a
+        depth must reach the largest radius.
+    radii
+        Distances; items at exactly that distance are inside.
+    empty
+        One of {"zero", "skip"}. Queries with no item inside: they score 0, or they leave the means of that radius.
+    no_relevant
+        One of {"zero", "skip"}. Queries without relevant items: recall 0, or they leave all means.
+    relevant_from
+        Grades from here on count as relevant; default: every grade above 0.
+    queries
+        ``query`` and optional ``n_relevant``, as :func:`count_relevant` returns them: R where the counts do not hold
+        every relevant item, and the queries that no count is of.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a model and radius: ``model``, ``radius``, ``precision`` (relevant items inside / items inside),
+        ``recall`` (… / R), ``f1`` (2 · … / (items inside + R)), ``hit_rate`` (share of queries with a relevant item
+        inside), ``queries`` (in the means), ``empty`` (share of all queries with no item inside).
+
+    Raises
+    ------
+    RetrievalReportError
+        A ValueError that names the rule, the place and the value.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> counts = pl.DataFrame({
+    ...     "query": ["a", "a", "b"], "distance": [0, 2, 3], "relevance": [1, 0, 1], "count": [1, 3, 1]})
+    >>> evaluate_radius(counts, radii=(0, 2)).select("radius", "precision", "recall", "hit_rate", "empty").rows()
+    [(0, 0.5, 0.5, 0.5, 0.5), (2, 0.125, 0.5, 0.5, 0.5)]
+    >>> evaluate_radius(counts, radii=(0, 2), empty="skip").select("radius", "precision", "queries").rows()
+    [(0, 1.0, 1), (2, 0.25, 1)]
+    """
+    inside = _inside(counts, radii, relevant_from, queries)
+    values = _values(inside, empty, no_relevant)
+    means = inside.with_columns(pl.Series(name, values[:, place]) for place, name in enumerate(METRICS))
+    means = means.with_columns(pl.col(METRICS).fill_nan(None))
+    return means.group_by("model", "radius", maintain_order=True).agg(
+        *(pl.col(name).drop_nulls().mean() for name in METRICS),
+        queries=pl.col("precision").count().cast(pl.Int64),
+        empty=(pl.col("items") == 0).mean(),
+    )
+
+
+def radius_scores(
+    counts: object,
+    *,
+    radii: float | Sequence[float] = (0, 1, 2),
+    empty: str = "zero",
+    no_relevant: str = "zero",
+    relevant_from: float | None = None,
+    queries: object = None,
+) -> pl.DataFrame:
+    """Score every query within a radius, as a scores frame that :func:`summarise` and :func:`compare` take.
+
+    Takes the arguments of :func:`evaluate_radius`.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of :func:`evaluate`; ``metric`` is ``precision(radius=2)`` and so on, ``cutoff`` null, ``policy``
+        ``expected``, ``std`` 0, ``items`` the items inside, ``truncated`` and ``pooled`` false. A value is null where
+        the query was skipped.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> counts = pl.DataFrame({"query": ["a", "a"], "distance": [0, 2], "relevance": [1, 0], "count": [1, 3]})
+    >>> radius_scores(counts, radii=2).select("metric", "value", "std", "items").row(0)
+    ('precision(radius=2)', 0.25, 0.0, 4)
+    """
+    inside = _inside(counts, radii, relevant_from, queries)
+    values = _values(inside, empty, no_relevant)
+    inside = inside.with_columns(order=pl.int_range(pl.len()).over(KEYS))
+    frames = []
+    for place, name in enumerate(METRICS):
+        metric = pl.format(name + "(radius={})", pl.col("radius"))
+        frames.append(inside.with_columns(metric=metric, value=pl.Series(values[:, place]).fill_nan(None), place=place))
+    scores = (
+        pl.concat(frames)
+        .sort(*KEYS, "place", "order")
+        .with_columns(cutoff=pl.lit(None, pl.Int64), policy=pl.lit("expected"), std=pl.col("value") * 0.0)
+        .with_columns(truncated=False, pooled=False)  # counts reach the radius
+    )
+    return scores.select(list(SCORES))
+
+
+def _inside(
+    counts: object, radii: float | Sequence[float], relevant_from: float | None, queries: object
+) -> pl.DataFrame:
+    """Items inside the radius, relevant ones among them, and R, for every model, query and radius in turn."""
+    wanted = _check_radii(radii)
+    if relevant_from is not None:
+        relevant_from = check_relevant_from(relevant_from)
+    frame = with_model(check_counts(to_polars(counts, "counts")))
+    if order_column(frame) == "score":
+        raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
+    relevant = pl.col("relevance") > 0 if relevant_from is None else pl.col("relevance") >= relevant_from
+    count = pl.col("count")
+    lists = _all_lists(frame, queries)
+    parts = []
+    found = frame.group_by(KEYS).agg(found=count.filter(relevant).sum())
+    for place, radius in enumerate(wanted):
+        near = frame.filter(pl.col("distance") <= radius)
+        near = near.group_by(KEYS).agg(items=count.sum(), relevant=count.filter(relevant).sum())
+        parts.append(lists.join(near, on=KEYS, how="left").with_columns(radius=pl.lit(radius), place=pl.lit(place)))
+    rows = (
+        pl.concat(parts)
+        .join(found, on=KEYS, how="left")
+        .with_columns(pl.col("items", "relevant", "found").fill_null(0))
+    )
+    rows = rows.with_columns(n_relevant=pl.coalesce("n_relevant", "found")).sort(*KEYS, "place")
+    less = rows.filter(pl.col("n_relevant") < pl.col("found"))
+    if less.height:
+        raise DataError(
+            f"column 'n_relevant': query {less['query'][0]!r} of model {less['model'][0]!r} has {less['found'][0]} "
+            f"relevant items in the counts, and queries tells {less['n_relevant'][0]}"
+        )
+    return rows
+
+
+def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
+    """Every model with every query, and R where it is told."""
+    names = frame.select("query").unique()
+    models = frame.select("model").unique()
+    if queries is None:
+        return models.join(names, how="cross").with_columns(n_relevant=pl.lit(None, pl.Int64))
+    told = check_queries(to_polars(queries, "queries"))
+    told = told.with_columns(in_kind_of(names["query"], told["query"], "counts", "queries"))
+    told = told.with_columns(pl.col("query").cast(names.schema["query"]))
+    absent = names.join(told, on="query", how="anti").sort("query")
+    if absent.height:
+        raise KeyMismatchError(
+            f"queries: {absent.height} queries of the counts are not in the queries frame, first {absent.item(0, 0)!r}"
+        )
+    if "n_relevant" not in told.columns:
+        told = told.with_columns(n_relevant=pl.lit(None, pl.Int64))
+    return models.join(told.select("query", pl.col("n_relevant").cast(pl.Int64)), how="cross")
+
+
+def _values(inside: pl.DataFrame, empty: str, no_relevant: str) -> Floats:
+    """Precision, recall, F1 and hit of every row, NaN where it is skipped."""
+    check_choice("empty", empty, ("zero", "skip"))
+    check_choice("no_relevant", no_relevant, ("zero", "skip"))
+    items, relevant, total = (
+        inside[name].to_numpy().astype(np.float64) for name in ("items", "relevant", "n_relevant")
+    )
+    values = np.zeros((inside.height, len(METRICS)))
+    for place, (part, whole) in enumerate(((relevant, items), (relevant, total), (2 * relevant, items + total))):
+        np.divide(part, whole, out=values[:, place], where=whole > 0)
+    values[:, 3] = relevant > 0
+    if empty == "skip":
+        values[items == 0] = np.nan
+    if no_relevant == "skip":
+        values[total == 0] = np.nan
+    return values
+
+
+def _check_radii(radii: float | Sequence[float]) -> list[float]:
+    wanted = list(radii) if isinstance(radii, Sequence) else [radii]
+    if not wanted:
+        raise ParameterError("radii: none given")
+    for radius in wanted:
+        if not is_number(radius) or radius < 0:
+            raise ParameterError(f"radii: {radius!r} is not a finite number of at least 0")
+    kind = int if all(is_whole(radius) for radius in wanted) else float
+    return list(dict.fromkeys(kind(radius) for radius in wanted))

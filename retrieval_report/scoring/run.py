@@ -1,0 +1,363 @@
+"""Frames that fit in memory → scores of every list: the one computation behind all engines."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
+from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.options import Options
+from retrieval_report.kernels import shuffling
+from retrieval_report.metrics.catalogue import NDCG, Metric
+from retrieval_report.metrics.parsing import Requests
+from retrieval_report.metrics.terms import Preferences, check_judged_only, warn_steep
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.arrays import Integers, Lists, keys_of
+from retrieval_report.scoring.completion import Completions
+from retrieval_report.scoring.following import Following, reaching, unsure
+from retrieval_report.scoring.judged import prepare
+from retrieval_report.scoring.layout import Prepared
+from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, arrange
+from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.truncation import warn_truncated
+
+__all__ = [
+    "Run",
+    "draw_means",
+    "drawn_lists",
+    "list_keys",
+    "score_and_draw",
+    "score_lists",
+    "score_prepared",
+    "start",
+]
+
+PIECE = 1_000_000  # rows of the long frame that are written together
+BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
+
+ARRAYS = ("values", "spreads", "truncated")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Run:
+    """One evaluation: the prepared lists, what is asked of them, and the scorers that answer."""
+
+    prepared: Prepared
+    requests: Requests
+    options: Options
+
+    def __post_init__(self) -> None:
+        cutoffs = [k for metric, own in self.requests if not metric.own_depth for k in own]
+        self.plain = [metric for metric, _ in self.requests if not metric.own_depth]
+        self.deep = [metric for metric, _ in self.requests if metric.own_depth]
+        workers = self.options.workers
+        self.scorer = Scorer(self.prepared, tuple(dict.fromkeys(cutoffs)) or (None,), workers)
+        self.deep_scorer = Scorer(self.prepared, (), workers)
+        self.scorer.check(self.plain)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Lists, and metrics with their cutoffs."""
+        return self.prepared.length.size, sum(len(cutoffs) for _, cutoffs in self.requests)
+
+    def score(self, arrangement: Arrangement, into: Scores | None = None) -> Scores:
+        """Values and standard deviations of every metric and cutoff asked, (lists, columns)."""
+        scores = {
+            **self.scorer.score(self.plain, arrangement),
+            **self.deep_scorer.score(self.deep, arrangement),
+        }
+        result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
+        column = 0
+        for metric, cutoffs in self.requests:
+            for cutoff in cutoffs:
+                own = 0 if metric.own_depth else self.scorer.column(cutoff)
+                result.value[:, column] = scores[metric].value[:, own]
+                result.std[:, column] = scores[metric].std[:, own]
+                column += 1
+        return result
+
+    @property
+    def limit(self) -> Integers:
+        """The deepest place that any metric looks at, list by list."""
+        own = self.deep_scorer.depths[:, 0] if self.deep else 0
+        limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own)
+        whole = any(isinstance(metric.need, Preferences) for metric in self.deep)
+        return self.prepared.length if whole else limit
+
+    def undefined(self) -> NDArray[np.bool_]:
+        """Where nothing is relevant and the metric has no meaning, (lists, columns)."""
+        lists = self.prepared.length.size
+        parts = []
+        for metric, cutoffs in self.requests:
+            scorer = self.deep_scorer if metric.own_depth else self.scorer
+            width = scorer.asked.shape[1]
+            mask = np.broadcast_to(metric.undefined(scorer), (lists, width))
+            parts.append(np.repeat(mask[:, -1:], len(cutoffs), axis=1))
+        unknown = (self.prepared.relevant == 0) & ~self.prepared.without
+        undefined: NDArray[np.bool_] = np.concatenate(parts, axis=1) & ~unknown[:, None]
+        return undefined
+
+    @cached_property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Scores (lists, columns) that reach into what the cut of their list leaves open."""
+        if not self.prepared.beyond.open.any():
+            return np.zeros(self.shape, np.bool_)
+        return self._where(reaching) & ~self.left_out()[:, None]
+
+    @cached_property
+    def following(self) -> Following:
+        """What may follow each list."""
+        return Following.of(self.prepared)
+
+    def _where(self, rule: Callable[[Scorer, Metric, Following], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        parts = []
+        for metric, cutoffs in self.requests:
+            found = rule(self.deep_scorer if metric.own_depth else self.scorer, metric, self.following)
+            parts.append(found[:, [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]])
+        return np.concatenate(parts, axis=1)
+
+    def complete(self, values: Floats, *, best: bool) -> None:
+        """Put the extremes over all completions of cut lists where scores depend on what is open."""
+        if not self.prepared.beyond.open.any():
+            return
+        wanted = self.truncated | self._where(unsure)
+        which = np.flatnonzero(wanted.any(axis=1))
+        prepared, workers = self.prepared.take(which), self.options.workers
+        found = Completions(prepared, self.scorer.cutoffs, workers).extremes(self.plain, best=best)
+        if self.deep:
+            found |= Completions(prepared, (), workers).extremes(self.deep, best=best)
+        places = [(metric, None if metric.own_depth else k) for metric, cutoffs in self.requests for k in cutoffs]
+        for column, place in enumerate(places):
+            marked = wanted[which, column]
+            values[which[marked], column] = found[place][marked]
+
+    def left_out(self) -> NDArray[np.bool_]:
+        """Lists without a value: their query has no judgements, nothing relevant, or no rows, and is to be skipped."""
+        nobody = self.prepared.relevant < 0
+        if self.options.no_relevant == "skip":
+            nobody = nobody | self.prepared.without
+        if self.options.missing_query == "skip":
+            nobody = nobody | self.prepared.missing
+        return nobody
+
+
+def score_lists(
+    rankings: object, judgements: object, queries: object, requests: Requests, options: Options
+) -> ListScores:
+    """Scores of all lists under every policy asked for, sorted by model and query."""
+    return _scores(start(rankings, judgements, queries, requests, options))
+
+
+def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> ListScores:
+    """Scores of lists that are laid out already, without the warnings that only the whole can give."""
+    _refuse_without(prepared, options)
+    return _scores(Run(prepared, requests, options))
+
+
+def _scores(run: Run, means: _Means | None = None) -> ListScores:
+    policies = run.options.policies
+    values, spreads = np.empty((*run.shape, len(policies))), np.empty((*run.shape, len(policies)))
+    for number, policy in enumerate(policies):
+        into = Scores(values[:, :, number], spreads[:, :, number])
+        if policy == "shuffled":
+            into.value[:], into.std[:] = _shuffled_scores(run, means)
+        else:
+            run.score(arrange(run.prepared, policy), into)
+            if policy in ("best", "worst"):
+                run.complete(into.value, best=policy == "best")
+            if policy != "expected":
+                into.std[:] = np.nan
+        into.std[run.truncated] = np.nan
+    return _list_scores(run, values, spreads)
+
+
+def draw_means(
+    rankings: object, judgements: object, queries: object, requests: Requests, options: Options
+) -> pl.DataFrame:
+    """Each model's mean over its queries under every drawn order."""
+    run = start(rankings, judgements, queries, requests, options)
+    means = _Means(run)
+    for draw, values in _draws(run):
+        means.add(draw, values)
+    return means.frame()
+
+
+def score_and_draw(
+    rankings: object, judgements: object, queries: object, requests: Requests, options: Options
+) -> tuple[ListScores, pl.DataFrame]:
+    """What `score_lists` and `draw_means` return, from the same drawn orders; policy "shuffled" is asked for."""
+    run = start(rankings, judgements, queries, requests, options)
+    means = _Means(run)
+    return _scores(run, means), means.frame()
+
+
+class _Means:
+    """Each model's mean over its queries under every drawn order."""
+
+    def __init__(self, run: Run) -> None:
+        self.labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
+        self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
+        kept = ~run.left_out()
+        self.mine = [kept & (code == model) for model in range(self.models.size)]
+        self.undefined = run.undefined() if run.options.no_relevant == "one" else None
+        self.values = np.zeros((self.models.size, len(self.labels), run.options.shuffles))
+
+    def add(self, draw: int, values: Floats) -> None:
+        """Take the scores (lists, columns) under one drawn order."""
+        if self.undefined is not None:
+            values = np.where(self.undefined, 1.0, values)
+        for model, mine in enumerate(self.mine):
+            size = mine.sum()
+            self.values[model, :, draw] = values[mine].sum(axis=0) / size if size else np.nan
+
+    def frame(self) -> pl.DataFrame:
+        """A row for every model, metric, cutoff and draw."""
+        models, columns, draws = self.values.shape
+        frame = pl.DataFrame(
+            {
+                "model": np.repeat(self.models, columns * draws).tolist(),
+                "metric": [name for name, _ in self.labels for _ in range(draws)] * models,
+                "cutoff": [cutoff for _, cutoff in self.labels for _ in range(draws)] * models,
+                "draw": np.tile(np.arange(draws), models * columns),
+                "value": self.values.ravel(),
+            },
+            schema={
+                "model": pl.String,
+                "metric": pl.String,
+                "cutoff": pl.Int64,
+                "draw": pl.Int64,
+                "value": pl.Float64,
+            },
+        )
+        return frame.with_columns(pl.col("value").fill_nan(None))
+
+
+def start(rankings: object, judgements: object, queries: object, requests: Requests, options: Options) -> Run:
+    """Check the data before anything is computed."""
+    check_judged_only([metric for metric, _ in requests], judgements is not None, options.unjudged)
+    prepared = prepare(rankings, judgements, queries, options)
+    without = _refuse_without(prepared, options)
+    if without and not (prepared.relevant > 0).any():
+        warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
+    run = Run(prepared, requests, options)
+    warn_truncated(prepared.decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=5)
+    asked = [metric for metric, _ in requests]
+    warn_steep(asked, prepared.grades, stacklevel=5)
+    ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric in asked)
+    if ideal and judgements is None and queries is not None and "n_relevant" in to_polars(queries, "queries").columns:
+        _warn_unseen(prepared)
+    return run
+
+
+def _warn_unseen(prepared: Prepared) -> None:
+    """Tell that the ideal of graded lists of which not all relevant items are there is a guess."""
+    seen = prepared.listed.total(prepared.relevant_grade.astype(np.float64))
+    unseen = np.flatnonzero(prepared.relevant > seen)
+    if prepared.relevant_grade.sum() > 1 and unseen.size:
+        warnings.warn(
+            f"ndcg: of {unseen.size} lists only some relevant items are there, first of query "
+            f"{prepared.names['query'][int(unseen[0])]!r}; in the ideal the others have the lowest relevant grade of "
+            "their list, so ndcg may be too high; judgements would tell their grades",
+            RetrievalReportWarning,
+            stacklevel=5,
+        )
+
+
+def _refuse_without(prepared: Prepared, options: Options) -> int:
+    """How many lists have no relevant item; an error if the options say so."""
+    without = np.flatnonzero(prepared.without)
+    if without.size and options.no_relevant == "error":
+        model, query = prepared.names.row(int(without[0]))
+        raise DataError(
+            f"{without.size} (model, query) pairs have no relevant item, first query {query!r} of model {model!r}; "
+            "no_relevant='zero', 'skip' or 'one' says what they score"
+        )
+    return int(without.size)
+
+
+def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
+    """Scores (lists, columns) under every drawn order."""
+    prepared, options, limit = run.prepared, run.options, run.limit
+    keys = list_keys(prepared, options.seed)
+    drawn = drawn_lists(prepared.ties, limit)
+    arrangement = Arrangement(drawn, drawn, None, False)
+    steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
+    for draw in steps:
+        shuffling.draw_orders(0, limit.size, prepared.ties, limit, keys, draw, drawn.start, drawn.grade)
+        yield draw, run.score(arrangement).value
+
+
+def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
+    """What the random orders of each list are drawn by."""
+    keys = np.empty(prepared.names.height, np.uint64)
+    names = prepared.names
+    shuffling.list_keys(np.uint64(int(seed) % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys)
+    return keys
+
+
+def drawn_lists(ties: Lists, limit: Integers) -> Lists:
+    """Lists whose mixed ties are laid out slot by slot, up to the deepest cutoff; draws fill in the grades."""
+    start = np.zeros(ties.start.size, np.int64)
+    cells = shuffling.draw_layout(ties, limit, start, np.empty(0, np.int32), np.empty(0, np.int64), False)
+    grade, count = np.empty(cells, np.int32), np.empty(cells, np.int64)
+    shuffling.draw_layout(ties, limit, start, grade, count, True)
+    return Lists(start, np.arange(cells + 1), grade, count)
+
+
+def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
+    """Mean and sample standard deviation of the drawn scores, summed as differences from the first draw."""
+    first = total = square = np.zeros((0, 0))
+    for draw, values in _draws(run):
+        if means is not None:
+            means.add(draw, values)
+        if draw == 0:
+            first, total, square = values, np.zeros_like(values), np.zeros_like(values)
+        total = total + (values - first)
+        square = square + (values - first) ** 2
+    draws = run.options.shuffles
+    if draws == 1:
+        return Scores(first, np.full_like(first, np.nan))
+    variance = np.maximum(square - total**2 / draws, 0.0) / (draws - 1)
+    return Scores(first + total / draws, np.sqrt(variance))
+
+
+def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
+    """Name the scores (lists, metrics and cutoffs, policies), and apply what was asked for undefined ones."""
+    prepared, policies = run.prepared, run.options.policies
+    labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
+    undefined = run.undefined() if run.options.no_relevant == "one" else None
+    if undefined is not None:
+        known = values.copy()
+        values[undefined] = 1.0
+        if "worst" in policies:  # of R unknown it is not even known that nothing is relevant
+            unknown = undefined & run.truncated & prepared.beyond.pooled[:, None]
+            values[unknown, policies.index("worst")] = known[unknown, policies.index("worst")]
+        spreads[undefined] = np.where(np.isnan(spreads[undefined]), np.nan, 0.0)
+    left_out = run.left_out()
+    values[left_out], spreads[left_out] = np.nan, np.nan
+    columns = pl.DataFrame(
+        {
+            "metric": [name for name, _ in labels for _ in policies],
+            "cutoff": [cutoff for _, cutoff in labels for _ in policies],
+            "policy": list(policies) * len(labels),
+        },
+        schema={name: SCORES[name] for name in ("metric", "cutoff", "policy")},
+    )
+    lists = prepared.names.with_columns(
+        items=pl.Series(prepared.length, dtype=pl.Int64),
+        n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
+        pooled=pl.Series(prepared.beyond.pooled),
+    ).with_columns(pl.when(pl.col("n_relevant") >= 0).then(pl.col("n_relevant")))
+    shape = prepared.names.height, columns.height
+    truncated = np.repeat(run.truncated, len(policies), axis=1)
+    return ListScores(lists, columns, values.reshape(shape), spreads.reshape(shape), truncated)

@@ -1,0 +1,261 @@
+"""Lists and metrics → arrays of scores: runs each kernel once for all metrics that share it, over a thread pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.errors import DataError
+from retrieval_report.kernels import additive, cascade, pairwise, preferences, ratios, stopping, tables
+from retrieval_report.metrics import terms
+from retrieval_report.metrics.catalogue import DCG, NDCG, Metric
+from retrieval_report.scoring.arrays import Integers, Lists, ordered, over_ranges
+from retrieval_report.scoring.layout import Prepared
+
+__all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "arrange"]
+
+Floats = NDArray[np.float64]
+WHOLE = np.iinfo(np.int64).max  # the cutoff null
+LONGEST = 2**32  # positions for which a table of weights is made
+
+
+class Moments(NamedTuple):
+    """Mean and variance over the orders inside ties, (lists, cutoffs) each."""
+
+    mean: Floats
+    variance: Floats
+
+
+class Scores(NamedTuple):
+    """Value and standard deviation, (lists, cutoffs) each."""
+
+    value: Floats
+    std: Floats
+
+
+class Arrangement(NamedTuple):
+    """Lists in the order that a policy gives them; ``ties`` are the true ties, ``extreme`` asks for best or worst."""
+
+    lists: Lists
+    ties: Lists
+    extreme: str | None
+    want_variance: bool
+
+
+def arrange(prepared: Prepared, policy: str) -> Arrangement:
+    """The order of a policy: the true ties, the order received, or high or low grades first."""
+    if policy == "naive":
+        assert prepared.naive is not None
+        return Arrangement(prepared.naive, prepared.naive, None, False)
+    if policy == "expected":
+        return Arrangement(prepared.ties, prepared.ties, None, True)
+    return Arrangement(ordered(prepared.ties, best=policy == "best"), prepared.ties, policy, False)
+
+
+@dataclass
+class Scorer:
+    """Scores lists at one set of cutoffs; holds what does not change between policies and draws."""
+
+    prepared: Prepared
+    cutoffs: tuple[int | None, ...]  # as asked; for metrics with a depth of their own: empty
+    workers: int
+    _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._units: dict[terms.Need, float] = {}
+        self.length = self.prepared.length.astype(np.float64)[:, None]
+        self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)[:, None]
+        if self.cutoffs:
+            asked = np.array([WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs], dtype=np.int64)
+            self.order = np.argsort(asked, kind="stable")
+            asked = asked[self.order]
+            self.asked = np.broadcast_to(asked, (self.prepared.length.size, asked.size))
+            told = np.array([0.0 if k is None else float(k) for k in self.cutoffs])[self.order]
+            self.cutoff = np.where(asked == WHOLE, self.length, told)
+        else:
+            self.order = np.zeros(1, np.int64)
+            self.asked = np.maximum(self.prepared.relevant, 0)[:, None]
+            self.cutoff = self.asked.astype(np.float64)
+        self.depths = np.minimum(self.asked, self.prepared.length[:, None])
+
+    def column(self, cutoff: int | None) -> int:
+        """Where a cutoff stands among the columns, which ascend."""
+        return int(np.flatnonzero(self.order == self.cutoffs.index(cutoff))[0])
+
+    def ideal(self, need: terms.Ideal) -> Floats:
+        """Ideal DCG at every cutoff."""
+        if need not in self._ideals:
+            lists = self.prepared.judged if need.over == "judged" else self.prepared.listed
+            length = lists.length[:, None]
+            depths = np.minimum(self.asked, length) if need.over == "judged" else self.depths
+            wanted = terms.Sum(need.gain, need.discount)
+            self._ideals[need] = self._run(_sum_task(self, wanted, depths), lists, depths).mean
+        return self._ideals[need]
+
+    def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
+        """Value and standard deviation of every metric at every cutoff, columns in ascending order of cutoff."""
+        sums: dict[terms.Need, Moments] = {}
+        result = {}
+        for metric in metrics:
+            need = metric.need
+            if need not in sums:
+                sums[need] = self.moments(need, arrangement)
+            divisor = metric.divisor(self)
+            unit = 1.0 if isinstance(metric, NDCG) else self.unit(need)  # its ideal is in the same unit
+            with np.errstate(over="ignore"):
+                mean = _ratio(sums[need].mean, divisor) * unit
+                std = _ratio(np.sqrt(sums[need].variance), divisor) * unit
+            if not np.isfinite(mean).all():
+                raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
+            result[metric] = Scores(mean, std)
+        return result
+
+    def unit(self, need: terms.Need) -> float:
+        """A power of two near the largest value, by which values are divided so that no square leaves float64."""
+        if not isinstance(need, terms.Sum) or isinstance(need.values, terms.Relevant):
+            return 1.0
+        if need not in self._units:
+            values = need.values.of(self.prepared.grades, self.prepared.relevant_grade)
+            largest = float(values.max(initial=0.0))
+            self._units[need] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
+        return self._units[need]
+
+    def check(self, metrics: Iterable[Metric]) -> None:
+        """Raise for grades that a metric cannot take, before anything is computed."""
+        for metric in metrics:
+            if isinstance(metric, DCG):
+                terms.Gain(terms.gain_rule(metric.gain)).of(self.prepared.grades, self.prepared.relevant_grade)
+            if isinstance(metric.need, terms.OwnIdeal):
+                metric.need.check(self.prepared.grades)
+
+    def moments(self, need: terms.Need, arrangement: Arrangement) -> Moments:
+        """Mean and variance of a sum, columns in ascending order of cutoff."""
+        lists = arrangement.lists
+        if isinstance(need, terms.Sum):
+            return self._run(_sum_task(self, need, self.depths), lists, self.depths)
+        if isinstance(need, terms.Pairs):
+            if need.retrieved and arrangement.extreme:
+                return self._run(_pairs_extreme_task(self, need, arrangement.extreme), arrangement.ties, self.depths)
+            return self._run(_pairs_task(self, need), lists, self.depths)
+        if isinstance(need, terms.FirstRelevant):
+            return self._run(_first_relevant_task(self, need), lists, self.depths)
+        if isinstance(need, terms.Stops):
+            return self._run(_stops_task(self, need, arrangement.want_variance), lists, self.depths)
+        if isinstance(need, terms.Preferences):
+            return self._run(_preferences_task(self), lists, self.depths)
+        if arrangement.extreme:
+            return self._run(_own_ideal_extreme_task(self, need, arrangement.extreme), arrangement.ties, self.depths)
+        return self._run(_own_ideal_task(self, need), lists, self.depths)
+
+    def _run(self, task: Task, lists: Lists, depths: Integers) -> Moments:
+        """Run a task over ranges of lists; every list is scored by itself, so ranges do not change any bit."""
+        moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
+        cells = lists.tie[lists.start]
+        over_ranges(lambda first, last: task(first, last, lists, depths, moments), cells, self.workers)
+        return moments
+
+
+Task = Callable[[int, int, Lists, Integers, Moments], None]
+
+
+def _ratio(values: Floats, divisor: Floats) -> Floats:
+    """Values / divisor, 0 where the divisor is 0."""
+    divisor = np.broadcast_to(divisor, values.shape)
+    return np.divide(values, divisor, out=np.zeros_like(values), where=divisor != 0)
+
+
+def _longest(depths: Integers) -> int:
+    """The deepest position that a sum looks at, rounded up by an eighth at most so that calls share their tables."""
+    most = int(depths.max(initial=1))
+    if most > LONGEST:
+        raise DataError(f"a list is to be scored {most} positions deep; at most {LONGEST} are possible")
+    unit = 1 << max(most.bit_length() - 4, 4)
+    return -(-most // unit) * unit
+
+
+def _sum_task(scorer: Scorer, need: terms.Sum, depths: Integers) -> Task:
+    values = need.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade) / scorer.unit(need)
+    unit = isinstance(need.weights, terms.Unit)
+    weights = need.weights.table(1 if unit else _longest(depths))
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        additive.additive_moments(first, last, lists, depths, values, unit, weights, *out)
+
+    return task
+
+
+def _pair_values(scorer: Scorer, need: terms.Pairs) -> Floats:
+    relevant = scorer.prepared.relevant_grade
+    return np.where(relevant, scorer.prepared.grades, 0.0) if need.graded else relevant.astype(np.float64)
+
+
+def _pairs_task(scorer: Scorer, need: terms.Pairs) -> Task:
+    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(_longest(scorer.depths))
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        kernel = pairwise.retrieved_moments if need.retrieved else pairwise.pairwise_moments
+        kernel(first, last, lists, depths, values, harmonic, *out)
+
+    return task
+
+
+def _pairs_extreme_task(scorer: Scorer, need: terms.Pairs, extreme: str) -> Task:
+    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(_longest(scorer.depths))
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        ratios.retrieved_extremes(first, last, lists, depths, values, harmonic, extreme == "best", out.mean)
+
+    return task
+
+
+def _first_relevant_task(scorer: Scorer, need: terms.FirstRelevant) -> Task:
+    relevant = scorer.prepared.relevant_grade
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        other = Moments(np.empty(depths.shape), np.empty(depths.shape))
+        hit, reciprocal = (other, out) if need.reciprocal else (out, other)
+        cascade.first_relevant_moments(first, last, lists, depths, relevant, *hit, *reciprocal)
+
+    return task
+
+
+def _stops_task(scorer: Scorer, need: terms.Stops, want_variance: bool) -> Task:
+    stop = need.of(scorer.prepared.grades)
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        stopping.stopping_moments(first, last, lists, depths, stop, want_variance, *out)
+
+    return task
+
+
+def _preferences_task(scorer: Scorer) -> Task:
+    prepared = scorer.prepared
+    others = prepared.judged.total((~prepared.relevant_grade).astype(np.float64)).astype(np.int64)
+    most = np.minimum(np.maximum(prepared.relevant, 0), others)
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        preferences.preference_moments(first, last, lists, prepared.relevant_grade, most, *out)
+
+    return task
+
+
+def _own_ideal_task(scorer: Scorer, need: terms.OwnIdeal) -> Task:
+    relevant, weights = scorer.prepared.grades > 0, need.discount.table(_longest(scorer.depths))
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        ratios.own_ideal_moments(first, last, lists, depths, relevant, weights, *out)
+
+    return task
+
+
+def _own_ideal_extreme_task(scorer: Scorer, need: terms.OwnIdeal, extreme: str) -> Task:
+    relevant, weights = scorer.prepared.grades > 0, need.discount.table(_longest(scorer.depths))
+
+    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
+        ratios.own_ideal_extremes(first, last, lists, depths, relevant, weights, extreme == "best", out.mean)
+
+    return task

@@ -1,0 +1,222 @@
+"""Whether the lists of a model were cut, and where: as the caller says, or from what the lists themselves show."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.truncated import AUTO, BETWEEN_TIES, NO, WITHIN_TIE
+
+__all__ = [
+    "LIST_FACTS",
+    "SAMPLE_QUERIES",
+    "Decision",
+    "Evidence",
+    "check_models",
+    "decide",
+    "evidence",
+    "given",
+    "judge",
+    "warn_truncated",
+]
+
+
+SAMPLE_QUERIES = 1_000
+"""Queries, the first by id, whose items are looked at to tell whether queries share items."""
+
+FEW_LISTS = 10  # below this, that every last tie holds one position may be chance
+NOTHING = "nothing shows that items are missing"
+ENDS = "its lists end where a tie ends, at about one depth"
+NUMBERS = ("lists", "shortest", "longest", "half", "least_before", "most_before", "shared")
+MANY_LISTS = 20  # from here on half of the lists may be shorter than the others, and were still cut at one length
+
+LIST_FACTS = {
+    "model": pl.String,
+    "query": None,  # String or the integer type received
+    "items": pl.Int64,  # of the list
+    "before": pl.Int64,  # of them nearer than the last tie
+    "found": pl.Int64,  # relevant items of the list
+    "known": pl.Int64,  # relevant items of the query as judgements or n_relevant say; null where they do not
+    "fingerprint": pl.UInt64,  # equal where two lists hold the same items; null for counts
+}
+
+
+class Decision(NamedTuple):
+    """What is assumed of the lists of one model."""
+
+    truncated: str  # no, between_ties or within_tie
+    reason: str
+    before: int  # items before the last tie, in the list where they are fewest
+
+    @property
+    def cut(self) -> bool:
+        """Whether items may be missing behind what the lists show."""
+        return self.truncated != NO
+
+
+class Evidence(NamedTuple):
+    """What the lists of one model show, empty ones left out."""
+
+    lists: int
+    shortest: int  # items
+    longest: int
+    half: int  # at least half of the lists are as long, and not more than half are longer
+    least_before: int  # items before the last tie
+    most_before: int
+    items: bool  # there are items to compare, not counts alone
+    same: bool  # all lists hold the same items
+    lacking: tuple[object, int, int] | None  # first query of which relevant items are missing: found, known
+    shared: int  # queries that other models have lists for
+    differ: object  # the first of them for which the models' items differ, None if there is none
+
+
+def check_models(truncated: str | Mapping[str, str], models: list[str]) -> None:
+    """Refuse a mapping that names a model which the rankings do not have."""
+    unknown = [] if isinstance(truncated, str) else [model for model in truncated if model not in models]
+    if unknown:
+        raise ParameterError(f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}")
+
+
+def given(truncated: str | Mapping[str, str], models: list[str]) -> dict[str, str]:
+    """The word that holds for every model; ``auto`` where a mapping does not name it."""
+    if isinstance(truncated, str):
+        return dict.fromkeys(models, truncated)
+    return {model: truncated.get(model, AUTO) for model in models}
+
+
+def decide(
+    facts: pl.DataFrame, truncated: str | Mapping[str, str], recurring: Callable[[str], bool]
+) -> dict[str, Decision]:
+    """Decide for every model whether its lists were cut.
+
+    ``facts`` has the columns LIST_FACTS, a row for every list; ``recurring(model)`` tells whether two of the model's
+    queries (of the first SAMPLE_QUERIES) share an item, and is asked only where that decides.
+
+    >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": ["p", "q"], "items": [10, 10], "before": [7, 8],
+    ...     "found": [3, 4], "known": [9, None], "fingerprint": [1, 2]})
+    >>> decide(facts, "auto", lambda model: True)["m"].reason
+    "not every known relevant item is in its lists (query 'p': 3 of 9)"
+    """
+    models = facts["model"].unique().sort().to_list()
+    return judge(gather(facts), given(truncated, models), recurring)
+
+
+def judge(
+    found: Mapping[str, Evidence], asked: Mapping[str, str], recurring: Callable[[str], bool]
+) -> dict[str, Decision]:
+    """Decide from what the lists of every model show; a model without items has no evidence."""
+    everything = max((own.longest for own in found.values()), default=0)
+    result = {}
+    for model, word in asked.items():
+        own = found.get(model)
+        before = own.least_before if own else 0
+        if word != AUTO:
+            result[model] = Decision(word, "as given", before)
+        elif own is None:
+            result[model] = Decision(NO, "its lists are empty", before)
+        else:
+            cut, reason = _reason(model, own, everything, recurring)
+            kind = BETWEEN_TIES if _ends_between_ties(own) else WITHIN_TIE
+            result[model] = Decision(kind if cut else NO, reason, before)
+    return result
+
+
+def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
+    """What the lists of every model show, from a row for every list (columns LIST_FACTS)."""
+    facts = facts.filter(pl.col("items") > 0)
+    among = (
+        facts.filter(pl.col("fingerprint").is_not_null())
+        .group_by("query")
+        .agg(models=pl.len(), differ=(pl.col("fingerprint").n_unique() > 1) | (pl.col("items").n_unique() > 1))
+    )
+    facts = facts.join(among.filter(pl.col("models") > 1), on="query", how="left", maintain_order="left")
+    items, before = pl.col("items"), pl.col("before")
+    lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
+    found = facts.group_by("model").agg(
+        lists=pl.len(),
+        shortest=items.min(),
+        longest=items.max(),
+        half=items.quantile(0.5, "higher"),
+        least_before=before.min(),
+        most_before=before.max(),
+        items=pl.col("fingerprint").is_not_null().all(),
+        same=pl.col("fingerprint").n_unique() == 1,
+        lacking=lacking.sort_by(pl.col("query").filter(pl.col("found") < pl.col("known"))).first(),
+        shared=pl.col("models").is_not_null().sum(),
+        differ=pl.col("query").filter("differ").min(),
+    )
+    rows = found.sort("model").iter_rows(named=True)
+    return {str(row.pop("model")): evidence(row) for row in rows}
+
+
+def evidence(row: dict[str, Any]) -> Evidence:
+    """Evidence from a row with its names."""
+    lacking = row["lacking"]
+    row["lacking"] = None if lacking is None else (lacking["query"], int(lacking["found"]), int(lacking["known"]))
+    numbers: dict[str, Any] = {name: int(row[name]) for name in NUMBERS}
+    return Evidence(**{name: numbers.get(name, row[name]) for name in Evidence._fields})
+
+
+def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str], bool]) -> tuple[bool, str]:
+    """Whether lists of a model were cut, and what says so."""
+    if own.items and own.same and own.lists > 1 and own.shortest == everything:
+        return False, "every list holds the same items"
+    if own.shared:
+        if own.differ is None:
+            return False, "every model ranks the same items of a query"
+        return True, f"models retrieved different items for one query ({own.differ!r})"
+    if own.lacking is not None:
+        query, found, known = own.lacking
+        return True, f"not every known relevant item is in its lists (query {query!r}: {found} of {known})"
+    if not own.items:
+        ends = own.most_before > 0 and _ends_between_ties(own)
+        return ends, ENDS if ends else NOTHING
+    if own.most_before > 0 and _ends_between_ties(own) and recurring(model):
+        return True, ENDS
+    every = own.shortest == own.longest
+    if not (every and own.lists > 1) and not (own.lists >= MANY_LISTS and own.half == own.longest):
+        return False, NOTHING
+    if recurring(model):
+        return True, f"{'its' if every else 'most of its'} lists hold {own.longest} items, and not the same ones"
+    return False, "no two queries share an item"
+
+
+def _ends_between_ties(own: Evidence) -> bool:
+    """Whether one position is in the last tie of every list, though they differ in length: cut behind its tie.
+
+    Where most lists have the greatest length, that is where they were cut, and the others had no more to show.
+    """
+    return own.lists >= FEW_LISTS and own.half < own.longest and own.most_before < own.shortest
+
+
+def warn_truncated(
+    decisions: Mapping[str, Decision],
+    truncated: str | Mapping[str, str],
+    cutoffs: list[int | None],
+    stacklevel: int,
+) -> None:
+    """Say of the models whose lists were found to be cut that scores reach into what the cut leaves open.
+
+    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
+    """
+    asked = given(truncated, list(decisions))
+    cut = [
+        (model, decision)
+        for model, decision in decisions.items()
+        if asked[model] == AUTO and decision.cut and any(k is None or k > decision.before for k in cutoffs)
+    ]
+    if not cut:
+        return
+    model, decision = cut[0]
+    others = {1: "", 2: " and of another one"}.get(len(cut), f" and of {len(cut) - 1} others")
+    warnings.warn(
+        f"the lists of model {model!r}{others} seem cut: {decision.reason}. Scores that reach into their last tie have "
+        "no standard deviation, and their lowest and highest values allow for what a deeper retrieval could show; "
+        "truncated='no' (lists hold all items), 'between_ties' or 'within_tie' says what is so",
+        RetrievalReportWarning,
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,99 @@
+"""The score of a list under random tie order as a walk, for metrics that add up what each place brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from retrieval_report.kernels.walks import CASCADE, PAIRS, WEIGHTED, Steps, Terms, list_steps, walk_moments
+from retrieval_report.metrics.catalogue import NDCG, Metric
+from retrieval_report.metrics.terms import Pairs, Stops, Sum, Unit
+from retrieval_report.scoring.arrays import Floats, Integers
+from retrieval_report.scoring.run import Run
+
+__all__ = ["Walk", "Walks", "walk_of_values"]
+
+MOST_STEPS = 20_000  # of one list; they are passed once for every term of a Fourier series
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Steps whose amounts add up to the score, and what follows from them.
+
+    The steps of many lists are too many to keep: they are written anew whenever they are asked for.
+    """
+
+    write: Callable[[], Steps]
+    size: int  # how many steps
+    last: int  # node
+    mean: float
+    variance: float
+    least: float
+    most: float
+
+    @property
+    def steps(self) -> Steps:
+        """The steps; those of another list of the same metric may take their place."""
+        return self.write()
+
+
+def walk_of_values(value: Floats, chance: Floats) -> Walk:
+    """A walk of one step, for a list whose scores are known one by one.
+
+    >>> walk = walk_of_values(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
+    >>> walk.mean, walk.variance, walk.least, walk.most
+    (0.5, 0.25, 0.0, 1.0)
+    """
+    nodes = np.zeros(value.size, np.int64)
+    steps = Steps(nodes, nodes + 1, np.array(chance), np.array(value))
+    return Walk(lambda: steps, value.size, 1, *walk_moments(steps, 1))
+
+
+class Walks:
+    """Makes the walks of one metric at one cutoff."""
+
+    def __init__(self, run: Run, metric: Metric, cutoff: int | None) -> None:
+        scorer = run.deep_scorer if metric.own_depth else run.scorer
+        column = 0 if metric.own_depth else scorer.column(cutoff)
+        self.lists = run.prepared.ties
+        self.depth: Integers = scorer.depths[:, column]
+        divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, column]
+        unit = scorer.unit(metric.need) if isinstance(metric, NDCG) else 1.0  # its ideal is in that unit
+        self.scale = np.divide(1.0, divisor * unit, out=np.zeros(divisor.size), where=divisor != 0)
+        self.terms = _terms(run, metric, int(self.depth.max(initial=0)))
+        nodes, numbers = np.empty((2, MOST_STEPS), np.int64), np.empty((2, MOST_STEPS))
+        self._room = Steps(nodes[0], nodes[1], numbers[0], numbers[1])
+
+    def of(self, number: int) -> Walk | None:
+        """The walk of one list; None where it would be too long, or the metric is no sum over places."""
+        if self.terms is None:
+            return None
+        steps, last = self._write(number)
+        if not steps.source.size:
+            return None
+        return Walk(lambda: self._write(number)[0], steps.source.size, last, *walk_moments(steps, last))
+
+    def _write(self, number: int) -> tuple[Steps, int]:
+        assert self.terms is not None
+        depth, scale = int(self.depth[number]), float(self.scale[number])
+        count, last = list_steps(number, self.lists, depth, self.terms, scale, self._room)
+        source, target, chance, amount = self._room
+        own = slice(0, max(count, 0))
+        return Steps(source[own], target[own], chance[own], amount[own]), int(last)
+
+
+def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:
+    """What an item adds at each place."""
+    need, grades, relevant = metric.need, run.prepared.grades, run.prepared.relevant_grade
+    places = np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
+    if isinstance(need, Sum):
+        weight = np.ones(longest + 1) if isinstance(need.weights, Unit) else need.weights.table(longest).weight
+        return Terms(WEIGHTED, need.values.of(grades, relevant), relevant, np.array(weight), False)
+    if isinstance(need, Pairs):
+        value = np.where(relevant, grades if need.graded else 1.0, 0.0)
+        return Terms(PAIRS, value, relevant, 1.0 / places, need.retrieved)
+    if isinstance(need, Stops):
+        return Terms(CASCADE, need.of(grades), relevant, 1.0 / places, False)
+    return None

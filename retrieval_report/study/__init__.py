@@ -1,0 +1,1 @@
+"""The object that holds inputs, settings, and every answer."""

@@ -1,0 +1,89 @@
+"""The charts of a study, with its measure said."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import polars as pl
+
+from retrieval_report import charts
+from retrieval_report.analysis.queries import query_table
+from retrieval_report.metrics.parsing import parse_measure
+
+__all__ = ["Plots"]
+
+
+class Drawn(Protocol):
+    """What the charts ask of a study."""
+
+    @property
+    def measure(self) -> str:
+        """The headline measure."""
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """Scores of every query."""
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Means over the queries."""
+
+    @property
+    def comparison(self) -> pl.DataFrame:
+        """Every pair of models."""
+
+    @property
+    def draws(self) -> pl.DataFrame:
+        """Means under every random order."""
+
+    @property
+    def ties(self) -> pl.DataFrame:
+        """How much the distances tie."""
+
+
+class Plots:
+    """The charts of a study, with its measure said."""
+
+    def __init__(self, study: Drawn) -> None:
+        """Take the study whose frames are drawn."""
+        self._study = study
+
+    def _at(self) -> dict[str, Any]:
+        metric, cutoff = parse_measure(self._study.measure)
+        return {"metric": metric, "cutoff": cutoff}
+
+    def policies(self) -> Any:
+        """Expected, naive, shuffled, lowest and highest score of every model."""
+        return charts.policies(self._study.summary, **self._at())
+
+    def intervals(self, **options: Any) -> Any:
+        """Differences of the models with their intervals."""
+        return charts.intervals(self._study.comparison, **self._at(), **options)
+
+    def comparison_matrix(self) -> Any:
+        """Every pair of models."""
+        return charts.comparison_matrix(self._study.comparison, **self._at())
+
+    def rank_flips(self) -> Any:
+        """Places of the models under every policy."""
+        return charts.rank_flips(self._study.summary, **self._at())
+
+    def scores_by_cutoff(self, **options: Any) -> Any:
+        """Scores of the headline metric at all its cutoffs."""
+        return charts.scores_by_cutoff(self._study.summary, metric=self._at()["metric"], **options)
+
+    def policy_panels(self, **options: Any) -> Any:
+        """The same, one panel a model."""
+        return charts.policy_panels(self._study.summary, metric=self._at()["metric"], **options)
+
+    def query_scatter(self, **options: Any) -> Any:
+        """Naive against expected score of every query."""
+        return charts.query_scatter(query_table(self._study.scores), **self._at(), **options)
+
+    def shuffled_distribution(self, **options: Any) -> Any:
+        """What repeated runs would print."""
+        return charts.shuffled_distribution(self._study.draws, self._study.summary, **self._at(), **options)
+
+    def profile(self) -> Any:
+        """How much the distances tie."""
+        return charts.profile(self._study.ties)

@@ -1,0 +1,187 @@
+"""Files written whole or not at all, and CSV that a spreadsheet cannot mistake for formulas."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import polars as pl
+
+from retrieval_report.contracts.errors import OutputError
+from retrieval_report.writing.temporary import decide, finish, temporary_folder, temporary_name, tidy
+
+__all__ = ["check_writable_folder", "csv_bytes", "write_bytes", "write_files", "write_text"]
+
+# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
+_FORMULA = r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"  # full-width signs too, which some take for the usual ones
+FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
+# Where lists are separated by semicolons, a semicolon inside a text begins a cell.
+FORMULA_INSIDE = rf";('*{_FORMULA})"
+
+
+def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
+    r"""Turn a frame into UTF-8 CSV; numbers keep every digit, null is an empty cell.
+
+    Parameters
+    ----------
+    frame
+        Any frame of numbers, booleans and text.
+    raw
+        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@`` (also behind blanks,
+        or full-width), or with tab, a line break or NUL, gets a leading ``'``, so that a spreadsheet shows it instead
+        of running it; so does what follows a semicolon.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"model": ["=HYPERLINK(1)", "itq-32"], "value": [0.1, -0.5]})
+    >>> csv_bytes(frame).decode().splitlines()
+    ['model,value', "'=HYPERLINK(1),0.1", 'itq-32,-0.5']
+    >>> csv_bytes(frame, raw=True).decode().splitlines()[1]
+    '=HYPERLINK(1),0.1'
+    """
+    if not raw:
+        text = pl.col(pl.String)
+        inside = text.str.replace_all(FORMULA_INSIDE, ";'${1}")
+        frame = frame.with_columns(
+            pl.when(text.str.contains(FORMULA_START)).then("'" + inside).otherwise(inside).name.keep()
+        )
+    buffer = io.BytesIO()
+    frame.write_csv(buffer)
+    return buffer.getvalue()
+
+
+def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
+    """Return the folder as a path if files can be written to it; to be called before a long computation.
+
+    A folder that does not exist yet is fine when its parent exists and can be written to; it is made later. What
+    interrupted writers left in the folder is finished or removed.
+
+    Raises
+    ------
+    OutputError
+        The path is a file, is too long, its parent is missing, or writing there is not permitted.
+    """
+    path = Path(folder)
+    try:
+        tidy(path)
+        # Asking for permission bits misses read-only mounts and full quotas; trying does not.
+        probe = path / temporary_name(secrets.token_hex(8)) if path.is_dir() else path
+        try:
+            probe.mkdir()
+        finally:
+            with suppress(OSError, ValueError):
+                probe.rmdir()
+    except (OSError, ValueError) as error:
+        raise _output_error(path, error) from error
+    return path
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write one UTF-8 text file, whole or not at all; see `write_files`."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write one file, whole or not at all; see `write_files`."""
+    write_files({Path(path): data})
+
+
+def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = ()) -> None:
+    """Write files that belong together, all of a folder or none.
+
+    All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) in their target's folder before
+    the first target is replaced. Until then any error, a full disk or an interrupt leaves the old files as they were
+    and removes the temporary ones. From then on the new files stand: where the process is killed between two of
+    them, the next one that writes to the folder (or loads a report from it) replaces the rest. Missing folders are
+    made.
+
+    Parameters
+    ----------
+    contents
+        Per target its bytes, or a finished file on the same file system, which is moved there.
+    gone
+        Files in the same folders that are removed with it, if they are there.
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written; the message holds its path.
+    """
+    path = Path()
+    with ExitStack() as stack:
+        places: dict[Path, Path] = {}
+        try:
+            for path in contents:
+                if path.is_dir():
+                    raise IsADirectoryError(None, "is a folder", str(path))
+                if path.parent not in places:
+                    stack.enter_context(_made(path.parent))
+                    places[path.parent] = stack.enter_context(temporary_folder(path.parent))
+            for path, data in contents.items():
+                _to_disk(places[path.parent] / path.name, data)
+            for folder, place in places.items():
+                decide(place, *([path.name for path in paths if path.parent == folder] for paths in (contents, gone)))
+            _replace_all(places)
+        except (OSError, ValueError) as error:
+            raise _output_error(path, error) from error
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """A folder that is made if need be; it is gone again where nothing gets into it."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for place in missing:
+            with suppress(OSError):  # it holds something
+                place.rmdir()
+        raise
+
+
+def _replace_all(places: Mapping[Path, Path]) -> None:
+    """Replace the targets in all folders; an interrupt comes after the last of them."""
+    try:
+        _finish_all(places)
+    except OSError:
+        raise
+    except BaseException:
+        _finish_all(places)
+        raise
+
+
+def _finish_all(places: Mapping[Path, Path]) -> None:
+    for folder, place in places.items():
+        finish(place)
+        _sync_folder(folder)
+
+
+def _to_disk(path: Path, data: bytes | Path) -> None:
+    if isinstance(data, Path):
+        data.replace(path)
+        return
+    # Mode "x" refuses an existing name, and unlike tempfile it leaves the permissions to the user's umask.
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows cannot open a folder
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _output_error(path: Path, error: Exception) -> OutputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return OutputError(f"cannot write to '{path}': {reason}")

@@ -1,0 +1,197 @@
+"""The dashboard as a reader has it: started from the command line, seen in Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import polars as pl
+import pytest
+
+from app_visits import LAPTOP, Visit, lists
+
+pytestmark = pytest.mark.browser
+
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+
+PHONE = {"width": 390, "height": 844}
+PAGES = {
+    "overview": "Overview",
+    "cutoffs": "Cutoffs",
+    "compare": "Compare",
+    "ties": "Ties",
+    "queries": "Queries",
+    "audit": "Audit",
+    "data": "Data & export",
+}
+NAME = "**bold** $x$ <b>tag</b> :material"
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_every_page_draws_without_a_complaint_or_a_request_to_others(
+    browser: Any, server: str, size: dict[str, int]
+) -> None:
+    for path, name in PAGES.items():
+        with Visit(browser, server, path, size) as visit:
+            visit.title(name)
+            if path != "data":
+                visit.page.wait_for_selector("[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas")
+                drawing = visit.page.locator("[data-testid=stVegaLiteChart] :is(svg, canvas)").first
+                assert drawing.bounding_box()["height"] > 40
+                described = visit.page.locator("[data-testid=stVegaLiteChart] [aria-label]").first
+                assert len(described.get_attribute("aria-label")) > 20
+            # Charts and tables scroll by themselves; the page is never wider than the window.
+            assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            visit.assert_clean()
+
+
+def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -> None:
+    with Visit(browser, server) as visit:
+        alert = visit.page.locator("[data-testid=stAlert]").first
+        alert.wait_for()
+        said = alert.inner_text()
+        assert "The printed winner is an accident of tie order." in said
+        assert "bm25-1-digit comes first by ndcg@5; over all orders of tied items it is bm25." in said
+        assert alert.bounding_box()["y"] + alert.bounding_box()["height"] < LAPTOP["height"]
+        visit.assert_clean()
+
+
+def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: str) -> None:
+    link = "cutoffs?open=digits&metric=ap&ap_denominator=retrieved&cutoff=10&models=itq-16&models=lsh-16&bands=itq-16"
+    with Visit(browser, server, link) as visit:
+        visit.title("Cutoffs: ap(denominator=retrieved)")
+        first = visit.page.locator("[data-testid=stVegaLiteChart] svg").first
+        first.wait_for()
+        assert visit.page.url.endswith(link)
+        visit.page.get_by_role("link", name="Overview").click()
+        visit.title("Overview: ap(denominator=retrieved)@10")
+        asked = urlsplit(visit.page.url).query.split("&")
+        assert {"open=digits", "metric=ap", "cutoff=10", "models=itq-16", "models=lsh-16"} <= set(asked)
+        assert "bands=itq-16" not in asked  # that page's own
+        visit.page.reload()
+        visit.title("Overview: ap(denominator=retrieved)@10")
+        visit.page.go_back()
+        visit.title("Cutoffs: ap(denominator=retrieved)")
+        visit.assert_clean()
+
+
+def test_controls_change_the_page_and_the_address_and_defaults_leave_it_clean(browser: Any, server: str) -> None:
+    with Visit(browser, server) as visit:
+        visit.title("Overview: ndcg@5")
+        visit.choose("Metric", "precision")
+        visit.title("Overview: precision@5")
+        visit.choose("Cutoff k", "7")
+        visit.title("Overview: precision@7")
+        assert set(urlsplit(visit.page.url).query.split("&")) == {"metric=precision", "cutoff=7"}
+        visit.choose("Metric", "ndcg")
+        visit.title("Overview: ndcg@7")
+        visit.choose("Cutoff k", "5")
+        visit.title("Overview: ndcg@5")
+        assert urlsplit(visit.page.url).query == ""
+        visit.assert_clean()
+
+
+def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: str) -> None:
+    with Visit(browser, server, "?metric=<script>alert(1)</script>&cutoff=-3&seed=x&models=**nobody**") as visit:
+        visit.title("Overview: ndcg@5")
+        said = visit.alerts()
+        assert "metric: “<script>alert(1)</script>” in the address is not used" in said
+        assert "cutoff: “-3” in the address is not used: a whole number from 1 on or all is needed" in said
+        assert "seed: “x” in the address is not used" in said
+        assert "models: “**nobody**” in the address is not used" in said
+        visit.page.wait_for_function("location.search === ''")
+        visit.assert_clean()
+
+
+def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: str) -> None:
+    with Visit(browser, server, "data") as visit:
+        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
+        box.set_input_files({"name": "lists.csv", "mimeType": "text/csv", "buffer": lists(NAME) + lists("plain")[36:]})
+        visit.page.get_by_role("button", name="Open these files").click()
+        visit.page.locator("[data-testid=stSidebar]").get_by_text("lists.csv").wait_for()
+        visit.settle()
+        visit.page.get_by_role("link", name="Overview").click()
+        visit.title("Overview")
+        alert = visit.page.locator("[data-testid=stAlert]").first
+        alert.wait_for()
+        assert NAME in visit.page.locator("[data-testid=stMain]").inner_text()
+        visit.page.get_by_role("link", name="Data & export").click()
+        visit.title("Data & export")
+        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
+        box.set_input_files({"name": "bad.csv", "mimeType": "text/csv", "buffer": b"query,item,distance\nq,a,1\nq,b"})
+        visit.page.get_by_role("button", name="Open these files").click()
+        visit.page.get_by_text("Nothing was opened").wait_for()
+        assert "bad.csv, line 3: 2 fields, the header has 3" in visit.alerts()
+        visit.page.get_by_role("link", name="Overview").click()
+        visit.title("Overview")
+        assert NAME in visit.page.locator("[data-testid=stMain]").inner_text()
+        visit.assert_clean()
+
+
+def test_the_numbers_and_the_report_can_be_taken_away(browser: Any, server: str, tmp_path: Path) -> None:
+    with Visit(browser, server, "data?metric=rr&cutoff=10&models=bm25&models=tf-idf") as visit:
+        visit.title("Data & export")
+        with visit.page.expect_download() as caught:
+            visit.page.get_by_role("button", name="Summary, CSV").click()
+        caught.value.save_as(tmp_path / "summary.csv")
+        summary = pl.read_csv(tmp_path / "summary.csv")
+        assert set(summary["model"]) == {"bm25", "tf-idf"}
+        assert set(summary["metric"]) == {"rr"}
+        visit.page.get_by_role("button", name="Prepare the HTML report").click()
+        with visit.page.expect_download() as caught:
+            visit.page.get_by_role("button", name="Download the report").click()
+        caught.value.save_as(tmp_path / "report.html")
+        visit.assert_clean()
+    page = browser.new_page()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector(".chart[data-drawn] svg")
+    assert "rr@10" in page.locator("body").inner_text()
+    assert requests == [(tmp_path / "report.html").as_uri()]
+    page.close()
+
+
+def test_two_sessions_do_not_disturb_each_other(browser: Any, server: str) -> None:
+    with (
+        Visit(browser, server, "?metric=rr&models=bm25") as one,
+        Visit(browser, server, "?metric=recall&models=lsa-bfloat16") as two,
+    ):
+        one.choose("Metric", "ap")
+        two.choose("Metric", "precision")
+        one.title("Overview: ap@5")
+        two.title("Overview: precision@5")
+        one.choose("Cutoff k", "20")
+        two.choose("Cutoff k", "50")
+        one.title("Overview: ap@20")
+        two.title("Overview: precision@50")
+        for visit, model in ((one, "bm25"), (two, "lsa-bfloat16")):
+            assert f"{model} has an expected" in visit.alerts()
+            visit.assert_clean()
+
+
+def test_dark_pages_are_dark_and_their_charts_are_read(browser: Any, server: str) -> None:
+    with Visit(browser, server, color_scheme="dark") as visit:
+        visit.page.wait_for_selector("[data-testid=stVegaLiteChart] svg text")
+        shade = (
+            "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/g).map(Number)"
+        )
+        assert max(visit.page.evaluate(shade)[:3]) < 60
+        text = visit.page.locator("[data-testid=stVegaLiteChart] svg text").first
+        assert text.evaluate("node => node.getAttribute('fill')") == "#e6e6e6"
+
+
+def test_the_keyboard_reaches_pages_and_controls(browser: Any, server: str) -> None:
+    with Visit(browser, server) as visit:
+        visit.title("Overview")
+        reached = []
+        for _ in range(25):
+            visit.page.keyboard.press("Tab")
+            reached.append(
+                visit.page.evaluate(
+                    "(document.activeElement.ariaLabel || document.activeElement.innerText || '').trim()"
+                )
+            )
+        told = "\n".join(reached)
+        assert all(name in told for name in ("Cutoffs", "Audit", "Metric", "Cutoff k", "Models"))

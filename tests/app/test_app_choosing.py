@@ -1,0 +1,131 @@
+"""In the browser: a row, a rectangle and a button lead to one chosen list, and the address tells which."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app_visits import READY, Visit, lists
+
+pytestmark = pytest.mark.browser
+
+ROW = 35  # pixels of a table's row, and of its heading
+CHARTS = "[data-testid=stVegaLiteChart] svg"
+
+
+def told(visit: Visit, name: str) -> str:
+    """What the address says of a name."""
+    return parse_qs(urlsplit(str(visit.page.url)).query).get(name, [""])[0]
+
+
+def wait_until_told(visit: Visit, name: str, text: str | None = None) -> str:
+    """Wait until the address tells a name, of this value if one is given."""
+    wanted = "true" if text is None else f"p.get('{name}') === {text!r}"
+    visit.page.wait_for_function(
+        f"() => {{const p = new URLSearchParams(location.search); return p.has('{name}') && {wanted}}}"
+    )
+    visit.page.wait_for_function(READY)
+    return told(visit, name)
+
+
+def click_row(visit: Visit, number: int, which: int = 0) -> None:
+    """Tick one row of a table, counted from 0."""
+    canvas = visit.page.locator("[data-testid=stDataFrame] canvas[data-testid=data-grid-canvas]").nth(which)
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    visit.page.mouse.click(box["x"] + 16, box["y"] + ROW * (number + 1) + ROW / 2)
+
+
+def open_queries(browser: Any, server: str, query: str = "") -> Visit:
+    visit = Visit(browser, server, f"queries{query}")
+    visit.page.wait_for_selector(CHARTS)
+    visit.page.wait_for_selector("[data-testid=stDataFrame] canvas")
+    visit.page.wait_for_function(READY)
+    return visit
+
+
+def test_a_row_of_the_table_chooses_its_list(browser: Any, server: str) -> None:
+    with open_queries(browser, server) as visit:
+        click_row(visit, 2)
+        query = wait_until_told(visit, "query")
+        assert query
+        with open_queries(browser, server, "?" + urlsplit(visit.page.url).query) as again:
+            assert told(again, "query") == query
+            heading = again.page.locator(CHARTS).last.text_content()
+            assert query[:10] in heading
+        assert visit.problems == []
+
+
+def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, server: str) -> None:
+    with open_queries(browser, server) as visit:
+        marks = visit.page.locator(CHARTS).first
+        box = marks.bounding_box()
+        visit.page.mouse.move(box["x"] + box["width"] * 0.72, box["y"] + box["height"] * 0.25)
+        visit.page.mouse.down()
+        visit.page.mouse.move(box["x"] + box["width"] * 0.97, box["y"] + box["height"] * 0.5, steps=8)
+        visit.page.mouse.up()
+        visit.page.get_by_text("inside the rectangle, of 900").wait_for()
+        assert wait_until_told(visit, "query")
+        assert visit.problems == []
+
+
+def test_the_button_draws_the_next_order_by_keyboard_too(browser: Any, server: str) -> None:
+    with open_queries(browser, server, "?draw=4") as visit:
+        before = visit.page.locator("[data-testid=stMetric]").last.inner_text()
+        button = visit.page.get_by_role("button", name="Draw again")
+        button.focus()
+        visit.page.keyboard.press("Enter")
+        wait_until_told(visit, "draw", "5")
+        visit.page.get_by_text("draw 5", exact=True).first.wait_for()
+        assert visit.page.locator("[data-testid=stMetric]").last.inner_text() != before
+        assert visit.problems == []
+
+
+def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None:
+    with Visit(browser, server, "compare") as visit:
+        visit.page.wait_for_selector("[data-testid=stDataFrame] canvas >> nth=2")
+        visit.page.wait_for_function(READY)
+        click_row(visit, 1, which=1)
+        first = wait_until_told(visit, "a")
+        visit.page.get_by_text(f"A is {first}").first.wait_for()
+        assert visit.problems == []
+
+
+def test_a_rule_cures_an_upload_and_the_address_and_the_report_keep_it(
+    browser: Any,
+    server: str,
+    tmp_path: Path,
+) -> None:
+    with Visit(browser, server, "data") as visit:
+        content = lists("plain").replace(b"q3,d0,0,", b"q3,d0,,")
+        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
+        box.set_input_files({"name": "lists.csv", "mimeType": "text/csv", "buffer": content})
+        visit.page.get_by_role("button", name="Open these files").click()
+        visit.page.get_by_text("Items without a distance, under Rules").wait_for()
+        assert "column 'distance': 1 null, first in query 'q3', item 'd0'" in visit.alerts()
+        visit.page.get_by_role("link", name="Overview").click()
+        visit.page.wait_for_function("!document.querySelector('h1')")
+        visit.page.locator("[data-testid=stSidebar] summary").get_by_text("Rules").click()
+        visit.choose("Items without a distance", "not_retrieved")
+        wait_until_told(visit, "null_distance", "not_retrieved")
+        visit.title("Overview")
+        assert "column 'distance'" not in visit.alerts()
+        threshold = visit.page.get_by_role("spinbutton", name="Relevant up to distance")
+        threshold.fill("1.125")
+        threshold.press("Enter")
+        wait_until_told(visit, "distance_threshold", "1.125")
+        visit.page.get_by_role("link", name="Data & export").click()
+        visit.title("Data & export")
+        assert told(visit, "null_distance") == "not_retrieved"
+        visit.page.get_by_role("button", name="Prepare the HTML report").click()
+        with visit.page.expect_download() as caught:
+            visit.page.get_by_role("button", name="Download the report").click()
+        caught.value.save_as(tmp_path / "report.html")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert re.search(r"null_distance=.{0,6}not_retrieved", page)
+        assert "distance_threshold=1.125" in page
+        visit.assert_clean()

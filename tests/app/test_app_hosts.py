@@ -1,0 +1,39 @@
+"""The dashboard's server answers names of this machine alone."""
+
+from __future__ import annotations
+
+import socket
+import tomllib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+
+SETTINGS = Path(__file__).parents[2] / "app" / ".streamlit" / "config.toml"
+UPGRADE = (
+    "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: Upgrade\r\n"
+    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+def answer(server: str, host: str) -> str:
+    """The first line of what a request to open a session is answered with."""
+    port = urlsplit(server).port
+    with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as connection:
+        connection.sendall(UPGRADE.format(host=f"{host}:{port}").encode())
+        return connection.recv(1000).decode("latin-1").splitlines()[0]
+
+
+@pytest.mark.browser
+def test_a_name_that_was_made_to_mean_this_machine_opens_no_session(server: str) -> None:
+    for host in ("127.0.0.1", "localhost", "LOCALHOST.", "[::1]"):
+        assert "101" in answer(server, host), host
+    for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "0.0.0.0", "127.0.0.1@evil"):
+        assert "101" not in answer(server, host), host
+
+
+def test_tracebacks_stay_in_the_terminal() -> None:
+    settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+    assert settings["client"]["showErrorDetails"] == "type"

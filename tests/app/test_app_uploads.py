@@ -1,0 +1,160 @@
+"""Uploads are read in memory under a cap, under a name that is no path; what was noticed stays with its session."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uploads
+from made_pages import plain
+from made_reports import made_rankings
+from retrieval_report.codes.files import codes_from
+from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
+from uploads import Upload, read_codes, read_tables
+from warning_log import noticed
+
+RANKINGS = made_rankings(("fine",), queries=2)
+CSV = RANKINGS.drop("model").write_csv().encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\temp\\lists.csv", "lists.csv"),
+        ("a\x00b\n.csv", "ab.csv"),
+        ("..", "upload"),
+        ("", "upload"),
+        ("x" * 500 + ".csv", "x" * 116 + ".csv"),
+    ],
+)
+def test_a_name_is_a_label(name: str, label: str) -> None:
+    assert Upload(name, b"").label == label
+
+
+def test_nothing_is_opened_even_where_a_file_of_the_name_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lists.csv").write_text("query,item,distance,relevance\nsecret,a,1,1\n", encoding="utf-8")
+    Path("lists.csv.sha256").write_text("0" * 64, encoding="utf-8")
+    data = read_tables([Upload("lists.csv", CSV)])
+    assert set(data.rankings["query"]) == set(RANKINGS["query"])
+    assert data.models == ("lists",)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bytes], ids=["packed", "plain"])
+def test_what_unpacks_to_more_than_the_cap_is_refused(pack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uploads.MOST_BYTES", 1000)
+    with pytest.raises(FileError, match="more than"):
+        read_tables([Upload("bomb.csv.gz", pack(b"query,item,distance,relevance\n" + b"q,a,1,1\n" * 1000))])
+
+
+def test_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uploads.MOST_ROWS", 10)
+    buffer = io.BytesIO()
+    RANKINGS.write_parquet(buffer)
+    with pytest.raises(FileError, match="16 rows are more than max_rows=10"):
+        read_tables([Upload("many.parquet", buffer.getvalue())])
+
+
+@pytest.mark.parametrize("line", ["q,a,1,1", "", ",,,"])
+def test_a_text_of_very_many_values_is_refused(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.setitem(uploads.MOST_VALUES, "csv", 1000)
+    content = f"query,item,distance,relevance\n{line}\n" + f"{line}\n" * 1000
+    with pytest.raises(FileError, match=r"many\.csv\.gz: more than 1000 values"):
+        read_tables([Upload("many.csv.gz", gzip.compress(content.encode()))])
+
+
+def test_a_json_list_of_very_many_values_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(uploads.MOST_VALUES, "ndjson", 1000)
+    line = '{"query": "q", "item": "a", "score": 1, "more": [%s1]}\n' % ("1," * 1000)
+    with pytest.raises(FileError, match=r"many\.json: more than 1000 values"):
+        read_tables([Upload("many.json", line.encode())])
+
+
+@pytest.mark.parametrize("name", ["aborts.parquet", "aborts.arrow"])
+def test_an_upload_that_ends_its_reader_is_refused(name: str) -> None:
+    upload = Upload(name, (Path(__file__).parents[1] / "data" / name).read_bytes())
+    for given in ({"rankings": [upload]}, {"rankings": [Upload("a.csv", CSV)], "judgements": upload}):
+        with pytest.raises(FileError, match=f"{name}: damaged file: .* ended by SIGABRT"):
+            read_tables(**given)
+
+
+def archive(**arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def test_codes_that_unpack_to_more_than_the_cap_are_refused() -> None:
+    packed = archive(codes=np.zeros((1000, 64), np.uint8))
+    assert len(packed) < 10_000
+    with pytest.raises(FileError, match="unpacks to 64128 bytes, more than max_bytes=10000"):
+        codes_from("bomb.npz", packed, 10_000)
+
+
+def test_pickled_objects_in_codes_are_refused() -> None:
+    with pytest.raises(FileError, match="Object arrays cannot be loaded"):
+        codes_from("objects.npz", archive(codes=np.array([{"a": 1}], dtype=object)))
+
+
+def test_codes_pair_by_their_order_or_share_one_file_of_queries() -> None:
+    codes = Upload("a.npz", archive(codes=np.eye(4), labels=[0, 0, 1, 1]))
+    several = read_codes([codes, codes._replace(name="b.npz")], [codes, codes])
+    assert several.models == ("a", "b")
+    shards = read_codes([codes], [codes, codes])
+    assert shards.rankings["count"].sum() == 2 * several.rankings["count"].sum() // 2
+    with pytest.raises(ParameterError, match="3 files of queries and 2 of items"):
+        read_codes([codes] * 3, [codes] * 2)
+
+
+def test_the_digest_tells_contents_apart_that_a_hash_of_a_few_rows_would_not() -> None:
+    middle = RANKINGS.with_columns(relevance=pl.when(pl.int_range(pl.len()) == 8).then(9).otherwise("relevance"))
+    first, second = (
+        read_tables([Upload("lists.csv", frame.drop("model").write_csv().encode())]) for frame in (RANKINGS, middle)
+    )
+    assert first.digest != second.digest
+    assert first.digest == read_tables([Upload("lists.csv", CSV)]).digest
+
+
+def test_columns_that_are_not_read_are_told() -> None:
+    data = read_tables([Upload("lists.csv", b"query,item,distance,relevance,text\nq,a,1,1,x\n")])
+    assert data.notes == ("lists.csv: columns not read: text",)
+
+
+def test_each_thread_hears_its_own_warnings() -> None:
+    heard: dict[str, list[str]] = {}
+    together = threading.Barrier(2)
+
+    def work(name: str) -> None:
+        with noticed() as notes:
+            together.wait()
+            warnings.warn(name, RetrievalReportWarning, stacklevel=1)
+            together.wait()
+        heard[name] = notes
+
+    with warnings.catch_warnings():  # `noticed` changes the filters for good, as a server wants
+        threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert heard == {"one": ["one"], "two": ["two"]}
+
+
+def test_plain_text_has_no_mark_that_acts() -> None:
+    text = "**b** <i> $x$ :material/x: `c` [l](u) # 1. | ~~s~~ http://a.b\n* c"
+    escaped = plain(text)
+    assert escaped.replace("\\", "") == text.replace("\n", "n").replace("\\", "")
+    for place, letter in enumerate(escaped):
+        if letter in "*<>$:`[]()#|~.!_-+":
+            assert escaped[place - 1] == "\\"

@@ -1,0 +1,390 @@
+"""Rows 74 to 94 of the table of bad input: damaged, misnamed and hostile files."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from retrieval_report import evaluate
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    FileError,
+    RetrievalReportError,
+    RetrievalReportWarning,
+)
+from retrieval_report.reading import read_judgements, read_queries, read_rankings, sources
+
+HEADER = "query,item,distance,relevance\n"
+ROWS = "q1,a,1,1\nq1,b,2,0\nq2,a,1,0\n"
+FRAME = pl.DataFrame({"query": ["q1"] * 200, "item": list(range(200)), "distance": [i % 9 for i in range(200)]})
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def refused(path: Path, message: str, error: type[RetrievalReportError] = FileError) -> None:
+    """The file is refused by a message that begins with its path."""
+    with pytest.raises(error, match=message) as caught:
+        read_rankings(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_row_074_utf8_bom(tmp_path: Path) -> None:
+    for name, content in {
+        "a.csv": HEADER + ROWS,
+        "b.tsv": (HEADER + ROWS).replace(",", "\t"),
+        "c.csv": '"query",item,distance,relevance\n' + ROWS,
+        "d.run": "q1 Q0 a 1 0.5 t\n",
+        "e.jsonl": '{"query": "q1", "item": "a", "score": 1}\n',
+    }.items():
+        path = write(tmp_path / name, b"\xef\xbb\xbf" + content.encode())
+        assert read_rankings(path)["query"][0] == "q1"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le", "utf-32"])
+def test_row_075_utf16(tmp_path: Path, encoding: str) -> None:
+    content = (HEADER + ROWS).encode(encoding)
+    refused(write(tmp_path / "a.csv", content), "UTF-16|UTF-32")
+    refused(write(tmp_path / "b.csv.gz", gzip.compress(content)), "UTF-16|UTF-32")
+
+
+def test_row_075_utf16_big_endian_with_mark(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.csv", b"\xfe\xff" + HEADER.encode("utf-16-be")), "not UTF-8 but UTF-16")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_row_076_latin1_bytes(tmp_path: Path, name: str) -> None:
+    # Beyond the first chunk, and behind a character of two bytes, so that the offset has to be right.
+    before = (HEADER + "é" + ROWS * 150_000).encode()
+    content = before + b"q3,caf\xe9,1,1\n"
+    path = write(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
+    refused(path, rf"byte {len(before) + 6} \(0xe9\) is not UTF-8; is it Latin-1")
+
+
+def test_row_076_latin1_bytes_in_the_header_and_in_json(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.csv", b"query,item,distance,caf\xe9\nq,a,1,1\n"), r"byte 23 \(0xe9\)")
+    refused(write(tmp_path / "a.jsonl", b'{"query": "\xe9", "item": "a", "score": 1}\n'), r"byte 11 \(0xe9\)")
+
+
+def test_row_077_crlf(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.txt"):
+        read = read_rankings(write(tmp_path / name, (HEADER + ROWS).replace("\n", "\r\n")), model="m")
+        assert read.rows()[2] == ("m", "q2", "a", 1, 0, 2)
+
+
+def test_row_078_cr_only(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.csv", (HEADER + ROWS).replace("\n", "\r")), "lines end in CR alone")
+
+
+def test_row_078_a_stray_cr_among_rows_that_have_to_be_walked(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.csv", HEADER + "q1,a,1,\r\n\nq\r2,b,1,\n"), "row 3 cannot be read: new-line character")
+
+
+def test_row_079_duplicated_header(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "query,item,distance,item\nq,a,1,b\n")
+    refused(path, r"the header names \['item'\] more than once", ColumnError)
+    path = write(tmp_path / "a.csv", "query,item,Item,distance\nq,a,b,1\n")
+    refused(path, r"columns \['item', 'Item'\] can all be meant by 'item'", ColumnError)
+
+
+def test_row_080_header_repeated_inside(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.csv", HEADER + ROWS + HEADER + ROWS), "line 5: the header again; .* cat")
+    path = write(tmp_path / "q.csv", "query\nq1\n\nquery\nq2\n")
+    with pytest.raises(FileError, match="line 4: the header again"):
+        read_queries(path)
+
+
+def test_row_080_a_query_may_be_called_query(tmp_path: Path) -> None:
+    assert read_rankings(write(tmp_path / "a.csv", HEADER + "query,a,1,1\n"))["query"].to_list() == ["query"]
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "fields"),
+    [
+        ("q1,a,1\n" + ROWS, 2, 3),
+        (ROWS + "q3\n", 5, 1),
+        (ROWS + "q3,a,1,\n\nq3,b,2\n", 7, 3),
+        (ROWS + '"q\n3",b,1,1\nq3,c,2\n', 7, 3),
+        (ROWS + "   \n", 5, 1),
+    ],
+)
+def test_row_081_short_rows(tmp_path: Path, body: str, line: int, fields: int) -> None:
+    refused(write(tmp_path / "a.csv", HEADER + body), f"line {line}: {fields} fields, the header has 4")
+
+
+def test_row_081_empty_fields_and_blank_lines_are_no_short_rows(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path / "a.csv", HEADER + 'q1,a,1,\n\n"q,2",b,2,1\n\n'))
+    assert read["relevance"].to_list() == [None, 1]
+    assert read["row"].to_list() == [0, 1]
+    assert read_rankings(write(tmp_path / "b.csv", HEADER + "q1,a,1,\n,,,\n"))["item"].to_list() == ["a", None]
+
+
+def test_row_082_long_rows(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.csv", HEADER + ROWS + "q3,a,1,1,1\n"), "line 5: 5 fields, but the header has 4")
+    text = (HEADER + ROWS + "q3,a,1,1,1\n").replace(",", "\t")
+    refused(write(tmp_path / "a.tsv", text), "line 5: 5 fields")
+
+
+@pytest.mark.parametrize("text", ["NaN", "nan", "inf", "-inf", "NA", ""])
+def test_row_083_missing_and_infinite_values_reach_the_rules(tmp_path: Path, text: str) -> None:
+    read = read_rankings(write(tmp_path / "a.csv", HEADER + ROWS + f"q3,a,{text},1\n"))
+    assert read["distance"].dtype.is_numeric()
+    with pytest.raises(DataError, match=r"column 'distance'.*query 'q3'"):
+        evaluate(read)
+
+
+def test_row_083_text_that_is_no_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", HEADER + ROWS + "q3,a,near,1\n")
+    refused(path, r"line 5: column 'distance': 'near' is not a number \(1 such values\)", DataError)
+
+
+def test_row_084_decimal_comma_or_another_separator(tmp_path: Path) -> None:
+    semicolon = (HEADER + ROWS).replace(",", ";")
+    refused(write(tmp_path / "a.csv", semicolon), "separated by ';', not by comma; to fix it: .*separator=';'")
+    refused(write(tmp_path / "a.txt", semicolon), "separated by ';'")
+    refused(write(tmp_path / "b.csv", (HEADER + ROWS).replace(",", "|")), "separated by '|'")
+    refused(write(tmp_path / "c.csv", (HEADER + ROWS).replace(",", "\t")), "separated by tab.* name it .tsv")
+    refused(write(tmp_path / "d.tsv", HEADER + ROWS), "separated by comma, not by tab.* name it .csv")
+    refused(write(tmp_path / "e.csv", HEADER + "q1,a,1,5,1\n"), "line 2: 5 fields.* a decimal comma")
+    path = write(tmp_path / "f.csv", HEADER + 'q1,a,"1,5",1\n')
+    refused(path, "line 2: column 'distance': '1,5' is not a number.*decimal comma. write a point", DataError)
+
+
+def test_row_085_type_changes_after_100_rows(tmp_path: Path) -> None:
+    rows = "".join(f"{query},a,1,1\n" for query in range(5000))
+    read = read_rankings(write(tmp_path / "a.csv", HEADER + rows + "q7,a,0.5,0.25\n"))
+    assert read.schema["query"] == pl.String
+    assert read.schema["distance"] == read.schema["relevance"] == pl.Float64
+    assert read.row(-1) == ("a", "q7", "a", 0.5, 0.25, 5000)
+
+
+@pytest.mark.parametrize("body", ['"q3,a,1,1\n' + ROWS, 'q3,"a,1,1\n' + ROWS, ROWS + 'q3,a,1,"1\n', 'q3,5" disk,1,1\n'])
+def test_row_086_open_quote(tmp_path: Path, body: str) -> None:
+    refused(write(tmp_path / "a.csv", HEADER + ROWS + body), r'a quote \("\) is not closed')
+
+
+def test_row_086_open_quote_in_the_header_or_before_a_long_rest(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.csv", '"' + HEADER + ROWS), r'a quote \("\) in the header is not closed')
+    refused(write(tmp_path / "b.csv", '"' + HEADER + ROWS * 20_000), "the header cannot be read: field larger")
+    refused(write(tmp_path / "c.csv", HEADER + '"' + ROWS * 20_000), "a quote .* is not closed")
+
+
+def test_row_086_nul_and_newline_inside_an_id(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path / "a.csv", HEADER + 'q\x001,a,1,1\n"q\n2","b,""c""",2,0\n'))
+    assert read.select("query", "item").rows() == [("q\x001", "a"), ("q\n2", 'b,"c"')]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.run", "a.jsonl"])
+def test_row_087_truncated_text(tmp_path: Path, name: str) -> None:
+    text = {
+        "run": "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.25 t",
+        "jsonl": '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "item": "b", "score": 1}',
+    }.get(name[2:], (HEADER + ROWS).strip())
+    path = write(tmp_path / name, gzip.compress(text.encode()) if name.endswith("gz") else text)
+    with pytest.warns(RetrievalReportWarning, match="no newline at the end; the file may have been cut off"):
+        assert read_rankings(path).height >= 2
+
+
+def test_row_087_a_line_cut_in_the_middle_of_json(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "it')
+    refused(path, "line 2: no JSON")
+
+
+def test_row_087_a_checksum_next_to_the_file_is_verified(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", HEADER + ROWS)
+    side = tmp_path / "a.csv.sha256"
+    good = hashlib.sha256(path.read_bytes()).hexdigest()
+    for line in (f"{good}  a.csv\n", f"{good} *runs/a.csv\n", f"{good.upper()}\n", f"{'0' * 64}  b\n{good}  a.csv\n"):
+        side.write_text(line)
+        assert read_rankings(path).height == 3
+    write(path, HEADER + ROWS[:9])
+    refused(path, f"SHA-256 is .*, but a.csv.sha256 says {good}; the file is damaged or was replaced")
+    for line in ("", "nonsense  a.csv\n", f"{good}  b.csv\n"):
+        side.write_text(line)
+        with pytest.raises(FileError, match=r"a.csv.sha256: holds no SHA-256 sum for a.csv"):
+            read_rankings(path)
+
+
+def binary(folder: Path, name: str) -> bytes:
+    path = folder / f"whole.{name}"
+    writers: dict[str, Callable[[Path], None]] = {
+        "parquet": FRAME.write_parquet,
+        "arrow": FRAME.write_ipc,
+        "arrows": FRAME.write_ipc_stream,
+    }
+    writers[name](path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("kept", [8, 100, -1, -9])
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_row_088_truncated_parquet_or_arrow(tmp_path: Path, name: str, kept: int) -> None:
+    path = write(tmp_path / f"a.{name}", binary(tmp_path, name)[:kept])
+    refused(path, "damaged or cut-off file")
+
+
+def test_row_088_truncated_arrow_stream(tmp_path: Path) -> None:
+    content = binary(tmp_path, "arrows")
+    refused(write(tmp_path / "a.arrows", content[: len(content) // 2]), "damaged or cut-off file")
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_row_088_a_binary_ending_without_its_content(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / f"a.{name}", b"\x00\x01\x02\x80" + binary(tmp_path, name)[4:])
+    refused(path, f"is no {name} file .it begins b'.*; damaged or misnamed")
+
+
+def test_row_089_flipped_bits(tmp_path: Path) -> None:
+    content = bytearray(binary(tmp_path, "parquet"))
+    content[len(content) - 6] ^= 0x10  # the length of the metadata
+    refused(write(tmp_path / "a.parquet", bytes(content)), "damaged or cut-off file")
+
+
+def test_row_089_flipped_bits_that_only_a_checksum_shows(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", HEADER + ROWS)
+    write(tmp_path / "a.csv.sha256", hashlib.sha256(path.read_bytes()).hexdigest() + "  a.csv\n")
+    write(path, (HEADER + ROWS).replace("q1,a,1", "q1,a,3"))
+    refused(path, "SHA-256")
+
+
+def test_row_090_gzip(tmp_path: Path) -> None:
+    content = gzip.compress((HEADER + ROWS * 1000).encode())
+    assert read_rankings(write(tmp_path / "a.csv.gz", content), model="m").height == 3000
+    two_members = gzip.compress(HEADER.encode()) + gzip.compress(ROWS.encode())
+    assert read_rankings(write(tmp_path / "b.csv.gz", two_members)).height == 3
+    refused(write(tmp_path / "c.csv.gz", content[:-100]), "damaged gzip file")
+    wrong_sum = bytearray(content)
+    wrong_sum[-7] ^= 1
+    refused(write(tmp_path / "d.csv.gz", bytes(wrong_sum)), "damaged gzip file: CRC check failed")
+    refused(write(tmp_path / "e.csv.gz", content + b"garbage"), "damaged gzip file")
+    refused(write(tmp_path / "f.csv.gz", gzip.compress(content)), "gzip inside gzip")
+
+
+def test_row_091_zero_bytes_or_a_header_only(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.parquet", "a.run", "a.jsonl", "a"):
+        refused(write(tmp_path / name, ""), r"the file is empty \(0 bytes\)")
+    refused(write(tmp_path / "a.csv.gz", gzip.compress(b"")), "the file is empty")
+    refused(write(tmp_path / "b.csv", "\n\n"), "the first line is blank")
+    read = read_rankings(write(tmp_path / "c.csv", HEADER))
+    assert read.height == 0
+    assert read.schema == {
+        "model": pl.String,
+        "query": pl.String,
+        "item": pl.String,
+        "distance": pl.Float64,
+        "relevance": pl.Int64,
+        "row": pl.Int64,
+    }
+    assert read_judgements(tmp_path / "c.csv").schema["relevance"] == pl.Int64
+
+
+def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
+    for ending in ("csv", "run", "jsonl", "gz", "unknown"):
+        path = write(tmp_path / f"a.{ending}", binary(tmp_path, "parquet"))
+        assert read_rankings(path)["item"].dtype == pl.Int64
+    for ending in ("parquet", "arrow", "txt", "run", "csv.gz"):
+        assert read_rankings(write(tmp_path / f"b.{ending}", HEADER + ROWS)).height == 3
+    for ending in ("csv", "parquet", "jsonl"):
+        zipped = write(tmp_path / f"c.{ending}", gzip.compress((HEADER + ROWS).encode()))
+        if ending == "jsonl":
+            refused(zipped, "is not NDJSON")
+        else:
+            assert read_rankings(zipped).height == 3
+
+
+@pytest.mark.parametrize(
+    ("start", "name"),
+    [
+        (b"PK\x03\x04", "a zip archive"),
+        (b"(\xb5/\xfd", "zstd"),
+        (b"BZh91AY", "bzip2"),
+        (b"\xfd7zXZ\x00", "xz"),
+        (b"FEA1\x00\x00", "Feather 1"),
+    ],
+)
+def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: str) -> None:
+    refused(write(tmp_path / "a.csv", start + b"\x00" * 100), name)
+
+
+def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.json", '[{"query": "q"}]\n'), "is not NDJSON")
+    refused(write(tmp_path / "b.json", '{\n"query": "q"\n}\n'), "line 1: no JSON")
+    refused(write(tmp_path / "c.jsonl", '{"query": "q"}\n[1]\n'), "line 2: expected a JSON object, got list")
+    refused(write(tmp_path / "d.jsonl", '{"query": "q", "item": "a", "score": NaN}\n'), "line 1: no JSON: NaN")
+
+
+def test_row_092_words_in_a_binary_file_with_the_wrong_ending(tmp_path: Path) -> None:
+    refused(write(tmp_path / "a.parquet", "caf\xe9 au lait".encode("latin-1")), "is no parquet file")
+    long = HEADER + "q1,é,1,1\n" * 10_000
+    for shift in range(3):  # the first 64 KiB may end within a character
+        assert (
+            read_rankings(
+                write(tmp_path / f"{shift}.parquet", "q" * shift + long), columns={"query": "q" * shift + "query"}
+            ).height
+            == 10_000
+        )
+
+
+def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
+    refused(tmp_path / "missing.csv", "No such file")
+    refused(tmp_path / "missing" / "a.csv", "No such file")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    refused(tmp_path / "loop", "symbolic links")
+    with pytest.raises(FileError, match="null byte"):
+        read_rankings("a\0b")
+    with pytest.raises(FileError, match="too long"):
+        read_rankings("x" * 5000)
+    (tmp_path / "folder.csv").mkdir()
+    refused(tmp_path / "folder.csv", "the folder has no file ending in .csv")
+    with pytest.raises(FileError, match="is a folder, not a file"):
+        sources.open_source(tmp_path)
+
+
+def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.csv", HEADER + ROWS)
+
+    def refuse(self: Path, *args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    # Taking the permission away would not stop root, under whom CI runs.
+    monkeypatch.setattr(Path, "open", refuse)
+    refused(path, "Permission denied")
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    refused(tmp_path, "Permission denied")
+
+
+def test_row_093_fifo_and_device(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    refused(tmp_path / "pipe.csv", "is a FIFO; only regular files are read")
+    with pytest.raises(FileError, match="the folder has no file"):
+        read_rankings(tmp_path)
+    refused(Path("/dev/zero"), "is a device; only regular files are read")
+
+
+def test_row_094_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.csv.gz", gzip.compress((HEADER + ROWS * 10_000).encode()))
+    size = len(HEADER + ROWS * 10_000)
+    assert read_rankings(path, max_bytes=size).height == 30_000
+    with pytest.raises(FileError, match=rf"a.csv.gz: unpacks to more than {size - 1} bytes; .* raise max_bytes="):
+        read_rankings(path, max_bytes=size - 1)
+    monkeypatch.setattr(sources, "RATIO_FROM", 1000)
+    monkeypatch.setattr(sources, "MAX_RATIO", 2)
+    refused(path, "unpacks to more than")
+    assert read_rankings(path, max_bytes=size).height == 30_000
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow", "arrows"])
+def test_row_094_rows_are_counted_before_they_are_read(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / f"a.{name}", binary(tmp_path, name))
+    assert read_rankings(path, max_rows=200).height == 200
+    with pytest.raises(FileError, match=rf"a.{name}: 200 rows are more than max_rows=199"):
+        read_rankings(path, max_rows=199)

@@ -1,0 +1,341 @@
+"""Rows 59 to 62, 70 and 71 of the table of bad input: arguments, and chance."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from bad_input import POLICIES, one_list, rankings, scores, value
+from catalogue_texts import TEXTS
+from retrieval_report import (
+    AP,
+    DCG,
+    NDCG,
+    Metric,
+    evaluate,
+    list_weights,
+    shuffled_means,
+    summarise,
+    tie_groups,
+)
+from retrieval_report.contracts.errors import ParameterError
+
+NO_CUTOFFS = [
+    *(0, -1, 2.5, 2.0, True, False, "5", "", "five", b"5", "nan", float("inf"), 1j, Decimal(2), Fraction(2)),
+    *(np.float64(3), np.True_, np.array([1.0]), np.array(3), np.array([True]), object(), [[1]], [1, None, 0], slice(2)),
+]
+
+
+@pytest.mark.parametrize("cutoffs", NO_CUTOFFS)
+def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
+    with pytest.raises(ParameterError, match=r"cutoffs: .* is not a whole number from 1 on, None or 'all'"):
+        evaluate(rankings(), cutoffs=cutoffs)
+    with pytest.raises(ParameterError, match="cutoffs"):
+        shuffled_means(rankings(), cutoffs=cutoffs)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "2.5", "x", "", "None", "10@10", "1,5"])
+def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
+    with pytest.raises(
+        ParameterError, match=r"metrics: .*name@10|cutoffs: .* is not a whole number|write ndcg@1, ndcg@5"
+    ):
+        evaluate(rankings(), metrics=f"ndcg@{text}")
+
+
+@pytest.mark.parametrize("integer", [np.int8, np.int32, np.int64, np.uint8, np.uint64])
+def test_row_059_numpy_integers(integer: Any) -> None:
+    frame = one_list([1, 2], [1, 0])
+    assert scores(frame, "precision", integer(2)) == scores(frame, "precision", [integer(2)]) == [0.5]
+    assert scores(frame, "precision", np.array([1, 2], dtype=integer)) == [1.0, 0.5]
+    assert evaluate(frame, cutoffs=integer(2)).schema["cutoff"] == pl.Int64
+
+
+@pytest.mark.parametrize("missing", [None, "all", float("nan"), np.float32("nan"), pd.NA, pd.NaT])
+def test_row_059_what_pandas_makes_of_no_cutoff_is_the_whole_list(missing: Any) -> None:
+    frame = one_list([1, 2], [1, 0])
+    assert scores(frame, "precision", missing) == scores(frame, "precision", [missing]) == [0.5]
+    assert scores(frame, "precision", [1, missing, None]) == [1.0, 0.5]
+
+
+def test_row_059_measures_as_one_text() -> None:
+    frame = one_list([1, 2], [1, 0])
+    found = evaluate(frame, metrics=" ap , mrr, rbp(p=0.5,max_grade=1)@2,ap@1", cutoffs=2, policies="expected")
+    measures = [("ap", 2), ("ap", 1), ("rr", 2), ("rbp(p=0.5,max_grade=1)", 2)]
+    assert found.select("metric", "cutoff").rows() == measures
+    listed = evaluate(frame, metrics=["ap, mrr", "rbp(p=0.5,max_grade=1)@2", "ap@1"], cutoffs=2, policies="expected")
+    assert_frame_equal(listed, found)
+
+
+def test_row_059_the_whole_list_and_other_iterables() -> None:
+    frame = one_list([1, 2, 3], [1, 0, 1])
+    for whole in (None, "all", [None], ["all", None]):
+        assert scores(frame, "precision", whole) == pytest.approx([2 / 3])
+    for some in (range(1, 3), (k for k in (1, 2)), iter([1, 2]), pl.Series([1, 2]), pd.Series([1, 2]), {1: 0, 2: 0}):
+        assert scores(frame, "precision", some) == [1.0, 0.5]
+    with pytest.raises(ParameterError, match="cutoffs: none given"):
+        evaluate(frame, cutoffs=[])
+
+
+def test_row_060_cutoff_beyond_the_list() -> None:
+    frame = one_list([1, 1, 2], [1, 0, 1])
+    short = evaluate(frame, metrics=TEXTS, cutoffs=3, policies="expected")
+    far = evaluate(frame, metrics=TEXTS, cutoffs=12, policies="expected")
+    ratio = dict(zip(short["metric"], far["value"] / short["value"], strict=True))
+    for metric in ("precision", "acg", "ap(denominator=k)", "wap(denominator=k)"):  # divide by k
+        assert ratio.pop(metric) == pytest.approx(3 / 12, rel=1e-12)
+    assert ratio.pop("f1") == pytest.approx((3 + 2) / (12 + 2), rel=1e-12)
+    assert list(ratio.values()) == pytest.approx([1.0] * len(ratio), rel=1e-12)
+    assert value(frame, "precision(denominator=retrieved)", 12) == pytest.approx(2 / 3, rel=1e-12)
+
+
+def test_row_060_cutoff_beyond_the_list_of_a_missing_query() -> None:
+    frame = rankings(model=["a", "a", "b", "b"], relevance=[1, 1, 1, 1])
+    found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 9, None], policies=POLICIES, shuffles=2)
+    missing = found.filter(items=0)
+    assert missing.select("model", "query").unique().sort("model").rows() == [("a", "q2"), ("b", "q1")]
+    assert missing["value"].unique().to_list() == [0.0]
+
+
+def test_row_061_repeated_and_unsorted_cutoffs() -> None:
+    frame = one_list([1, 2, 3], [1, 0, 1])
+    given: Any = [3, 1, None, 3, "all", np.int64(1), 2]
+    found = evaluate(frame, metrics=["precision", "rr"], cutoffs=given, policies="expected")
+    assert found["cutoff"].to_list() == [3, 1, None, 2] * 2
+    assert found["value"].to_list() == pytest.approx([2 / 3, 1, 2 / 3, 0.5, 1, 1, 1, 1])
+    own = evaluate(frame, metrics=["rr@2", "rr@1", "rr@2", "mrr@1"], cutoffs=7, policies="expected")
+    assert own.select("metric", "cutoff").rows() == [("rr", 2), ("rr", 1)]
+
+
+def test_row_061_huge_cutoffs() -> None:
+    frame = one_list([1, 2], [1, 0])
+    largest = 2**63 - 1
+    assert value(frame, "precision", largest) == 1 / largest
+    assert scores(frame, ["rr", "recall", "ndcg", "precision(denominator=retrieved)"], largest) == [1, 1, 1, 0.5]
+    assert evaluate(frame, cutoffs=[largest, None], metrics="rr", policies="expected")["cutoff"].to_list() == [
+        largest,
+        None,
+    ]
+    for k in (2**63, 10**19, 10**400):
+        with pytest.raises(ParameterError, match=f"cutoffs: {k} is above {largest}"):
+            evaluate(frame, cutoffs=k)
+
+
+@pytest.mark.parametrize(
+    ("metric", "close"),
+    [("precison", "precision"), ("ncdg@10", "ndcg"), ("rekall", "recall"), ("hitrate", "hit_rate"), ("mpa", "map")],
+)
+def test_row_062_unknown_metric(metric: str, close: str) -> None:
+    for call in (evaluate, shuffled_means, list_weights):
+        with pytest.raises(ParameterError, match=rf"{metric}.*unknown; did you mean '{close}'\? Known: acg, ap"):
+            call(rankings(), metrics=metric)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("zzz", "'zzz' is unknown"),
+        ("ap(denominator=retreived)", "did you mean 'retrieved'"),
+        ("ap(foo=1)", "ap has no parameter 'foo'; it takes denominator"),
+        ("recall(k=3)", "recall has no parameter 'k'"),
+        ("ap(min)", "'min'"),
+        ("ap(", "name@10"),
+        ("ap,,rr", "has a comma too many"),
+        ("ap,r r", "'r r' is not of the form name"),
+        ("ap, (", "name@10"),
+        (",", "metrics: none given"),
+        ("", "name@10"),
+        ("ndcg(gain=cubic)", "cubic"),
+        ("ndcg(gain=linear,gain=exp2)", "gain"),
+        ("ndcg(ideal=top)", "top"),
+        ("rbp(p=1)", "p: 1"),
+        ("rbp(p=often)", "often"),
+        ("rbp(max_grade=high)", "high"),
+        ("rbp(max_grade=inf)", "inf"),
+        ("rbp(max_grade=0)", "max_grade: 0"),
+        ("err(max_grade=nan)", "nan"),
+        ("dcg(gain=0:0;1)", "grade:gain"),
+    ],
+)
+def test_row_062_metrics_with_wrong_parameters(metric: str, message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        evaluate(rankings(), metrics=metric)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("metrics", [None, 5, object(), AP, [AP], [None], [5], [b"ap"], [["ap"]], Metric(), [Metric()]])
+def test_row_062_what_is_no_metric(metrics: Any) -> None:
+    for call in (evaluate, shuffled_means, list_weights):
+        with pytest.raises(ParameterError, match="metric"):
+            call(rankings(), metrics=metrics)
+
+
+@pytest.mark.parametrize("make", [DCG, NDCG])
+@pytest.mark.parametrize("gain", [None, 3, [0, 1], np.array([0, 1]), (0, 1), {"a": 1}, {0: None}, {0: "x"}, {}, {1: 1}])
+def test_row_062_gains_that_are_no_gains(make: type[DCG], gain: Any) -> None:
+    with pytest.raises(ParameterError, match="gain"):
+        evaluate(rankings(), metrics=make(gain=gain))
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x * np.nan, lambda x: -x, lambda x: 1 - x, lambda x: x[:1], lambda x: None]
+)
+def test_row_062_gain_functions_that_give_no_gains(function: Any) -> None:
+    with pytest.raises(ParameterError, match="gain"):
+        evaluate(rankings(), metrics=DCG(gain=function))
+
+
+@pytest.mark.parametrize(
+    "discount", [None, 3, [1, 0.5], np.array([1, 0.5]), "log", lambda rank: rank, lambda rank: rank[:1]]
+)
+def test_row_062_discounts_that_are_no_discounts(discount: Any) -> None:
+    with pytest.raises(ParameterError, match="discount"):
+        evaluate(rankings(), metrics=DCG(discount=discount))
+
+
+def test_row_062_metrics_from_any_iterable_and_only_once() -> None:
+    frame = rankings()
+    wanted = scores(frame, ["ap", "rr"])
+    for given in (("ap", "rr"), iter(["ap", "rr"]), (name for name in ("ap", "rr")), np.array(["ap", "rr"])):
+        assert scores(frame, given) == wanted
+    assert scores(frame, ["ap", "map", AP(), "MAP"]) == scores(frame, "ap")
+    with pytest.raises(ParameterError, match="metrics: none given"):
+        evaluate(frame, metrics=[])
+
+
+@pytest.mark.parametrize("policies", [None, 5, [None], ["Expected"], "", "expected,best", [["best"]], [5]])
+def test_row_062_what_is_no_policy(policies: Any) -> None:
+    with pytest.raises(ParameterError, match="policies"):
+        evaluate(rankings(), policies=policies)
+
+
+def test_row_062_policies_that_are_there_twice() -> None:
+    found = evaluate(rankings(), metrics="rr", cutoffs=1, policies=["best", "expected", "best"])
+    assert found["policy"].to_list() == ["best", "expected"] * 2
+    with pytest.raises(ParameterError, match="policies: none given"):
+        evaluate(rankings(), policies=())
+
+
+CHOICES = {
+    "no_relevant": ("nan", None, 0),
+    "naive_order": ("rows", None),
+    "missing_query": ("one", None),
+    "unjudged": ("zero", 0),
+    "unjudged_query": ("zero", None),
+    "null_distance": ("drop", None),
+    "relevant_from": (0, -1, float("nan"), float("inf"), True, "1", 10**400),
+    "distance_threshold": (float("nan"), float("inf"), True, "1", 10**400),
+    "decimals": (-1, 2.0, True, "2", 2**40, 10**20),
+    "threads": (0, -1, 2.0, True, "2"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [(name, given) for name, all_ in CHOICES.items() for given in all_],
+    ids=lambda given: repr(given)[:20],
+)
+def test_row_062_options_out_of_range(name: str, given: Any) -> None:
+    for call in (evaluate, shuffled_means):
+        with pytest.raises(ParameterError, match=name):
+            call(rankings(), **{name: given})
+
+
+def test_row_062_numpy_scalars_are_numbers() -> None:
+    frame = one_list([1, 2, 3], [1, 2, 0])
+    for one in (np.int64(2), np.uint8(2), np.float32(2), np.float64(2)):
+        assert scores(frame, "recall", relevant_from=one) == [1.0]
+        assert value(frame, "precision", relevant_from=one) == pytest.approx(1 / 3)
+        assert value(frame, "rr", distance_threshold=one) == 1.0
+    assert value(frame, "rr", decimals=np.int64(1), threads=np.int32(1), seed=np.int64(7), shuffles=np.int8(2)) == 1.0
+    found = evaluate(rankings(), metrics="rr", cutoffs=None, policies="expected")
+    arguments: Any = {"confidence": np.float32(0.9), "resamples": np.int64(200), "seed": np.int64(1)}
+    assert summarise(found, interval="bca", **arguments).height == 1
+
+
+@pytest.mark.parametrize("relevant_from", ["x", float("nan"), 0, True])
+def test_row_062_tie_groups_checks_its_argument(relevant_from: Any) -> None:
+    with pytest.raises(ParameterError, match="relevant_from"):
+        tie_groups(rankings(), relevant_from=relevant_from)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        *(("average", "mean"), ("average", None), ("interval", "z"), ("interval", None)),
+        *(("confidence", 0), ("confidence", 95), ("confidence", "0.9"), ("confidence", None)),
+        *(("resamples", 0), ("resamples", 99.0), ("seed", -1), ("seed", None)),
+    ],
+)
+def test_row_062_arguments_of_summarise(name: str, given: Any) -> None:
+    with pytest.raises(ParameterError, match=name):
+        summarise(evaluate(rankings()), **{name: given})
+
+
+GOLDEN_DRAWS = [0.5, 0.25, 1.0, 1 / 3, 1 / 3, 0.2, 0.25, 1.0]
+GOLDEN_INTEGER_DRAWS = [1 / 3, 1.0, 0.25, 1 / 3, 1.0, 1 / 3, 1.0, 1.0]
+
+
+def test_row_070_draws_are_the_same_everywhere_and_always() -> None:
+    frame = one_list([1] * 6, [1, 0, 0, 0, 0, 1])
+    draws = shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=8)["value"].to_list()
+    assert draws == GOLDEN_DRAWS
+    assert shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=3)["value"].to_list() == draws[:3]
+    assert shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=8, seed=1)["value"].to_list() != draws
+    found = evaluate(frame, metrics="rr", cutoffs=None, policies="shuffled", shuffles=8)
+    assert found["value"].item() == pytest.approx(math.fsum(draws) / 8, rel=1e-12)
+    integers = frame.with_columns(query=pl.lit(7))
+    assert shuffled_means(integers, metrics="rr", cutoffs=None, shuffles=8)["value"].to_list() == GOLDEN_INTEGER_DRAWS
+
+
+def test_row_070_the_width_of_integer_ids_is_no_part_of_the_seed() -> None:
+    frame = one_list([1] * 6, [1, 0, 0, 0, 0, 1])
+    draws = {
+        str(dtype): shuffled_means(
+            frame.with_columns(query=pl.lit(7).cast(dtype)), metrics="rr", cutoffs=None, shuffles=5
+        )["value"].to_list()
+        for dtype in (pl.Int8, pl.UInt8, pl.Int64, pl.UInt64, pl.Int128)
+    }
+    assert all(given == draws["Int64"] for given in draws.values()), draws
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128])
+def test_row_070_draws_do_not_depend_on_other_queries(dtype: Any) -> None:
+    frame = pl.concat(
+        one_list([1] * 6, [1, 0, 0, 0, 0, 1]).with_columns(query=pl.lit(query).cast(dtype)) for query in (3, 50, 9)
+    )
+    together = evaluate(frame, metrics="rr", cutoffs=None, policies="shuffled", shuffles=5)
+    alone = evaluate(frame.filter(query=50), metrics="rr", cutoffs=None, policies="shuffled", shuffles=5)
+    assert_frame_equal(together.filter(query=50), alone, check_exact=True)
+
+
+@pytest.mark.parametrize("seed", [np.int64(5), np.uint8(5), np.uint64(5)])
+def test_row_070_numpy_seeds(seed: Any) -> None:
+    given = {"metrics": "rr", "cutoffs": None, "policies": "shuffled", "shuffles": 5}
+    assert scores(rankings(), seed=seed, **given) == scores(rankings(), seed=5, **given)
+
+
+@pytest.mark.parametrize("seed", [-1, None, 2.0, True, "x", np.random.default_rng(0)])
+def test_row_070_what_is_no_seed(seed: Any) -> None:
+    with pytest.raises(ParameterError, match=r"seed: .* is not a whole number from 0 on"):
+        evaluate(rankings(), seed=seed)
+
+
+@pytest.mark.parametrize("shuffles", [0, -1, 2.0, True, None, "5", np.float64(2)])
+def test_row_071_number_of_shuffles(shuffles: Any) -> None:
+    for call in (evaluate, shuffled_means):
+        with pytest.raises(ParameterError, match=r"shuffles: .* is not a whole number from 1 to 10000000"):
+            call(rankings(), shuffles=shuffles)
+
+
+def test_row_071_one_shuffle_has_no_spread() -> None:
+    found = evaluate(one_list([1, 1], [1, 0]), metrics="rr", cutoffs=1, policies="shuffled", shuffles=1)
+    assert found["value"].item() in (0.0, 1.0)
+    assert found["std"].item() is None

@@ -1,0 +1,219 @@
+"""Rows 54 to 58, 72 and 73 of the table of bad input: shapes, and where frames come from."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import polars as pl
+import pyarrow as pa
+import pytest
+from polars.testing import assert_frame_equal
+
+from bad_input import ENTRANCES, POLICIES, mixed, numbers, one_list, rankings, refused, scores
+from catalogue_texts import TEXTS
+from retrieval_report import (
+    count_ties,
+    evaluate,
+    list_weights,
+    shuffled_means,
+    summarise,
+    tie_groups,
+)
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    FileError,
+    RetrievalReportError,
+    RetrievalReportWarning,
+)
+from retrieval_report.contracts.frames import SCORES, SUMMARY
+
+EMPTY = {
+    "typed": rankings().clear(),
+    "integer ids": rankings(query=[1] * 4, item=[1, 2, 3, 4]).clear(),
+    "without types": pl.DataFrame({name: [] for name in rankings().columns}),
+    "pandas": pd.DataFrame({name: [] for name in rankings().columns}),
+    "pandas objects": pd.DataFrame({name: pd.Series([], dtype=object) for name in rankings().columns}),
+    "dict": {name: [] for name in rankings().columns},
+    "lazy": rankings().clear().lazy(),
+}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_row_054_empty_frame(kind: str) -> None:
+    found = evaluate(EMPTY[kind], metrics=TEXTS, policies=POLICIES)
+    assert found.height == 0
+    assert found.columns == list(SCORES)
+    assert all(found.schema[name] == dtype for name, dtype in SCORES.items() if dtype is not None)
+    summary = summarise(found)
+    assert summary.height == 0
+    assert dict(summary.schema) == SUMMARY
+    assert shuffled_means(EMPTY[kind]).columns == ["model", "metric", "cutoff", "draw", "value"]
+    assert count_ties(EMPTY[kind]).columns == ["model", "query", "distance", "relevance", "count"]
+    assert tie_groups(EMPTY[kind]).columns[-4:] == ["tie", "tie_start", "tie_size", "tie_relevant"]
+    assert list_weights(EMPTY[kind], metrics="rr").columns == ["model", "query", "metric", "weight"]
+    counts = count_ties(EMPTY[kind])
+    assert evaluate(counts, policies="expected").height == 0
+
+
+def test_row_054_empty_judgements_and_queries() -> None:
+    judgements = pl.DataFrame(schema={"query": pl.String, "item": pl.String, "relevance": pl.Int64})
+    refused(rankings(relevance=None), RetrievalReportError, "2 of 2 queries", "no judgements", judgements=judgements)
+    found = evaluate(rankings(relevance=None), judgements=judgements, unjudged_query="skip")
+    assert found["value"].null_count() == found.height
+    assert summarise(found).select("queries", "unjudged").unique().rows() == [(0, 2)]
+    refused(rankings(), RetrievalReportError, "2 queries", "'q1'", queries=pl.DataFrame({"query": []}))
+
+
+def test_row_054_all_rows_masked() -> None:
+    frame = rankings(mask=[True, True, False, False])
+    found = evaluate(frame, metrics="recall", cutoffs=None, policies="expected")
+    assert found.select("query", "value", "items").rows() == [("q1", 1.0, 2), ("q2", 0.0, 0)]
+    for rule in ("error", "skip", "zero"):  # the rows are there, and none is left in the list
+        assert scores(frame, "recall", missing_query=rule) == [1.0, 0.0]
+
+
+def test_row_054_masked_rows_are_in_no_tie() -> None:
+    frame = one_list([1, 1, 2], [1, 0, 1], mask=[True, False, True])
+    assert count_ties(frame).select("distance", "relevance", "count").rows() == [(1, 1, 1), (2, 1, 1)]
+    assert scores(count_ties(frame), TEXTS, [1, None]) == scores(frame, TEXTS, [1, None])
+    assert tie_groups(frame)["tie_size"].to_list() == [1, 1]
+    padded = frame.with_columns(relevance=pl.Series([1, None, 1]))  # what masks are for: rows that mean nothing
+    assert scores(padded, TEXTS, [1, None]) == scores(frame, TEXTS, [1, None])
+    assert_frame_equal(count_ties(padded), count_ties(frame))
+    assert_frame_equal(tie_groups(padded), tie_groups(frame))
+
+
+def test_row_055_missing_column() -> None:
+    for column in ("query", "item"):
+        frame = rankings(**{column: None})
+        refused(frame, ColumnError, f"no column '{column}'", "found 'model'", "expected model, query, item")
+    frame = pl.DataFrame({"question": ["q"], "answer": ["a"], "rank": [1]})
+    refused(frame, ColumnError, "'query', 'item'", "found 'question', 'answer', 'rank'")
+    judgements = pl.DataFrame({"query": ["q"], "answer": ["a"], "relevance": [1]})
+    refused(rankings(), ColumnError, "judgements", "'item'", "found", "'answer'", judgements=judgements)
+    refused(rankings(), ColumnError, "queries", "'query'", "found 'label'", queries=pl.DataFrame({"label": ["x"]}))
+
+
+@pytest.mark.parametrize("column", ["distance", "relevance"])
+def test_row_055_missing_distance_or_relevance(column: str) -> None:
+    frame = rankings(**{column: None}, rank=[1, 2, 1, 2])
+    refused(frame, ColumnError, f"'{column}'", "rankings", "'rank'")
+
+
+def test_row_055_a_wrong_case_and_the_names_of_other_tools_are_known() -> None:
+    wanted = evaluate(rankings(), metrics=TEXTS)
+    for column in ("query", "distance", "relevance"):
+        assert_frame_equal(evaluate(rankings().rename({column: column.title()}), metrics=TEXTS), wanted)
+    names = {"query": "qid", "item": "docno", "distance": "dist", "relevance": "label", "model": "system"}
+    assert_frame_equal(evaluate(rankings().rename(names), metrics=TEXTS), wanted)
+    assert_frame_equal(evaluate(rankings().rename(names).lazy(), metrics=TEXTS), wanted)
+
+
+def test_row_055_columns_of_other_functions() -> None:
+    with pytest.raises(ColumnError, match=r"no column 'metric'.*expected what evaluate returns"):
+        summarise(rankings())
+    with pytest.raises(ColumnError, match=r"no column 'weight'"):
+        list_weights(rankings(weight=None), metrics="rr")
+    found = evaluate(rankings())
+    for average, column in (("macro", "label"), ("weighted", "weight")):
+        with pytest.raises(ColumnError, match=column):
+            summarise(found, average=average)
+        with pytest.raises(ColumnError, match=column):
+            summarise(found, average=average, queries=pl.DataFrame({"query": ["q1", "q2"]}))
+
+
+@pytest.mark.parametrize("name", ["query", "note"])
+def test_row_056_column_name_that_is_there_twice(name: str) -> None:
+    table = rankings().to_arrow().append_column("note", pa.array(["x"] * 4)).append_column(name, pa.array(["y"] * 4))
+    refused(table, ColumnError, name, "twice")
+    refused(table.to_pandas(), ColumnError, name, "twice")
+
+
+def test_row_057_other_columns_are_left_out() -> None:
+    extra = rankings(
+        note=["x"] * 4, nested=[[1]] * 4, tie=[1, 2, 3, 4], value=["a"] * 4, object=numbers([{}] * 4, pl.Object)
+    )
+    assert_frame_equal(evaluate(extra), evaluate(rankings()))
+    assert_frame_equal(count_ties(extra), count_ties(rankings()))
+    assert_frame_equal(tie_groups(extra), tie_groups(rankings()))
+    noted = count_ties(rankings()).with_columns(note=pl.lit("x"), item=pl.lit("y"))
+    assert_frame_equal(evaluate(noted, policies="expected"), evaluate(rankings(), policies="expected"))
+    found = evaluate(rankings())
+    assert_frame_equal(summarise(found.with_columns(note=pl.lit([1]))), summarise(found))
+
+
+def test_row_058_one_item() -> None:
+    for relevance in (1, 0):
+        frame = one_list([7], [relevance])
+        names = ["precision", "recall", "ap", "rr", "hit_rate", "f1", "ndcg", "ap(denominator=retrieved)", "acg"]
+        with nullcontext() if relevance else pytest.warns(RetrievalReportWarning, match="no query has"):
+            found = evaluate(frame, metrics=names, cutoffs=[1, None], policies=POLICIES, shuffles=2)
+        assert found["value"].unique().to_list() == [float(relevance)]
+        assert found["std"].drop_nulls().unique().to_list() == [0.0]
+    summary = summarise(evaluate(one_list([7], [1]), metrics="rr", cutoffs=1, policies="expected"))
+    assert summary.select("value", "query_se", "ci_low", "queries").row(0) == (1.0, None, None, 1)
+
+
+def test_row_072_frames_of_other_libraries() -> None:
+    frame = rankings(mask=[True, True, True, False])
+    wanted = evaluate(frame, metrics=TEXTS)
+    as_pandas = frame.to_pandas()
+    nullable = as_pandas.astype({"relevance": "Int64", "mask": "boolean", "distance": "Float64", "item": "string"})
+    for other in (
+        as_pandas,
+        as_pandas.set_index(pd.Index([3, 3, 1, 0])),
+        nullable,
+        frame.to_arrow(),
+        frame.to_dict(as_series=False),
+        {name: np.array(values) for name, values in frame.to_dict(as_series=False).items()},
+    ):
+        assert_frame_equal(evaluate(other, metrics=TEXTS), wanted)
+        assert_frame_equal(count_ties(other), count_ties(frame))
+        found = evaluate(other, metrics="rr")
+        assert_frame_equal(summarise(found.to_pandas()), summarise(found))
+
+
+def test_row_072_missing_values_of_pandas_are_refused() -> None:
+    frame = rankings().to_pandas().astype({"relevance": "Int64", "distance": "Float64"})
+    frame.loc[3, "relevance"] = pd.NA
+    refused(pl.from_pandas(frame), DataError, "'relevance'", "1 null or NaN", unjudged=None)
+    refused(frame, DataError, "'relevance'", "1 null or NaN", unjudged=None)
+    frame.loc[3, "distance"] = pd.NA
+    refused(frame, DataError, "'distance'", "1 null")
+
+
+def test_row_072_whole_and_broken_numbers_in_one_list() -> None:
+    frame = rankings().to_dict(as_series=False) | {"distance": [0, 0.5, 1, 1.5]}
+    assert scores(frame, "rr") == [1.0, 0.5]
+
+
+NO_FRAMES = [
+    *(None, 5, "runs.csv", b"runs", [{"query": "q"}], {1, 2}, np.zeros(3), object(), iter([])),
+    *(pl.Series([1]), pd.Series([1]), {"query": {"item": 1.0}}, {"query": "q"}, rankings().group_by("query")),
+    {"query": ["q"], "item": ["a"], "distance": np.array(1.0), "relevance": [1]},
+    rankings().lazy().select("nothing"),
+]
+
+
+@pytest.mark.parametrize("frame", NO_FRAMES, ids=lambda frame: type(frame).__name__)
+def test_row_072_what_is_no_frame(frame: Any) -> None:
+    for call in (*ENTRANCES.values(), summarise):
+        with pytest.raises((ColumnError, DataError, FileError), match=r"rankings|scores|runs\.csv: No such file"):
+            call(frame)  # evaluate and count_ties take paths
+    with pytest.raises((ColumnError, DataError, FileError), match=r"queries|runs\.csv: No such file"):
+        evaluate(rankings(), queries=frame if frame is not None else 0)
+
+
+def test_row_073_processes_that_are_spawned() -> None:
+    frame = mixed(73)
+    asked: dict[str, Any] = {"metrics": "ap", "policies": "expected", "truncated": "no"}
+    wanted = evaluate(frame, **asked)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = pool.submit(evaluate, frame, **asked).result(timeout=300)
+    assert_frame_equal(found, wanted, check_exact=True)

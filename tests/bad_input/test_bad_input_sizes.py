@@ -1,0 +1,237 @@
+"""Rows 63 to 69 of the table of bad input: sizes, accuracy, order of rows and threads."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from bad_input import POLICIES, mixed, numbers, one_list, rankings, refused, scores, value
+from catalogue_texts import TEXTS
+from retrieval_report import (
+    count_ties,
+    evaluate,
+    tie_groups,
+)
+from retrieval_report.contracts.errors import DataError, RetrievalReportError
+
+
+def refused_counts(counts: pl.DataFrame) -> None:
+    with pytest.raises(RetrievalReportError, match="'count'"):
+        evaluate(counts, policies="expected")
+    with pytest.raises(RetrievalReportError, match="'count'"):
+        count_ties(counts)
+
+
+def test_row_063_one_long_list() -> None:
+    n, relevant = 200_000, 1_000
+    frame = one_list(np.zeros(n, np.uint8), (np.arange(n) % (n // relevant) == 0).astype(np.uint8))
+    assert value(frame, "precision", 10) == pytest.approx(relevant / n, rel=1e-12)
+    assert value(frame, "recall", 5_000) == pytest.approx(5_000 / n, rel=1e-12)
+    miss = math.exp(math.fsum(math.log1p(-relevant / (n - taken)) for taken in range(10)))
+    assert value(frame, "hit_rate", 10) == pytest.approx(1 - miss, rel=1e-9)
+    share = (relevant - 1) / (n - 1)
+    harmonic = math.fsum(1 / place for place in range(1, n + 1))
+    exact_ap = math.fsum([(1 - share) * harmonic, n * share]) / n
+    assert value(frame, "ap") == pytest.approx(exact_ap, rel=1e-12)
+
+
+def test_row_063_counts_of_more_items_than_32_bits_hold() -> None:
+    counts = pl.DataFrame({"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": [2**44, 2**45]})
+    found = evaluate(counts, metrics=["precision", "recall", "rr", "hit_rate"], cutoffs=[1, 5], policies="expected")
+    assert found["value"].to_list() == [1.0, 1.0, 2.0**-44, 5 * 2.0**-44, 1.0, 1.0, 1.0, 1.0]
+    assert found.select("items", "n_relevant").unique().rows() == [(2**44 + 2**45, 2**44)]
+
+
+@pytest.mark.parametrize("counts", [[2**62] * 2, [2**62] * 3, [2**63 - 1, 1]])
+def test_row_063_counts_beyond_64_bits(counts: list[int]) -> None:
+    """Run apart: wrong totals send kernels beyond their arrays."""
+    code = (
+        "import polars as pl; from retrieval_report import evaluate; from retrieval_report import DataError\n"
+        f"counts = pl.DataFrame({{'query': 'q', 'distance': {list(range(len(counts)))}, 'relevance': 1, "
+        f"'count': {counts}}})\n"
+        "try: evaluate(counts, metrics='recall', cutoffs=1, policies='expected')\n"
+        "except DataError as error: print('count' in str(error))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr[-300:]
+
+
+@pytest.mark.parametrize(
+    "count", [numbers([2**64 - 1, 1], pl.UInt64), numbers([2**100, 1], pl.Int128), numbers([2**63, 1], pl.UInt64)]
+)
+def test_row_063_a_count_that_is_no_64_bit_number(count: pl.Series) -> None:
+    counts = pl.DataFrame({"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": count})
+    refused_counts(counts)
+
+
+@pytest.mark.parametrize(
+    "count",
+    [["2", "1"], [2.5, 1.0], [True, True], [0, 1], [-1, 1], [None, 1], [[1], [2]], numbers([None, None], pl.Null)],
+    ids=str,
+)
+def test_row_063_what_is_no_count(count: Any) -> None:
+    counts = pl.DataFrame({"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": count})
+    refused_counts(counts)
+
+
+def test_row_063_a_negative_count_does_not_hide_in_a_sum() -> None:
+    counts = pl.DataFrame({"query": "q", "distance": [1, 1], "relevance": 1, "count": [-1, 3]})
+    with pytest.raises(DataError, match="'count'"):
+        count_ties(counts)
+
+
+@pytest.mark.parametrize("told", [10**13, 2**63 - 1])
+def test_row_063_n_relevant_needs_no_memory(told: int) -> None:
+    queries = pl.DataFrame({"query": ["q"], "n_relevant": [told]})
+    frame = one_list([1, 1], [1, 0])
+    found = scores(frame, ["recall", "ap(denominator=min)", "ndcg"], [1, 2], queries=queries, truncated="no")
+    assert found == pytest.approx([0.5 / told, 1 / told, 0.5, 0.375, 0.5, 0.5], rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("told", [numbers([2**64 - 1], pl.UInt64), numbers([2**100], pl.Int128)])
+def test_row_063_n_relevant_that_is_no_64_bit_number(told: pl.Series) -> None:
+    refused(
+        one_list([1], [1]),
+        RetrievalReportError,
+        "'n_relevant'",
+        queries=pl.DataFrame({"query": "q", "n_relevant": told}),
+    )
+
+
+def test_row_064_many_short_lists() -> None:
+    queries = 200_000
+    generator = np.random.default_rng(64)
+    frame = pl.DataFrame(
+        {
+            "query": generator.permutation(queries),
+            "item": np.zeros(queries, np.int64),
+            "distance": generator.random(queries),
+            "relevance": np.arange(queries) % 4 == 0,
+        }
+    )
+    found = evaluate(frame, metrics=["precision", "ndcg"], cutoffs=[1, 2], policies=("expected", "naive", "best"))
+    assert found.height == queries * 2 * 2 * 3
+    assert found["query"].is_sorted()
+    means = found.group_by("metric", "cutoff", "policy").agg(pl.col("value").mean())
+    for metric, cutoff, _, mean in means.iter_rows():
+        assert mean == (0.125 if (metric, cutoff) == ("precision", 2) else 0.25)
+
+
+def test_row_065_one_long_list_and_many_short_ones() -> None:
+    generator = np.random.default_rng(65)
+    sizes = [30_000, *[2] * 3_000]
+    frame = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(len(sizes)), sizes),
+            "item": np.concatenate([np.arange(size) for size in sizes]),
+            "distance": generator.integers(0, 50, sum(sizes)),
+            "relevance": generator.integers(0, 3, sum(sizes)),
+        }
+    )
+    names = ["ap", "ndcg", "ap(denominator=retrieved)", "err", "rr"]
+    whole = evaluate(frame, metrics=names, cutoffs=[1, 100], policies=("expected", "best"), threads=1)
+    for threads in (2, 3, 7):
+        other = evaluate(frame, metrics=names, cutoffs=[1, 100], policies=("expected", "best"), threads=threads)
+        assert_frame_equal(other, whole, check_exact=True)
+    last = frame.filter(pl.col("query") == 3_000)
+    assert_frame_equal(
+        evaluate(last, metrics=names, cutoffs=[1, 100], policies=("expected", "best")),
+        whole.filter(pl.col("query") == 3_000),
+        check_exact=True,
+    )
+
+
+def test_row_066_ties_of_one_item() -> None:
+    frame = one_list([1, 2, 2, 3], [1, 0, 2, 1])
+    found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 2, 3, 4, None], policies="expected")
+    assert found["value"].is_finite().all()
+    assert found["std"].is_finite().all()
+    alone = evaluate(frame[:1], metrics=TEXTS, cutoffs=[1, None], policies="expected")
+    assert set(alone["std"]) == {0.0}
+
+
+def test_row_067_far_down_a_long_list() -> None:
+    n = 300_000
+    relevance = np.zeros(n, np.int64)
+    relevance[-3:] = [1, 0, 1]
+    distance = np.arange(n)
+    distance[-3:] = n  # the last three tie, behind all others
+    frame = one_list(distance, relevance)
+    places = [n - 2, n - 1, n]
+    inverse = [Fraction(1, place) for place in places]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    mean_rr = sum((inverse[first] for first, _ in pairs), Fraction(0)) / 3
+    mean_ap = sum((inverse[first] + 2 * inverse[second] for first, second in pairs), Fraction(0)) / 6
+    assert value(frame, "rr") == pytest.approx(float(mean_rr), rel=1e-12, abs=0)
+    assert value(frame, "ap") == pytest.approx(float(mean_ap), rel=1e-12, abs=0)
+    gain = 2 / 3 * math.fsum(1 / math.log2(1 + place) for place in places)
+    assert value(frame, "dcg") == pytest.approx(gain, rel=1e-12, abs=0)
+    spread = evaluate(frame, metrics=["rr", "dcg(discount=reciprocal)"], cutoffs=None, policies="expected")["std"]
+    variance = sum((inverse[first] ** 2 for first, _ in pairs), Fraction(0)) / 3 - mean_rr**2
+    assert spread[0] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
+    dcgs = [inverse[first] + inverse[second] for first, second in pairs]
+    variance = sum((dcg**2 for dcg in dcgs), Fraction(0)) / 3 - (sum(dcgs, Fraction(0)) / 3) ** 2
+    assert spread[1] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
+
+
+def test_row_068_rows_in_another_order_chunks_and_engines() -> None:
+    frame = mixed(68).with_row_index("row")
+    asked: dict[str, Any] = {"metrics": TEXTS, "policies": POLICIES, "shuffles": 2, "truncated": "no"}
+    whole = evaluate(frame, **asked)
+    turned = frame.sample(fraction=1, shuffle=True, seed=1)
+    chunks = pl.concat([turned[:7], turned[7:300], turned[300:]], rechunk=False)
+    assert chunks.n_chunks() > 1
+    streamed = turned.lazy().collect(engine="streaming")
+    for other in (turned, chunks, turned.lazy(), streamed, frame[::-1]):
+        assert_frame_equal(evaluate(other, **asked), whole, check_exact=True)
+        assert_frame_equal(count_ties(other), count_ties(frame))
+        assert_frame_equal(tie_groups(other), tie_groups(frame))
+
+
+def test_row_068_without_a_row_column_the_order_of_the_frame_is_the_naive_one() -> None:
+    frame = one_list([1, 1, 1], [0, 0, 1])
+    assert scores(frame, "rr", policies="naive") == [pytest.approx(1 / 3)]
+    assert scores(frame[::-1], "rr", policies="naive") == [1.0]
+    assert scores(frame.with_columns(row=pl.Series([5, 9, 7])), "rr", policies="naive") == [0.5]
+    assert scores(frame.lazy(), "rr", policies="naive") == [pytest.approx(1 / 3)]
+
+
+@pytest.mark.parametrize("row", [[0, None, 1, 2], [None] * 4])
+def test_row_068_row_numbers_that_are_missing(row: list[int | None]) -> None:
+    refused(rankings(row=numbers(row, pl.Int64)), DataError, "'row'", "null", metrics="rr")
+
+
+def test_row_069_any_number_of_threads_gives_the_same_bytes() -> None:
+    frame = mixed(69, 60_000).with_columns(query=pl.col("item") % 500)
+    given: dict[str, Any] = {"metrics": TEXTS, "cutoffs": [1, 10, None], "policies": ("expected", "shuffled", "worst")}
+    given |= {"shuffles": 2, "truncated": "no"}
+    one = evaluate(frame, threads=1, **given)
+    for threads in (2, 5):
+        assert_frame_equal(evaluate(frame, threads=threads, **given), one, check_exact=True)
+
+
+def test_row_069_threads_of_polars_give_the_same_bytes() -> None:
+    code = (
+        "import numpy as np, polars as pl; from retrieval_report import evaluate, summarise\n"
+        "g = np.random.default_rng(3); n = 400; query = g.integers(0, 9, n)\n"
+        "frame = pl.DataFrame({'query': query, 'item': np.arange(n), 'distance': g.integers(0, 9, n), "
+        "'relevance': g.integers(0, 3, n)})\n"
+        "found = evaluate(frame, shuffles=2, truncated='no', metrics=['ap', 'ndcg', 'rr'])\n"
+        "print(found.rows(), summarise(found).rows())"
+    )
+    printed = []
+    for threads in ("1", "3"):
+        environment = os.environ | {"POLARS_MAX_THREADS": threads}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        printed.append(done.stdout)
+    assert printed[0] == printed[1]
+    assert printed[0].count("expected") == 9 * 12 + 12

@@ -1,0 +1,169 @@
+"""What every chart must do: hold to the Vega-Lite schema, tell itself in words, take any name and any size."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from chart_frames import HOSTILE, PLACE, PLAIN, Frames, frames
+from retrieval_report import charts
+from retrieval_report.writing.names import unique_labels
+
+CHARTS: dict[str, Callable[[Frames], Any]] = {
+    "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
+    "scores_by_cutoff, linear": lambda of: charts.scores_by_cutoff(
+        of["summary"], metric="precision", bands=of["summary"]["model"].unique().sort().to_list()[:1], log=False
+    ),
+    "policy_panels": lambda of: charts.policy_panels(of["summary"], metric="precision"),
+    "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
+    "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
+    "shuffled_distribution": lambda of: charts.shuffled_distribution(of["means"], of["summary"], **PLACE),
+    "shuffled_distribution, one axis": lambda of: charts.shuffled_distribution(
+        of["means"], of["summary"], **PLACE, models=sorted(set(of["means"]["model"]))[:2], one_axis=True
+    ),
+    "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
+    "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
+    "leaderboard": lambda of: charts.leaderboard(of["leaderboard"], **PLACE),
+    "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
+    "costs": lambda of: charts.costs(of["costs"], **PLACE),
+    "profile": lambda of: charts.profile(of["profile"]),
+    "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
+    "query_scatter, not listed": lambda of: charts.query_scatter(of["queries"], **PLACE, listed=False),
+    "ranked_list": lambda of: charts.ranked_list(of["list"]),
+    "list_orders": lambda of: charts.list_orders({"order received": of["list"], "</b> again": of["list"]}, cutoff=2),
+    "score_distribution": lambda of: charts.score_distribution(
+        of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}
+    ),
+    "rounding": lambda of: charts.rounding(of["rounding"], **PLACE),
+    "evaluators": lambda of: charts.evaluators(of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")),
+    "radius": lambda of: charts.radius(of["radius"]),
+    "precision_recall": lambda of: charts.precision_recall(of["summary"]),
+}
+every_chart = pytest.mark.parametrize("draw", CHARTS.values(), ids=CHARTS)
+
+
+def drawn(chart: Any) -> dict[str, Any]:
+    """The specification, which `to_dict` holds against the schema; strict JSON, nothing of it NaN."""
+    spec: dict[str, Any] = chart.to_dict()
+    json.dumps(spec, allow_nan=False)
+    return spec
+
+
+@every_chart
+@pytest.mark.parametrize("number", [1, 50])
+def test_any_number_of_models(draw: Callable[[Frames], Any], number: int) -> None:
+    names = PLAIN[:1] if number == 1 else tuple(f"model-{place:02}" for place in range(number))
+    spec = drawn(draw(frames(names)))
+    assert spec["description"].endswith(".")
+    assert spec["config"]["background"] == "transparent"
+    assert all(len(rows) <= 5000 for rows in spec["datasets"].values())
+
+
+@every_chart
+def test_a_measure_is_one_text_or_metric_and_cutoff(
+    draw: Callable[[Frames], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``P@2`` is precision with cutoff 2, by the alias too."""
+    numbers = re.compile(r"(view|param|concat)_\d+")  # Altair counts what it has drawn
+    wanted = numbers.sub("", json.dumps(drawn(draw(frames(PLAIN)))))
+    monkeypatch.setitem(PLACE, "metric", "P@2")
+    monkeypatch.delitem(PLACE, "cutoff")
+    assert numbers.sub("", json.dumps(drawn(draw(frames(PLAIN))))) == wanted
+
+
+def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None:
+    summary = frames(PLAIN)["summary"]
+    wanted = charts.policy_panels(summary, metric="precision").to_dict()["title"]
+    assert charts.policy_panels(summary, metric=rr.Precision()).to_dict()["title"] == wanted
+    assert "lead in precision" in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
+    whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["title"]
+    for cutoff in ("all", float("nan"), None):
+        assert charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["title"] == whole  # type: ignore[arg-type]
+    for measure, message in (
+        ("precision@3", "cutoff: 3 is not one of 1, 2, None"),
+        ("ndcg@2", "metric: 'ndcg' is not"),
+    ):
+        with pytest.raises(rr.ParameterError, match=message):
+            charts.rank_flips(summary, metric=measure)
+    with pytest.raises(rr.ParameterError, match="cutoff: 1 is given beside 'precision@2'"):
+        charts.rank_flips(summary, metric="precision@2", cutoff=1)
+
+
+@every_chart
+def test_names_are_data(draw: Callable[[Frames], Any]) -> None:
+    spec = drawn(draw(frames(HOSTILE)))
+    expressions = [value for key, value in walk(spec) if key in ("labelExpr", "calculate", "expr", "test", "filter")]
+    assert not [text for text in expressions if any(part in str(text) for part in ("script", "{{", "quoted", "xxx"))]
+    texts = [value for _, value in walk(spec) if isinstance(value, str)]
+    assert max(map(len, texts)) <= 1600
+    assert not [text for text in texts if set(text) & set("\u2028\u0000\u202e")]
+
+
+@every_chart
+def test_names_are_drawn_as_text(draw: Callable[[Frames], Any]) -> None:
+    converter = pytest.importorskip("vl_convert")
+    svg = converter.vegalite_to_svg(draw(frames(HOSTILE)).to_dict())
+    tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(svg).iter()}
+    assert not tags & {"script", "img", "image", "a"}
+
+
+@every_chart
+def test_nothing_is_told_as_such(draw: Callable[[Frames], Any]) -> None:
+    spec = drawn(
+        draw(
+            {name: frame.clear() for name, frame in frames(PLAIN).items()}
+            | {"summary": pl.DataFrame(schema=dict.fromkeys(frames(PLAIN)["summary"].columns, pl.String))}
+        )
+    )
+    assert spec["description"].startswith("Nothing to show: ")
+
+
+@every_chart
+def test_pandas_frames_are_taken(draw: Callable[[Frames], Any]) -> None:
+    pytest.importorskip("pandas")
+    own = frames(PLAIN)
+    pandas: Any = {name: frame.to_pandas() for name, frame in own.items() if name != "summary"}
+    assert drawn(draw({**pandas, "summary": own["summary"]})) == drawn(draw(own))
+
+
+@every_chart
+def test_the_text_takes_another_colour(draw: Callable[[Frames], Any]) -> None:
+    spec = drawn(charts.styled(draw(frames(PLAIN)), text="#fafafa"))
+    config = spec["config"]
+    colours = [config["axis"]["labelColor"], config["title"]["color"], config["text"]["color"]]
+    assert colours == ["#fafafa"] * 3
+    assert "white" not in [value for _, value in walk(spec["config"])]
+
+
+def test_nothing_changes_in_altair_itself() -> None:
+    before = (alt.data_transformers.active, alt.theme.active, alt.renderers.active)
+    for draw in CHARTS.values():
+        draw(frames(PLAIN))
+    assert (alt.data_transformers.active, alt.theme.active, alt.renderers.active) == before
+
+
+def test_all_charts_are_listed() -> None:
+    assert {name.split(",")[0] for name in CHARTS} == set(charts.__all__) - {"styled"}
+
+
+def test_labels_differ_where_names_do() -> None:
+    labels = unique_labels(HOSTILE)
+    assert len(set(labels.values())) == len(HOSTILE)
+    assert max(map(len, labels.values())) <= 32
+
+
+def walk(node: Any) -> list[tuple[str, Any]]:
+    """Every leaf with its key."""
+    found: list[tuple[str, Any]] = []
+    pairs = node.items() if isinstance(node, dict) else [("", value) for value in node]
+    for key, value in pairs:
+        found += walk(value) if isinstance(value, dict | list) else [(key, value)]
+    return found

@@ -1,0 +1,179 @@
+"""The charts of one list, of rounding and of evaluators draw the numbers of their frames."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+import pytest
+
+from retrieval_report import ParameterError, audit, charts, evaluate, shuffled_means, summarise
+from retrieval_report.analysis.order_scores import order_scores
+from retrieval_report.analysis.orders import drawn_order, list_ties
+from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.contracts.errors import ColumnError
+
+LIST = pl.DataFrame(
+    {
+        "query": ["q"] * 5,
+        "item": list("abcde"),
+        "distance": [1, 1, 1, 2, 3],
+        "relevance": [1, 0, 0, 2, 0],
+    }
+)
+PLACE: dict[str, Any] = {"metric": "rr", "cutoff": None}
+MODELS = pl.DataFrame(
+    {
+        "model": ["near"] * 2 + ["far"] * 2,
+        "query": ["q"] * 4,
+        "item": ["x", "y"] * 2,
+        "distance": [0.8, 1.2, 3.0, 1.0],
+        "relevance": [1, 0] * 2,
+    }
+)
+
+
+def layers(chart: Any) -> list[list[dict[str, Any]]]:
+    """The rows of every layer."""
+    spec = chart.to_dict()
+    named = [layer.get("data", spec.get("data")) for layer in spec["layer"]]
+    return [list(spec["datasets"][data["name"]]) for data in named]
+
+
+def title(chart: Any) -> str:
+    return " ".join(chart.to_dict()["title"]["text"])
+
+
+def distribution(rankings: pl.DataFrame = LIST, metric: str = "rr") -> pl.DataFrame:
+    return order_scores(rankings, model="model", query="q", metric=metric)
+
+
+def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
+    chart = charts.score_distribution(distribution(), **PLACE, marks={"expected": 11 / 18, "order received": 1.0})
+    bars, marks = layers(chart)
+    assert [row["value"] for row in bars] == [pytest.approx(1 / place) for place in (3, 2, 1)]
+    assert [row["probability"] for row in bars] == [pytest.approx(1 / 3)] * 3
+    assert all(row["low"] < row["value"] < row["high"] for row in bars)
+    assert [(row["what"], row["at"]) for row in marks] == [("expected", pytest.approx(11 / 18)), ("order received", 1)]
+    assert title(chart).endswith("order received: 1.0000, more than 66% of the orders give")
+
+
+def test_places_are_whole_numbers_on_the_axis_of_a_short_list() -> None:
+    rows = list_ties(LIST.head(2), model="model", query="q")
+    for layer in charts.ranked_list(rows).to_dict()["layer"]:
+        axis = layer["encoding"]["x"]["axis"]
+        assert (axis["title"], axis["tickMinStep"], axis["format"]) == ("place in the list", 1, "d")
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.25, 0.75), (0.2, 0.6, 1.0), (0.5, 0.501, 1.0)])
+def test_few_scores_are_narrow_bars_and_the_axis_ends_at_scores(values: tuple[float, ...]) -> None:
+    share = 1 / len(values)
+    found = pl.DataFrame({"value": values, "probability": share, "method": "exact", "orders": len(values)})
+    chart = charts.score_distribution(found, **PLACE, marks={"order received": values[0]})
+    (bars, _), span = layers(chart), values[-1] - values[0]
+    assert all(row["high"] - row["low"] < span / 40 for row in bars)
+    assert all(first["high"] < second["low"] for first, second in pairwise(bars[-2:]))
+    for layer in chart.to_dict()["layer"]:
+        assert layer["encoding"]["x"]["scale"]["domain"] == [values[0], values[-1]]
+
+
+def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
+    wide = LIST.select(pl.lit("q").alias("query"), item=pl.int_range(80), distance=1, relevance=pl.int_range(80) // 79)
+    (bars,) = layers(charts.score_distribution(distribution(wide), **PLACE))
+    assert len(bars) <= 40
+    assert sum(row["probability"] for row in bars) == pytest.approx(1)
+    assert sum(row["scores"] for row in bars) == 80
+    assert (bars[0]["low"], bars[-1]["high"]) == (pytest.approx(1 / 80), pytest.approx(1.0))
+
+
+def test_drawn_orders_are_not_called_all_of_them() -> None:
+    long = LIST.select(pl.lit("q").alias("query"), item=pl.int_range(40), distance=1, relevance=pl.int_range(40) % 2)
+    found = order_scores(long, model="model", query="q", metric="ap", draws=50)
+    chart = charts.score_distribution(found, metric="ap", cutoff=None, marks={"expected": 0.5, "order received": 1.0})
+    assert title(chart).startswith("50 random orders give ap@all from ")
+    assert title(chart).endswith("order received: 1.0000, more than 100% of them give")
+    assert chart.to_dict()["title"]["subtitle"][0].endswith("50 random orders drawn")
+
+
+def test_one_score_is_a_sentence() -> None:
+    chart = charts.score_distribution(distribution(metric="precision"), metric="precision", cutoff=None)
+    assert chart.to_dict()["description"] == "Every tie order gives the same precision@all here: 0.4000."
+
+
+def test_items_stand_where_each_order_puts_them() -> None:
+    rows = list_ties(LIST, model="model", query="q")
+    drawn = drawn_order(rows, draw=1)
+    squares, ties, line = layers(charts.list_orders({"received": rows, "draw 1": drawn}, cutoff=2))
+    for name, frame in (("received", rows), ("draw 1", drawn)):
+        assert [row["item"] for row in squares if row["order"] == name] == frame["item"].to_list()
+    mean = [row["relevance"] for row in squares if row["order"] == "mean of all orders"]
+    assert mean == [pytest.approx(1 / 3)] * 3 + [2, 0]
+    assert {(row["order"], round(row["left"], 9), round(row["right"], 9)) for row in ties} == {
+        (name, 0.58, 3.42) for name in ("received", "draw 1", "mean of all orders")
+    }
+    assert line == [{"at": 2.5}]
+    deep = charts.list_orders({"received": rows}, cutoff=5)  # nothing stands behind the last place
+    assert len(layers(deep)) == 2
+    assert "cutoff" not in " ".join(deep.to_dict()["title"]["subtitle"])
+
+
+def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> None:
+    apart = list_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
+    assert title(charts.list_orders({"received": apart})).startswith("None of the first 5 places")
+    assert len(layers(charts.list_orders({"received": apart}))) == 2
+    with pytest.raises(ColumnError, match="orders: no column 'tie'"):
+        charts.list_orders({"received": LIST})
+
+
+def test_rounding_shows_both_scores_and_the_new_winner() -> None:
+    one, other = (summarise(evaluate(MODELS, metrics="rr", cutoffs=None, decimals=decimals)) for decimals in (None, 0))
+    chart = charts.rounding(rounding_effect(one, other), **PLACE)
+    spans, dots, rounded_spans, rounded_dots = layers(chart)
+    assert [(row["model"], row["what"], row["at"]) for row in dots + rounded_dots] == [
+        ("near", "distances as received", 1.0),
+        ("far", "distances as received", 0.5),
+        ("near", "rounded distances", 0.75),
+        ("far", "rounded distances", 0.5),
+    ]
+    assert [(row["low"], row["high"]) for row in spans] == [(1.0, 1.0), (0.5, 0.5)]
+    assert (rounded_spans[0]["low"], rounded_spans[0]["high"]) == (0.25, 1.25)
+    assert title(chart) == "Rounding moves rr@all by up to 0.2500 (near, down)"
+    turned = summarise(evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None))
+    assert title(charts.rounding(rounding_effect(one, turned), **PLACE)) == (
+        "As received near leads at rr@all, rounded far"
+    )
+
+
+def test_every_evaluator_stands_at_what_it_prints() -> None:
+    frame = audit(LIST, metrics="rr@5")
+    chart = charts.evaluators(frame, metric="rr", cutoff=5, model="model")
+    _, _, exact, lines, marks = layers(chart)
+    assert exact == [{"exact": pytest.approx(11 / 18)}]
+    known = [row for row in marks if row["prints"] is not None]
+    assert sorted(row["at"] for row in known) == sorted(frame["prints"].drop_nulls())
+    assert len({row["label"] for row in marks}) == frame.height
+    off = [abs(row["off"]) for row in known]
+    assert off == sorted(off, reverse=True)
+    assert {row["kind"] for row in known if row["off"]} == {"off by tie order"}
+    opened = frame.filter(pl.col("prints").is_null())
+    assert [(row["prints_low"], row["prints_high"]) for row in lines] == opened.select(
+        "prints_low", "prints_high"
+    ).rows()
+    ends = [row["at"] for row in marks if row["prints"] is None]
+    assert sorted(ends) == sorted([*opened["prints_low"], *opened["prints_high"]])
+    with pytest.raises(ParameterError, match="model: 'other' is not one of 'model'"):
+        charts.evaluators(frame, metric="rr", cutoff=5, model="other")
+
+
+def test_two_models_share_one_axis() -> None:
+    tied = MODELS.with_columns(distance=1.0)
+    means = shuffled_means(tied, metrics="rr", cutoffs=None, shuffles=20)
+    summary = summarise(evaluate(tied, metrics="rr", cutoffs=None))
+    spec = charts.shuffled_distribution(means, summary, **PLACE, models=["far", "near"], one_axis=True).to_dict()
+    domains = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in spec["concat"]]
+    assert domains[0] == domains[1]
+    assert spec["columns"] == 1
+    assert title(charts.shuffled_distribution(means, summary, **PLACE, models=["far"], one_axis=True)) == (
+        "Random tie orders put rr@all of far between 0.500 and 1.000"
+    )

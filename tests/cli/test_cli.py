@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from retrieval_report.cli import cli
+from retrieval_report.samples import sample_folder
+
+# One query, three tied items, the relevant one first in the file.
+TIED = "model,query,item,distance,relevance\nlsh,q1,a,2,1\nlsh,q1,b,2,0\nlsh,q1,c,2,0\n"
+
+
+@pytest.fixture
+def rankings(tmp_path: Path) -> Path:
+    path = tmp_path / "rankings.csv"
+    path.write_text(TIED)
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def start(
+    *arguments: str | Path, prelude: str = "", redirect: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, after the Python lines of `prelude`, as a shell would."""
+    program = f"{prelude}\nimport sys\nfrom retrieval_report.cli import main\nmain()"
+    shell = f'"$@" {redirect}'
+    command = ["bash", "-c", shell, "bash", sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment)
+
+
+def table_rows(output: str) -> dict[str, list[str]]:
+    """Title of each block of the table → the cells of its first model, without the marks."""
+    blocks = [block.splitlines() for block in output.split("\n\n") if "queries" in block]
+    return {title: [cell for cell in first.split() if cell not in "±–"] for title, _, first, *_ in blocks}
+
+
+def test_the_table_holds_naive_expected_spread_and_bounds(rankings: Path) -> None:
+    result = run("evaluate", rankings, "--metrics", "precision,rr", "--cutoffs", "1,all")
+    assert result.exit_code == 0, result.output
+    third = ["0.3333", "0.4714"]  # the relevant item is first in one order of three: sqrt(1/3 · 2/3)
+    assert table_rows(result.output) == {
+        "precision@1": ["lsh", "1.0000", *third, "0.0000", "1.0000", "1"],
+        "precision@all": ["lsh", "0.3333", "0.3333", "0.0000", "0.3333", "0.3333", "1"],
+        "rr@1": ["lsh", "1.0000", *third, "0.0000", "1.0000", "1"],
+        "rr@all": ["lsh", "1.0000", "0.6111", "0.2833", "0.3333", "1.0000", "1"],
+    }
+
+
+def test_commas_inside_parentheses_do_not_split_metrics(rankings: Path) -> None:
+    metrics = "ap(denominator=retrieved)@2, ndcg(gain=linear,ideal=list)@1,"
+    result = run("evaluate", rankings, "--metrics", metrics)
+    assert result.exit_code == 0, result.output
+    first, second = table_rows(result.output)
+    assert first == "ap(denominator=retrieved)@2"
+    assert second.startswith("ndcg(")
+    assert second.endswith("@1")
+
+
+@pytest.mark.parametrize("option", [("--cutoffs", "1,,2"), ("--metrics", "ap,,rr"), ("--policies", ",naive")])
+def test_a_comma_too_many_is_refused(rankings: Path, option: tuple[str, str]) -> None:
+    result = run("evaluate", rankings, *option)
+    assert result.exit_code == 2
+    assert "has a comma too many" in result.stderr
+
+
+def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    result = run("evaluate", rankings, "--metrics", "rr@1", "--out", folder)
+    assert result.exit_code == 0, result.output
+    assert f"Wrote {folder / 'scores.csv'}" in result.output
+    assert sorted(path.name for path in folder.iterdir()) == ["scores.csv", "summary.csv"]
+    scores = pl.read_csv(folder / "scores.csv").filter(pl.col("policy") == "expected")
+    assert scores.select("model", "query", "metric", "cutoff").rows() == [("lsh", "q1", "rr", 1)]
+    assert scores["value"].item() == pytest.approx(1 / 3, rel=1e-15)
+    assert set(pl.read_csv(folder / "summary.csv")["policy"]) == {"naive", "expected", "worst", "best"}
+
+
+def test_row_103_names_in_csv_are_defused_unless_raw(tmp_path: Path) -> None:
+    path = tmp_path / "rankings.csv"
+    path.write_text(TIED.replace("lsh", "=1+1"))
+    for flags, name in (([], "'=1+1"), (["--raw"], "=1+1")):
+        assert run("evaluate", path, "--metrics", "rr@1", "--out", tmp_path, *flags).exit_code == 0
+        assert set(pl.read_csv(tmp_path / "summary.csv")["model"]) == {name}
+
+
+def test_row_105_model_names_cannot_act_on_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "rankings.csv"
+    path.write_text(TIED.replace("lsh", "\x1b[31mred"))
+    result = run("evaluate", path, "--metrics", "rr@1")
+    assert r"\x1b[31mred" in result.output
+    assert "\x1b" not in result.output
+
+
+@pytest.mark.filterwarnings("default")
+def test_runs_of_one_tag_are_named_by_file(tmp_path: Path) -> None:
+    for name, scores in (("bm25", "2 1"), ("rm3", "1 2")):
+        lines = [f"1 Q0 {item} 1 {score} Anserini\n" for item, score in zip("ab", scores.split(), strict=True)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    asked = ("evaluate", tmp_path, "--judgements", tmp_path / "qrels.txt", "--metrics", "rr")
+    for more in ((), ("--name-by", "file")):
+        result = run(*asked, *more)
+        assert result.exit_code == 0
+        assert ("both carry the tag 'Anserini'" in " ".join(result.stderr.split())) is (not more)
+        assert "bm25" in result.stdout
+        assert "rm3" in result.stdout
+    refused = run(*asked, "--name-by", "tag")
+    assert refused.exit_code == 2
+    assert "give the runs different tags" in " ".join(refused.stderr.split())
+
+
+def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path) -> None:
+    (tmp_path / "hits.csv").write_text("who,what,near\nq1,a,0.9\nq1,b,0.9\nq2,a,0.9\n")
+    (tmp_path / "qrels.csv").write_text("query,item,relevance\nq1,b,1\nq2,a,1\n")
+    (tmp_path / "queries.csv").write_text("query,weight\nq1,3\nq2,1\n")
+    arguments: list[str | Path] = [
+        *("evaluate", tmp_path / "hits.csv", "--columns", "query=who,item=what,score=near"),
+        *("--judgements", tmp_path / "qrels.csv", "--queries", tmp_path / "queries.csv"),
+        *(
+            "--unjudged",
+            "non_relevant",
+            "--average",
+            "weighted",
+            "--metrics",
+            "precision@1",
+            "--policies",
+            "expected",
+        ),
+    ]
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    # (3 · 1/2 + 1 · 1) / 4, standard deviation 3/4 · 1/2
+    assert table_rows(result.output)["precision@1"][1:3] == ["0.6250", "0.3750"]
+
+
+BAD_INPUT: dict[str, tuple[list[str], str]] = {
+    "missing file": (["nowhere.csv"], "nowhere.csv"),
+    "no rankings": ([], "RANKINGS"),
+    "distance not a number": (["nan.csv"], "distance"),
+    "unknown metric": (["rankings.csv", "--metrics", "ndgc"], "ndcg"),
+    "no metric": (["rankings.csv", "--metrics", ","], "metrics: none given"),
+    "no cutoff": (["rankings.csv", "--cutoffs", ","], "cutoffs: none given"),
+    "cutoff zero": (["rankings.csv", "--cutoffs", "1,0"], "cutoffs: 0 is not"),
+    "cutoff in words": (["rankings.csv", "--cutoffs", "ten"], "cutoffs: 'ten' is not"),
+    "cutoff with a point": (["rankings.csv", "--cutoffs", "2.0"], "cutoffs: '2.0' is not"),
+    "cutoff beyond 64 bits": (["rankings.csv", "--cutoffs", "1" + "0" * 19], "cutoffs: 1"),
+    "unknown policy": (["rankings.csv", "--policies", "luck"], "luck"),
+    "no shuffles": (["rankings.csv", "--policies", "shuffled", "--shuffles", "0"], "shuffles"),
+    "unknown average": (["rankings.csv", "--average", "mean"], "micro"),
+    "macro without labels": (["rankings.csv", "--average", "macro"], "label"),
+    "columns not a mapping": (["rankings.csv", "--columns", "query"], "not of the form name=column"),
+    "column twice": (["rankings.csv", "--columns", "query=a,query=b"], "'query' is given twice"),
+    "column not there": (["rankings.csv", "--columns", "query=nothing"], "nothing"),
+    "output is a file": (["rankings.csv", "--out", "rankings.csv"], "cannot write to 'rankings.csv'"),
+    "output below nothing": (["rankings.csv", "--out", "no/report"], "cannot write to 'no/report'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_ends_with_2_and_one_clear_message(
+    rankings: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    arguments, expected = BAD_INPUT[case]
+    (rankings.parent / "nan.csv").write_text(TIED.replace(",2,", ",nan,"))
+    monkeypatch.chdir(rankings.parent)
+    if "--out" not in arguments:
+        arguments = [*arguments, "--out", "report"]
+    result = run("evaluate", *arguments)
+    assert result.exit_code == 2
+    assert expected in result.stderr
+    assert result.stderr.count("Error: ") == 1
+    assert result.stdout == ""
+    assert sorted(path.name for path in rankings.parent.iterdir()) == ["nan.csv", "rankings.csv"]
+
+
+def test_a_process_with_bad_input_prints_no_traceback(tmp_path: Path) -> None:
+    outcome = start("evaluate", tmp_path / "nowhere.csv")
+    assert outcome.returncode == 2
+    assert "Traceback" not in outcome.stderr
+    assert outcome.stderr.startswith("Error: ")
+
+
+def test_a_warning_is_one_line_without_a_place_in_the_code(rankings: Path) -> None:
+    rankings.write_text(TIED.replace(",1\n", ",0\n"))
+    outcome = start("evaluate", rankings)
+    assert outcome.returncode == 0
+    assert outcome.stderr == "Warning: no query has a relevant item\n"
+
+
+INTERRUPT = "import os, retrieval_report.writing.files; os.fsync = lambda descriptor: os.kill(os.getpid(), {})"
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(rankings: Path, name: str) -> None:
+    number = int(getattr(signal, name))
+    folder = rankings.parent / "report"
+    outcome = start("evaluate", rankings, "--out", folder, prelude=INTERRUPT.format(number))
+    assert outcome.returncode == 128 + number
+    assert "Traceback" not in outcome.stderr
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("redirect", ["| true", ">&-", "| head -n 1"])
+def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(rankings: Path, redirect: str) -> None:
+    folder = rankings.parent / "report"
+    outcome = start("evaluate", rankings, "--out", folder, redirect=redirect)
+    assert "Traceback" not in outcome.stderr
+    assert "Exception ignored" not in outcome.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["scores.csv", "summary.csv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["evaluate"], ["--help"], ["--version"], ["profile", "--help"]])
+def test_a_full_disk_behind_standard_output_is_one_line(rankings: Path, arguments: list[str]) -> None:
+    files = [rankings] if arguments == ["evaluate"] else []
+    outcome = start(*arguments, *files, redirect="> /dev/full")
+    assert outcome.returncode == 2
+    assert outcome.stderr == "Error: cannot write to standard output: No space left on device\n"
+
+
+def test_other_errors_of_the_system_are_not_taken_for_those_of_standard_output(rankings: Path) -> None:
+    prelude = "import retrieval_report as rr\ndef read_rankings(*_, **__): raise OSError(5, 'of a disk')\n"
+    outcome = start("evaluate", rankings, prelude=prelude + "rr.read_rankings = read_rankings")
+    assert "of a disk" in outcome.stderr
+    assert "standard output" not in outcome.stderr
+
+
+def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
+    plain, c_locale = (
+        start("evaluate", rankings, "--metrics", "rr@1", **environment)
+        for environment in ({}, {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"})
+    )
+    assert plain.returncode == c_locale.returncode == 0
+    assert plain.stdout == c_locale.stdout
+    assert "±" in plain.stdout
+
+
+def test_row_109_the_same_input_gives_the_same_bytes(rankings: Path) -> None:
+    written: list[Sequence[bytes]] = []
+    for name in ("one", "two"):
+        folder = rankings.parent / name
+        assert run("evaluate", rankings, "--policies", "expected,shuffled", "--out", folder).exit_code == 0
+        written.append([path.read_bytes() for path in sorted(folder.iterdir())])
+    assert written[0] == written[1]
+
+
+def test_the_demonstration_scores_both_samples(tmp_path: Path) -> None:
+    result = run("demo", "--out", tmp_path / "report")
+    assert result.exit_code == 0, result.output
+    assert {"precision@1", "precision@10", "ndcg@10", "rr@10"} <= set(table_rows(result.output))
+    written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
+    wanted = ("report.html", "scores.csv", "summary.csv", "comparison.csv", "audit.csv", "profile.csv", "flips.csv")
+    assert {f"report/{name}/{file}" for name in ("digits", "docs") for file in wanted} <= written
+    # What it says to try next works as it stands.
+    program, *arguments = result.output.splitlines()[-1].split()
+    assert program == "retrieval-report"
+    assert run(*arguments).exit_code == 0
+
+
+def test_the_next_command_is_shown_as_it_can_be_typed_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["bin/retrieval-report"])
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.chdir(sample_folder())
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    assert "bin/retrieval-report evaluate docs/runs --judgements docs/qrels.txt" in result.output
+    assert "Wrote" not in result.output
+
+
+def test_version_and_help() -> None:
+    import retrieval_report
+
+    assert run("--version").stdout.removeprefix("cli") == f" {retrieval_report.__version__}\n"
+    assert "retrieval-report demo" in run("--help").output
+    assert "Examples:" in run("evaluate", "--help").output
+
+
+def test_python_m_is_the_same_command() -> None:
+    command = [sys.executable, "-m", "retrieval_report", "--version"]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert outcome.stdout.startswith("retrieval-report ")
+
+
+def test_a_file_of_nothing_but_a_header_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "header.csv"
+    path.write_text("query,item,distance,relevance\n")
+    for command in ("evaluate", "compare", "profile"):
+        result = CliRunner().invoke(cli, [command, str(path)])
+        assert result.exit_code == 2
+        assert f"Error: {path}: no rows" in result.stderr.replace("\n", "")
+
+
+REPLACED: dict[str, tuple[list[str], str]] = {
+    "rankings of evaluate": (["evaluate", "out/scores.csv"], "scores.csv"),
+    "rankings in a folder": (["evaluate", "out"], "scores.csv"),
+    "rankings of a pattern": (["evaluate", "out/s*.csv"], "scores.csv"),
+    "rankings by another path": (["evaluate", "link.csv"], "link.csv"),
+    "rankings part by part": (["evaluate", "out/scores.parquet", "--engine", "disk"], "scores.parquet"),
+    "judgements": (["evaluate", "other.csv", "--judgements", "out/summary.csv"], "summary.csv"),
+    "queries": (["compare", "other.csv", "--queries", "out/flips.csv"], "flips.csv"),
+    "rankings of profile": (["profile", "out/hints.csv"], "hints.csv"),
+    "rankings of audit": (["audit", "other.csv", "out/audit.csv"], "audit.csv"),
+    "rankings of a report": (["report", "out/comparison.csv"], "comparison.csv"),
+    "judgements of codes": (["codes", "q.npz", "i.npz", "--judgements", "out/scores.csv"], "scores.csv"),
+}
+
+
+@pytest.mark.parametrize("case", REPLACED)
+def test_no_input_is_replaced_by_a_result(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments, name = REPLACED[case]
+    monkeypatch.chdir(tmp_path)
+    Path("other.csv").write_text(TIED, encoding="utf-8")
+    Path("out").mkdir()
+    file = Path("out/scores.csv" if name == "link.csv" else f"out/{name}")
+    file.write_text(TIED, encoding="utf-8")
+    Path("link.csv").symlink_to(file)
+    result = run(*arguments, "--out", "out")
+    assert result.exit_code == 2
+    assert f"{name}': it is one of the files to be read" in result.stderr
+    assert file.read_text(encoding="utf-8") == TIED
+    assert [path.name for path in Path("out").iterdir()] == [file.name]

@@ -1,0 +1,189 @@
+"""`evaluate --engine disk`: the numbers of the memory engine, from Parquet, part by part."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+from polars.testing import assert_frame_equal
+
+import retrieval_report
+from retrieval_report.analysis import summary
+from retrieval_report.cli import cli
+from retrieval_report.disk import scores as stream_scores
+from retrieval_report.disk import work
+from retrieval_report.writing.files import check_writable_folder
+
+ASKED = ("--metrics", "precision,ap,r_precision,ap@2", "--cutoffs", "1,all", "--policies", "worst,best,expected")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def rankings(models: int = 2) -> pl.DataFrame:
+    rows = [
+        (f"m{models - model}", f"q{query}", f"i{item}", item * (model + query) % 4, (query + item) % 3)
+        for model in range(models)
+        for query in range(12)
+        for item in range(9)
+        if (query, model) != (3, 0)
+    ]
+    return pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(stream_scores, "ROWS_PER_PART", 40)
+    rankings().write_parquet(tmp_path / "rankings.parquet")
+    return tmp_path / "rankings.parquet"
+
+
+@pytest.mark.parametrize("average", ["micro", "weighted"])
+def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path, average: str) -> None:
+    queries = tmp_path / "queries.csv"
+    queries.write_text("query,weight\n" + "".join(f"q{query},{query + 1}\n" for query in range(12)))
+    asked = (*ASKED, "--queries", queries, "--average", average)
+    memory = run("evaluate", file, *asked, "--out", tmp_path / "memory")
+    disk = run("evaluate", file, *asked, "--out", tmp_path / "disk", "--engine", "disk")
+    assert disk.exit_code == 0, disk.output
+    table, _, written = memory.stdout.rpartition("\n\n")
+    assert disk.stdout.startswith(table + "\n\n")
+    assert written.count("Wrote") == 2
+    assert disk.stdout.endswith(f"Wrote {tmp_path}/disk/scores.parquet\nWrote {tmp_path}/disk/summary.csv\n")
+    assert (tmp_path / "disk/summary.csv").read_text() == (tmp_path / "memory/summary.csv").read_text()
+    scores = pl.read_parquet(tmp_path / "disk/scores.parquet").sort("model", "query", maintain_order=True)
+    assert_frame_equal(scores, pl.read_csv(tmp_path / "memory/scores.csv"), check_exact=True)
+    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == ["scores.parquet", "summary.csv"]
+
+
+def test_without_a_folder_nothing_is_written(tmp_path: Path, file: Path) -> None:
+    disk = run("evaluate", file, *ASKED, "--engine", "disk")
+    assert disk.stdout == run("evaluate", file, *ASKED).stdout
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_no_rows(tmp_path: Path, engine: str) -> None:
+    file = tmp_path / "rankings.parquet"
+    rankings().clear().write_parquet(file)
+    result = run("evaluate", file, "--engine", engine, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: {file}: no rows\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+KILLED = """
+import os, signal, sys
+from retrieval_report.writing import temporary
+from retrieval_report.analysis import summary
+from retrieval_report.cli import cli
+
+when, *arguments = sys.argv[1:]
+kill = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+replace, calls = os.replace, []
+
+def second(source, target):
+    calls.append(os.path.basename(os.path.dirname(target)))
+    kill() if calls.count("out") == 2 else replace(source, target)
+
+if when == "replacing":
+    temporary.os.replace = second
+else:
+    summary.with_bounds = kill
+cli(arguments)
+"""
+
+
+@pytest.mark.parametrize("when", ["summarising", "replacing"])
+def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(tmp_path: Path, file: Path, when: str) -> None:
+    out, asked = tmp_path / "out", ("--engine", "disk", "--out", tmp_path / "out")
+    assert run("evaluate", file, *ASKED, *asked).exit_code == 0
+    old = {path.name: path.read_bytes() for path in out.iterdir()}
+    rankings().with_columns(distance=-pl.col("distance")).write_parquet(file)
+    words = [str(word) for word in ("evaluate", file, *ASKED, *asked)]
+    killed = subprocess.run([sys.executable, "-c", KILLED, when, *words], check=False, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    for left in out.glob(".*"):
+        os.utime(left, (0, 0))
+    check_writable_folder(out)
+    found = {path.name: path.read_bytes() for path in out.iterdir()}
+    if when == "summarising":
+        assert found == old
+    else:
+        assert run("evaluate", file, *ASKED, *asked).exit_code == 0
+        new = {path.name: path.read_bytes() for path in out.iterdir()}
+        assert found["summary.csv"] == new["summary.csv"] != old["summary.csv"]
+        assert_frame_equal(
+            pl.read_parquet(found["scores.parquet"]), pl.read_parquet(new["scores.parquet"]), check_row_order=False
+        )
+
+
+def test_an_error_names_the_part_and_leaves_nothing(tmp_path: Path, file: Path) -> None:
+    bad = rankings().with_columns(
+        distance=pl.when(pl.col("query") != "q7").then(pl.col("distance")),
+    )
+    bad.write_parquet(file)
+    result = run("evaluate", file, "--engine", "disk", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "column 'distance': 18 null, first in query 'q7'" in result.stderr
+    assert re.search(r"Counted within part \d+ of 1\d\.", result.stderr)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_the_average_lacks_is_told_before_the_work(tmp_path: Path, file: Path) -> None:
+    result = run("evaluate", file, "--engine", "disk", "--average", "macro", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "needs queries with a column 'label'" in result.stderr
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_text_files_are_for_the_memory_engine(tmp_path: Path) -> None:
+    rankings().write_csv(tmp_path / "rankings.csv")
+    result = run("evaluate", tmp_path / "rankings.csv", "--engine", "disk")
+    assert result.exit_code == 2
+    assert "only Parquet and Arrow files are read" in result.stderr
+
+
+def test_the_input_is_never_replaced(tmp_path: Path) -> None:
+    rankings().write_parquet(tmp_path / "scores.parquet")
+    before = (tmp_path / "scores.parquet").read_bytes()
+    result = run("evaluate", tmp_path / "scores.parquet", "--engine", "disk", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "one of the files to be read" in result.stderr
+    assert (tmp_path / "scores.parquet").read_bytes() == before
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(work, "score_lists", interrupted)
+    result = run("evaluate", file, "--engine", "disk", "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    assert "Interrupted; nothing was written by half." in result.stderr
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_summary_takes_the_scores_of_one_metric_cutoff_and_policy_at_a_time(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    whole = summary.summarise
+
+    def watched(scores: pl.DataFrame, **options: object) -> pl.DataFrame:
+        sizes.append(scores.height)
+        return whole(scores, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(retrieval_report, "summarise", watched)
+    disk = run("evaluate", file, *ASKED, "--engine", "disk", "--out", tmp_path / "out")
+    assert disk.exit_code == 0, disk.output
+    assert max(sizes) == 24  # lists
+    assert sum(sizes) == pl.read_parquet(tmp_path / "out/scores.parquet").height

@@ -1,0 +1,269 @@
+"""Counts of codes against counting by hand: distances, labels, judgements, depth, and the scores they give.
+
+Small enough for the interpreted run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from codes_by_hand import by_hand, classes, hamming, judged_by_hand, pairs, random_bits, rows, same
+from retrieval_report import evaluate
+from retrieval_report.codes import count_codes, count_relevant, shards
+from retrieval_report.contracts.errors import (
+    RetrievalReportWarning,
+)
+from retrieval_report.evaluation import count_ties
+
+POLICIES = ("expected", "best", "worst", "shuffled")
+
+
+@pytest.mark.parametrize("bits", [1, 7, 8, 24, 63, 64, 65, 130])
+def test_counts_equal_counting_pair_by_pair(bits: int) -> None:
+    queries, items = random_bits(1, 5, bits), random_bits(2, 23, bits)
+    own, other = classes(3, 5), classes(4, 23)
+    counts = count_codes(queries, items, query_labels=own, item_labels=other)
+    assert rows(counts) == by_hand(pairs(queries, items, hamming), pairs(own, other, same))
+    assert counts.schema == {
+        "model": pl.String,
+        "query": pl.Int64,
+        "distance": pl.Int64,
+        "relevance": pl.Int64,
+        "count": pl.Int64,
+    }
+
+
+@pytest.mark.parametrize("width", [1, 5, 64, 90])
+def test_multi_hot_labels(width: int) -> None:
+    queries, items = random_bits(15, 4, 16), random_bits(16, 40, 16)
+    own, other = random_bits(17, 4, width), random_bits(18, 40, width)
+    distance, shared = pairs(queries, items, hamming), own @ other.T
+    any_ = count_codes(queries, items, query_labels=own, item_labels=other)
+    assert rows(any_) == by_hand(distance, (shared > 0).astype(int))
+    graded = count_codes(queries, items, query_labels=own, item_labels=other.astype(bool), relevance="shared")
+    assert rows(graded) == by_hand(distance, shared)
+
+
+@pytest.mark.parametrize("model", ["itq-32", "é"])
+def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
+    codes = random_bits(37, 3, 8)
+    counts = count_codes(
+        codes, codes, query_labels=[0, 1, 2], item_labels=[0, 1, 2], query_ids=["c", "a", "b"], model=model
+    )
+    assert counts["model"].unique().to_list() == [model]
+    assert counts["query"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
+    assert counts.equals(counts.sort("model", "query", "distance", "relevance"))
+    own = counts.filter(pl.col("distance") == 0, pl.col("relevance") == 1)
+    assert own["query"].to_list() == ["a", "b", "c"]
+    ids = pl.Series(["c", "a", "b"], dtype=pl.Categorical)
+    again = count_codes(codes, codes, query_labels=[0, 1, 2], item_labels=[0, 1, 2], query_ids=ids, model=model)
+    assert again.equals(counts)
+
+
+# Judgements and excluded pairs
+
+
+@pytest.mark.parametrize("grades", [[1, 2, 0, 5], [0.5, 2.0, 0.0, 0.25]])
+@pytest.mark.parametrize("text", [False, True])
+def test_judgements(grades: list[float], text: bool) -> None:
+    queries, items = random_bits(38, 3, 10), random_bits(39, 25, 10)
+    judged = [(query, 3 * query + place, grade) for query in range(3) for place, grade in enumerate(grades)]
+    frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
+    ids: dict[str, Any] = {}
+    if text:
+        frame = frame.with_columns(query="q" + pl.col("query").cast(str), item="i" + pl.col("item").cast(str))
+        ids = {"query_ids": ["q0", "q1", "q2"], "item_ids": [f"i{place}" for place in range(25)]}
+    counts = count_codes(queries, items, judgements=frame, **ids)
+    expected = by_hand(pairs(queries, items, hamming), judged_by_hand(3, 25, judged))
+    assert [row[1:] for row in rows(counts)] == [row[1:] for row in expected]
+    assert counts.schema["relevance"] == (pl.Float64 if grades[0] == 0.5 else pl.Int64)
+
+
+def test_judgements_of_items_without_code_are_told() -> None:
+    codes = random_bits(40, 3, 10)
+    judgements = {"query": [0, 1, 2, 2, 9], "item": [0, 1, 7, 2, 0], "relevance": [1, 1, 1, 1, 1]}
+    with pytest.warns(RetrievalReportWarning, match="1 of 4 name an item that has no code"):
+        counts = count_codes(codes, codes, judgements=judgements)
+    assert counts.filter(pl.col("relevance") == 1)["distance"].to_list() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", ["classes", "any", "shared", "judgements"])
+def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
+    items = random_bits(41, 30, 11)
+    places = [4, 20, 7]
+    known: dict[str, Any] = {"query_ids": [f"i{place}" for place in places], "item_ids": [f"i{n}" for n in range(30)]}
+    labels = classes(42, 30)
+    hot = random_bits(43, 30, 6)
+    if kind == "classes":
+        known |= {"query_labels": labels[places], "item_labels": labels}
+        relevance = pairs(labels[places], labels, same)
+    elif kind == "judgements":
+        judged = [(0, 4, 3), (0, 5, 2), (1, 7, 1), (2, 8, 1)]
+        frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
+        names = {"query": pl.col("query").replace_strict({n: f"i{p}" for n, p in enumerate(places)})}
+        known["judgements"] = frame.with_columns(**names, item="i" + pl.col("item").cast(str))
+        relevance = judged_by_hand(3, 30, judged)
+    else:
+        known |= {"query_labels": hot[places], "item_labels": hot, "relevance": kind}
+        shared = hot[places] @ hot.T
+        relevance = shared if kind == "shared" else (shared > 0).astype(int)
+    distance = pairs(items[places], items, hamming)
+    distance[np.arange(3), places] = -1
+    counts = count_codes(items[places], items, exclude_self=True, **known)
+    order = {f"i{place}": n for n, place in enumerate(places)}
+    assert sorted((order[row[0]], *row[1:]) for row in rows(counts)) == by_hand(distance, relevance)
+
+
+def test_without_ids_query_i_is_item_i() -> None:
+    items = random_bits(44, 12, 9)
+    labels = classes(45, 12)
+    distance = pairs(items[:5], items, hamming)
+    distance[np.arange(5), np.arange(5)] = -1
+    counts = count_codes(items[:5], items, query_labels=labels[:5], item_labels=labels, exclude_self=True)
+    assert rows(counts) == by_hand(distance, pairs(labels[:5], labels, same))
+
+
+# Depth
+
+
+@pytest.mark.parametrize("sliced", [False, True])
+@pytest.mark.parametrize("exclude", [False, True])
+@pytest.mark.parametrize("depth", [1, 2, 5, 17, 39, 40, 1000])
+def test_depth_keeps_the_nearest_and_the_last_tie_whole(
+    depth: int, exclude: bool, sliced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = random_bits(46, 40, 9)
+    queries = items[:6]
+    judged: dict[str, Any] = {"query": [0, 1, 2, 3, 4, 5, 0], "item": [0, 2, 4, 6, 8, 39, 38], "relevance": [1] * 7}
+    if sliced:
+        monkeypatch.setattr(shards, "SLICE_BYTES", 9 * 8)
+    everything = count_codes(queries, items, judgements=judged, exclude_self=exclude)
+    kept = []
+    for query in range(6):
+        nearer, last = 0, -1
+        for row in rows(everything.filter(pl.col("query") == query)):
+            if nearer >= depth and row[1] != last:
+                break
+            kept.append(row)
+            nearer, last = nearer + row[3], row[1]
+    assert rows(count_codes(queries, items, judgements=judged, exclude_self=exclude, depth=depth)) == kept
+
+
+# Other distances
+
+
+@pytest.mark.parametrize("width", [1, 3, 50])
+def test_l1_of_bytes(width: int) -> None:
+    generator = np.random.default_rng(47)
+    queries, items = (generator.integers(0, 256, (size, width)).astype(np.uint8) for size in (4, 30))
+    own, other = classes(48, 4), classes(49, 30)
+    counts = count_codes(queries, items, query_labels=own, item_labels=other, distance="l1")
+    distance = pairs(queries.astype(int), items.astype(int), lambda a, b: abs(a - b).sum())
+    assert rows(counts) == by_hand(distance, pairs(own, other, same))
+
+
+@pytest.mark.parametrize("width", [1, 3, 50])
+@pytest.mark.parametrize("largest", [3, 127])
+def test_inner_product_of_int8(width: int, largest: int) -> None:
+    generator = np.random.default_rng(50)
+    queries, items = (generator.integers(-largest - 1, largest + 1, (size, width)).astype(np.int8) for size in (4, 30))
+    own, other = random_bits(51, 4, 5), random_bits(52, 30, 5)
+    queries[0], items[:2] = -128, [[-128] * width, [127] * width]
+    counts = count_codes(queries, items, query_labels=own, item_labels=other, distance="dot", relevance="shared")
+    distance = 128 * 128 * width - queries.astype(int) @ items.astype(int).T
+    assert rows(counts) == by_hand(distance, own @ other.T)
+
+
+def test_l1_leaves_the_query_out() -> None:
+    vectors = np.random.default_rng(70).integers(0, 256, (20, 3)).astype(np.uint8)
+    labels = classes(71, 20)
+    distance = pairs(vectors.astype(int), vectors.astype(int), lambda a, b: abs(a - b).sum())
+    np.fill_diagonal(distance, -1)
+    counts = count_codes(vectors, vectors, query_labels=labels, item_labels=labels, distance="l1", exclude_self=True)
+    assert rows(counts) == by_hand(distance, pairs(labels, labels, same))
+
+
+def test_inner_product_in_shards_with_judgements_and_depth() -> None:
+    generator = np.random.default_rng(53)
+    queries, items = (generator.integers(-5, 5, (size, 6)).astype(np.int8) for size in (3, 40))
+    items[30:] *= 3
+    judgements = {"query": [0, 1, 2], "item": [35, 1, 2], "relevance": [1, 1, 2]}
+    whole = count_codes(queries, items, judgements=judgements, distance="dot")
+    distance = 128 * 128 * 6 - queries.astype(int) @ items.astype(int).T
+    assert rows(whole) == by_hand(distance, judged_by_hand(3, 40, [(0, 35, 1), (1, 1, 1), (2, 2, 2)]))
+    split: dict[str, Any] = {"judgements": judgements, "distance": "dot"}
+    assert count_codes(queries, np.split(items, [9, 31]), **split).equals(whole)
+    near = count_codes(queries, items, depth=5, **split)
+    assert near.equals(count_codes(queries, np.split(items, [9, 31]), depth=5, **split))
+    assert (near.group_by("query").agg(pl.col("count").sum())["count"] >= 5).all()
+
+
+def test_zero_vectors_have_the_distance_of_an_inner_product_of_zero() -> None:
+    zeros = np.zeros((1, 4), np.int8)
+    assert rows(count_codes(zeros, zeros, query_labels=[0], item_labels=[0], distance="dot")) == [(0, 65536, 1, 1)]
+
+
+@pytest.mark.parametrize("bits", [5, 64, 70])
+def test_weighted_hamming(bits: int) -> None:
+    queries, items = random_bits(54, 4, bits), random_bits(55, 30, bits)
+    weights = np.random.default_rng(56).integers(0, 9, bits)
+    weights[0] = 1
+    counts = count_codes(queries, items, query_labels=[0] * 4, item_labels=[1] * 30, weights=weights)
+    distance = pairs(queries, items, lambda a, b: ((a != b) * weights).sum())
+    assert rows(counts) == by_hand(distance, np.zeros((4, 30), int))
+
+
+# What the counts are for
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_scores_of_counts_equal_scores_of_the_rankings(graded: bool) -> None:
+    queries, items = random_bits(57, 6, 12), random_bits(58, 80, 12)
+    own, other = random_bits(59, 6, 4), random_bits(60, 80, 4)
+    relevance = own @ other.T if graded else (own @ other.T > 0).astype(int)
+    rankings = pl.DataFrame(
+        {
+            "query": np.repeat([f"q{n}" for n in range(6)], 80),
+            "item": np.tile(np.arange(80), 6),
+            "distance": pairs(queries, items, hamming).ravel(),
+            "relevance": relevance.ravel(),
+        }
+    )
+    counts = count_codes(
+        queries,
+        items,
+        query_labels=own,
+        item_labels=other,
+        relevance="shared" if graded else "any",
+        query_ids=[f"q{n}" for n in range(6)],
+    )
+    assert counts.equals(count_ties(rankings))
+    asked: dict[str, Any] = {"cutoffs": (1, 5, 20, None), "policies": POLICIES, "shuffles": 3}
+    asked["metrics"] = ("precision", "recall", "f1", "ap", "rr", "ndcg", "hit_rate")
+    assert evaluate(counts, **asked).equals(evaluate(rankings, **asked))
+
+
+def test_relevant_items_are_known_beside_counts_of_the_nearest() -> None:
+    queries, items = random_bits(61, 5, 10), random_bits(62, 200, 10)
+    labels: dict[str, Any] = {"query_labels": classes(63, 5), "item_labels": classes(64, 200)}
+    told = count_relevant(**labels)
+    expected = [
+        (n, int((labels["item_labels"] == label).sum()), label) for n, label in enumerate(labels["query_labels"])
+    ]
+    assert told.rows() == expected
+    asked: dict[str, Any] = {"cutoffs": (1, 5, 10), "policies": POLICIES, "shuffles": 3}
+    near = count_codes(queries, items, depth=10, **labels)
+    whole = count_codes(queries, items, **labels)
+    assert near.height < whole.height
+    scores = evaluate(near, queries=told.drop("label"), truncated="between_ties", **asked)
+    assert not scores["truncated"].any()
+    assert scores.drop("items").equals(evaluate(whole, **asked).drop("items"))
+
+
+def test_relevant_items_without_the_query_itself() -> None:
+    hot = np.array([[1, 0], [1, 1], [0, 0]])
+    assert count_relevant(hot, hot, exclude_self=True).rows() == [(0, 1), (1, 1), (2, 0)]

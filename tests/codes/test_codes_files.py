@@ -1,0 +1,266 @@
+"""Files of codes → counts, scores and means, as the command line runs them."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codes_by_hand import classes, random_bits
+from retrieval_report import evaluate, summarise
+from retrieval_report.cli.code_scores import codes_command
+from retrieval_report.codes import count_codes
+from retrieval_report.codes.files import codes_from, load_codes
+from retrieval_report.contracts.errors import DataError, FileError, ParameterError, RetrievalReportError
+from retrieval_report.scoring.radius import evaluate_radius
+
+QUERIES, ITEMS = random_bits(1, 8, 20), random_bits(2, 90, 20)
+OWN, OTHER = classes(3, 8), classes(4, 90)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The queries as an archive, the items as three files of other kinds."""
+    np.savez(tmp_path / "queries.npz", codes=2 * QUERIES - 1, labels=OWN, ids=[f"q{n}" for n in range(8)])
+    np.savez_compressed(tmp_path / "a.npz", codes=ITEMS[:30], labels=OTHER[:30])
+    np.save(tmp_path / "b.npy", ITEMS[30:50].astype(bool))
+    np.save(tmp_path / "b.labels.npy", OTHER[30:50])
+    np.save(tmp_path / "b.ids.npy", np.arange(20))
+    np.savez(tmp_path / "c.npz", codes=ITEMS[50:], labels=OTHER[50:])
+    return tmp_path
+
+
+def expected_counts(**options: Any) -> pl.DataFrame:
+    ids = [f"q{n}" for n in range(8)]
+    return count_codes(QUERIES, ITEMS, query_labels=OWN, item_labels=OTHER, query_ids=ids, **options)
+
+
+def items(folder: Path) -> list[Path]:
+    return [folder / name for name in ("a.npz", "b.npy", "c.npz")]
+
+
+def test_files_are_shards(folder: Path) -> None:
+    result = codes_command(folder / "queries.npz", items(folder))
+    counts = expected_counts()
+    assert result.counts.equals(counts)
+    assert result.summary.equals(summarise(evaluate(counts, policies=("expected", "worst", "best"))))
+    assert result.radius is not None
+    assert result.radius.equals(evaluate_radius(counts))
+    assert result.files == []
+
+
+def test_results_are_written(folder: Path) -> None:
+    options: dict[str, Any] = {"metrics": "ap", "cutoffs": 5, "policies": ("expected",), "radii": (3,), "empty": "skip"}
+    result = codes_command(folder / "queries.npz", items(folder), folder / "out", model="m", **options)
+    assert [path.name for path in result.files] == ["counts.parquet", "scores.csv", "summary.csv", "radius.csv"]
+    assert pl.read_parquet(folder / "out/counts.parquet").equals(expected_counts(model="m"))
+    assert pl.read_csv(folder / "out/scores.csv").height == 8
+    assert pl.read_csv(folder / "out/radius.csv")["radius"].to_list() == [3]
+    assert pl.read_csv(folder / "out/summary.csv")["value"].to_list() == pytest.approx(
+        result.summary["value"].to_list()
+    )
+
+
+def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
+    result = codes_command(folder / "queries.npz", items(folder), folder / "out", cutoffs=(1, 5), depth=5)
+    whole = summarise(evaluate(expected_counts(), cutoffs=(1, 5), policies=("expected", "worst", "best")))
+    assert result.counts.equals(expected_counts(depth=5))
+    assert result.summary.equals(whole)
+    assert result.radius is None
+    assert [path.name for path in result.files] == ["counts.parquet", "scores.csv", "summary.csv"]
+
+
+def test_counts_of_the_nearest_are_known_to_end_between_ties(folder: Path) -> None:
+    codes_command(folder / "queries.npz", items(folder), folder / "out", metrics="precision", cutoffs=(5, 60), depth=5)
+    scores = pl.read_csv(folder / "out/scores.csv")
+    reaching = scores.group_by("cutoff").agg(pl.col("truncated").unique()).sort("cutoff")
+    assert reaching.rows() == [(5, [False]), (60, [True])]
+    assert scores.filter(cutoff=60)["std"].is_null().all()
+
+
+def test_r_leaves_the_query_out_where_the_counts_do(folder: Path) -> None:
+    ids = [f"i{n}" for n in range(90)]
+    np.savez(folder / "all.npz", codes=ITEMS, labels=OTHER, ids=ids)
+    np.savez(folder / "some.npz", codes=ITEMS[:8], labels=OTHER[:8], ids=ids[:8])
+    near = codes_command(folder / "some.npz", [folder / "all.npz"], cutoffs=3, depth=3, exclude_self=True)
+    whole = codes_command(folder / "some.npz", [folder / "all.npz"], cutoffs=3, exclude_self=True)
+    assert near.summary.equals(whole.summary)
+
+
+def test_judgements_replace_labels(folder: Path) -> None:
+    judgements = {"query": [f"q{n}" for n in range(8)], "item": list(range(8)), "relevance": [1, 2] * 4}
+    parts = [folder / "a.npz", folder / "c.npz"]
+    result = codes_command(folder / "queries.npz", parts, judgements=judgements)
+    assert sorted(result.counts["relevance"].unique()) == [0, 1, 2]
+
+
+def test_packed_codes_tell_their_bits(folder: Path) -> None:
+    np.savez(folder / "packed.npz", codes=np.packbits(QUERIES, axis=1), labels=OWN, bits=20)
+    np.save(folder / "db.npy", np.packbits(ITEMS, axis=1))
+    np.save(folder / "db.labels.npy", OTHER)
+    counts = codes_command(folder / "packed.npz", [folder / "db.npy"]).counts
+    assert counts.drop("query").equals(expected_counts().drop("query"))
+    np.savez(folder / "other.npz", codes=np.packbits(ITEMS, axis=1), labels=OTHER, bits=24)
+    with pytest.raises(FileError, match=r"other.npz': codes of 24 bits where the queries have 20"):
+        codes_command(folder / "packed.npz", [folder / "other.npz"])
+
+
+def test_arrays_are_mapped_not_read(folder: Path) -> None:
+    loaded = load_codes(folder / "b.npy")
+    assert isinstance(loaded.codes, np.memmap)
+    assert loaded.ids.tolist() == list(range(20))
+    assert load_codes(folder / "a.npz").ids is None
+
+
+def broken(folder: Path, name: str) -> Path:
+    path = folder / name
+    if name == "text.npy":
+        path.write_text("1,2\n")
+    elif name == "empty.npz":
+        path.write_bytes(b"")
+    elif name == "cut.npz":
+        path.write_bytes((folder / "queries.npz").read_bytes()[:200])
+    elif name == "cut.npy":
+        path.write_bytes((folder / "b.npy").read_bytes()[:-100])
+    elif name == "objects.npz":
+        np.savez(path, codes=np.array([None]))
+    elif name == "other.npz":
+        np.savez(path, features=ITEMS)
+    elif name == "more.npz":
+        np.savez(path, codes=ITEMS, extra=ITEMS)
+    elif name == "bits.npz":
+        np.savez(path, codes=ITEMS, bits=[1, 2])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.npz", "no such file"),
+        ("text.npy", "neither .npz nor .npy: it begins with b"),
+        ("empty.npz", "neither .npz nor .npy"),
+        ("cut.npz", "neither .npz nor .npy"),
+        ("cut.npy", "neither .npz nor .npy"),
+        ("objects.npz", "neither .npz nor .npy: Object arrays cannot"),
+        ("other.npz", "holds features; expected codes"),
+        ("more.npz", "holds codes, extra; expected codes"),
+        ("bits.npz", "bits is no whole number"),
+    ],
+)
+def test_broken_files_are_named(folder: Path, name: str, message: str) -> None:
+    with pytest.raises(FileError, match=f"{name}': {message}"):
+        codes_command(folder / "queries.npz", [folder / "a.npz", broken(folder, name)])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"depth": 5, "radii": (1,)}, ParameterError, "radii: counts cut at a depth"),
+        ({"relevance": "most"}, ParameterError, r"relevance: 'most' .*queries.npz"),
+        ({"depth": 0}, ParameterError, r"depth: 0 .* \(of '[^']*queries.npz'\)$"),
+        ({"bits": 21}, ParameterError, "bits: 21 bits do not fit"),
+    ],
+)
+def test_bad_options_are_refused(
+    folder: Path, options: dict[str, Any], error: type[RetrievalReportError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        codes_command(folder / "queries.npz", items(folder), folder / "out", **options)
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("again", ["a.npz", "./a.npz", "other/../a.npz", "link.npz"])
+def test_a_shard_is_not_counted_twice(folder: Path, again: str) -> None:
+    (folder / "other").mkdir()
+    (folder / "link.npz").symlink_to(folder / "a.npz")
+    with pytest.raises(FileError, match=r"\.npz': listed more than once"):
+        codes_command(folder / "queries.npz", [folder / "a.npz", f"{folder}/{again}"])
+
+
+def test_the_shard_at_fault_is_named(folder: Path) -> None:
+    np.savez(folder / "bad.npz", codes=2 * ITEMS, labels=OTHER)
+    with pytest.raises(DataError, match=r"item_codes of shard 1: .* first 2 in row 0.*bad.npz"):
+        codes_command(folder / "queries.npz", [folder / "a.npz", folder / "bad.npz"])
+
+
+def member(data: bytes, *, method: int = zipfile.ZIP_STORED) -> bytes:
+    """An archive whose one member claims to be an array of codes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("codes.npy", data)
+    return buffer.getvalue()
+
+
+def array(shape: str, dtype: str = "<f8") -> bytes:
+    """The bytes of an array that declares a shape and holds nothing."""
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+def changed(data: bytes, place: int, value: bytes) -> bytes:
+    return data[:place] + value + data[place + len(value) :]
+
+
+WHOLE = member(array("(0, 8)"))
+DIRECTORY = WHOLE.index(b"PK\x01\x02")
+PACKED = member(bytes(5000), method=zipfile.ZIP_DEFLATED)
+FOREIGN = {
+    "zip version": changed(changed(WHOLE, DIRECTORY + 6, b"\xff\x00"), 4, b"\xff\x00"),
+    "encryption": changed(changed(WHOLE, DIRECTORY + 8, b"\x01"), 6, b"\x01"),
+    "method": changed(changed(WHOLE, DIRECTORY + 10, b"\x63"), 8, b"\x63"),
+    "bzip2": member(array("(0, 8)"), method=zipfile.ZIP_BZIP2),
+    "deflate": changed(PACKED, PACKED.index(b"codes.npy") + 9, b"\xff\xff\xff"),
+    "open bracket in the header": member(array("(1, ")),
+    "open bracket in an array": array("(1, "),
+    "NUL in the header": member(array("(\0)")),
+    "10^12 numbers in 192 bytes": member(array("(1000000000000,)")),
+    "10^12 numbers": array("(1000000000000,)"),
+    "more numbers than 64 bits count": array("(10000000000, 10000000000, 10000000000)"),
+    "fewer than none": array("(-1, 8)"),
+    "format 9": b"\x93NUMPY\x09\x00" + bytes(100),
+    "magic alone": b"\x93NUMPY",
+    "no archive": b"PK" + bytes(100),
+    "objects": member(array("(1,)", "|O")),
+}
+
+
+@pytest.mark.parametrize("damage", FOREIGN)
+def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "codes.npz"
+    path.write_bytes(FOREIGN[damage])
+    with pytest.raises(FileError, match=re.escape(f"'{path}': ")):
+        load_codes(path)
+    with pytest.raises(FileError, match=r"'codes\.npz': "):
+        codes_from("codes.npz", FOREIGN[damage])
+
+
+def test_declared_sizes_are_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np, "load", None)
+    for name in ("10^12 numbers in 192 bytes", "10^12 numbers"):
+        with pytest.raises(FileError, match="declares an array of 8000000000000 bytes, and holds"):
+            codes_from("codes.npz", FOREIGN[name])
+    bomb = member(b"x", method=zipfile.ZIP_DEFLATED)
+    directory = bomb.index(b"PK\x01\x02")
+    with pytest.raises(FileError, match=r"3 bytes cannot be the 4294967040 of codes\.npy"):
+        codes_from("codes.npz", changed(bomb, directory + 24, b"\x00\xff\xff\xff"))
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_damaged_archives_raise_our_error_or_are_read(data: st.DataObject) -> None:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, codes=QUERIES, labels=OWN)
+    content = bytearray(buffer.getvalue())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(FileError):
+        codes_from("codes.npz", bytes(content), 10**8)

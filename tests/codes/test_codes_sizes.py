@@ -1,0 +1,207 @@
+"""The same counts from every form of codes and labels, any shards, sizes and threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
+from retrieval_report.codes import count_codes, counting, shards
+from retrieval_report.evaluation import count_ties
+
+
+def forms(bits: Array) -> dict[str, tuple[Array, int | None]]:
+    """The same codes in every form, with ``bits=`` where it is needed."""
+    count = bits.shape[1]
+    packed = np.packbits(bits, axis=1)
+    little = np.packbits(bits, axis=1, bitorder="little")
+    filled = np.zeros((len(bits), -(-packed.shape[1] // 8) * 8), np.uint8)
+    filled[:, : packed.shape[1]] = packed
+    signs = 2 * bits - 1
+    return {
+        "booleans": (bits.astype(bool), None),
+        "uint8 0 and 1": (bits.astype(np.uint8), None),
+        "uint8 0 and 1, bits told": (bits.astype(np.uint8), count),
+        "uint64 0 and 1": (bits.astype(np.uint64), None),
+        "int8 signs": (signs.astype(np.int8), None),
+        "int64 signs": (signs.astype(np.int64), None),
+        "float16 signs": (signs.astype(np.float16), None),
+        "float32 signs": (signs.astype(np.float32), None),
+        "float64 0 and 1": (bits.astype(np.float64), None),
+        "column-major": (np.asfortranarray(signs), None),
+        "every second row of more": (np.repeat(signs, 2, axis=0)[::2], None),
+        "packed bytes": (packed, count),
+        "packed bytes, little end first": (little, count),
+        "packed words": (filled.view(np.uint64), count),
+    }
+
+
+@pytest.mark.parametrize("bits", [8, 20, 64, 100])
+@pytest.mark.parametrize("form", list(forms(np.zeros((1, 1), int))))
+def test_every_form_of_codes_gives_the_same_counts(form: str, bits: int) -> None:
+    queries, items = random_bits(5, 4, bits), random_bits(6, 9, bits)
+    expected = by_hand(pairs(queries, items, hamming), np.zeros((4, 9), int))
+    (query_codes, told), (item_codes, _) = forms(queries)[form], forms(items)[form]
+    counts = count_codes(query_codes, item_codes, query_labels=[0] * 4, item_labels=[1] * 9, bits=told)
+    assert rows(counts) == expected
+
+
+def test_lists_are_arrays_too() -> None:
+    counts = count_codes([[1, 0]], [[1, 0], [0, 0]], query_labels=["cat"], item_labels=["cat", "dog"])
+    assert rows(counts) == [(0, 0, 1, 1), (0, 1, 0, 1)]
+
+
+def test_bytes_of_zeros_and_ones_are_bits_unless_told_otherwise() -> None:
+    codes = np.array([[0, 1], [1, 0]], np.uint8)
+    labels: dict[str, Any] = {"query_labels": [0, 0], "item_labels": [0, 0]}
+    assert count_codes(codes, codes, **labels)["distance"].max() == 2
+    assert count_codes(codes, 255 * codes, bits=16, **labels)["distance"].max() == 9
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 4095, 4096, 4097, 8191, 8192, 8193, 20_001])
+@pytest.mark.parametrize("bits", [20, 64, 96])
+def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int) -> None:
+    queries, items = random_bits(7, 3, bits), random_bits(8, size, bits)
+    own, other = classes(9, 3), classes(10, size)
+    counts = count_codes(queries, items, query_labels=own, item_labels=other)
+    distance = (queries[:, None, :] != items[None]).sum(axis=2)
+    assert rows(counts) == by_hand(distance, (own[:, None] == other).astype(int))
+
+
+def counted_at_once(queries: Array, items: Array, relevant: Array) -> list[tuple[int, int, int, int]]:
+    """What ``count_codes`` gives, by NumPy, query by query."""
+    found = []
+    for number, query in enumerate(queries):
+        values = 2 * (query != items).sum(axis=1) + relevant[number]
+        counts = np.bincount(values)
+        found += [(number, int(value) // 2, int(value) % 2, int(counts[value])) for value in np.flatnonzero(counts)]
+    return found
+
+
+@pytest.mark.parametrize("kind", ["random", "equal", "half equal"])
+@pytest.mark.parametrize("bits", [20, 64, 100, 255, 256])
+@pytest.mark.parametrize(("size", "kinds"), [(1 << 14, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)])
+def test_items_sorted_by_class_give_the_same_counts(size: int, kinds: int, bits: int, kind: str) -> None:
+    generator = np.random.default_rng(bits)
+    queries, items = random_bits(1, counting.SORTED_QUERIES, bits), random_bits(2, size, bits)
+    items[: {"random": 0, "equal": size, "half equal": size // 2}[kind]] = queries[0]
+    own, other = generator.integers(0, kinds + 1, len(queries)), generator.integers(0, kinds, size)
+    counts = count_codes(queries, items, query_labels=own, item_labels=other)
+    few = 8  # by hand takes its time
+    expected = counted_at_once(queries[:few], items, (own[:few, None] == other).astype(int))
+    assert rows(counts.filter(pl.col("query") < few)) == expected
+    assert counts["count"].sum() == size * len(queries)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_sorting_by_class_changes_nothing(labelled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, items = random_bits(3, 70, 64), random_bits(4, 20_000, 64)
+    labels: dict[str, Any] = {"query_labels": classes(5, 70), "item_labels": classes(6, 20_000)}
+    if not labelled:
+        labels = {"judgements": pl.DataFrame({"query": range(70), "item": range(70), "relevance": 1})}
+    quick = count_codes(queries, items, **labels)
+    monkeypatch.setattr(counting, "SORTED_ITEMS", 1 << 30)
+    assert_frame_equal(quick, count_codes(queries, items, **labels))
+
+
+def test_wide_codes() -> None:
+    queries, items = random_bits(11, 3, 4096), random_bits(12, 700, 4096)
+    own, other = random_bits(13, 3, 30), random_bits(14, 700, 30)
+    counts = count_codes(queries, items, query_labels=own, item_labels=other, relevance="shared")
+    assert rows(counts) == by_hand(pairs(queries, items, hamming), own @ other.T)
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 70])
+@pytest.mark.parametrize("bits", [1, 4, 9, 16])
+def test_counting_by_value_equals_counting_by_pair(bits: int, kinds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, items = random_bits(19, 60, bits), random_bits(20, 5000, bits)
+    labels: dict[str, Any] = {"query_labels": classes(21, 60, kinds), "item_labels": classes(22, 5000, 1 + kinds)}
+    monkeypatch.setattr(counting, "FEW_BITS", 0)
+    by_pair = count_codes(queries, items, **labels)
+    monkeypatch.undo()
+    monkeypatch.setattr(counting, "_by_value_pays", lambda *_: True)
+    assert count_codes(queries, items, **labels).equals(by_pair)
+    monkeypatch.setattr(counting, "_by_value_pays", lambda queries, items, width: items == 5000)
+    assert count_codes(queries, items, **labels).equals(by_pair)
+
+
+def test_counting_by_value_without_labels() -> None:
+    queries, items = random_bits(23, 50, 8), random_bits(24, 3000, 8)
+    judgements = pl.DataFrame({"query": range(50), "item": range(50), "relevance": [0] * 50})
+    counts = count_codes(queries, items, judgements=judgements)
+    assert rows(counts) == by_hand(pairs(queries, items, hamming), np.zeros((50, 3000), int))
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_any_codes_any_shards(data: st.DataObject) -> None:
+    bits = data.draw(st.sampled_from([3, 8, 11, 64, 70]))
+    seed = data.draw(st.integers(0, 1000))
+    size = data.draw(st.integers(1, 60))
+    queries, items = random_bits(seed, 4, bits), random_bits(seed + 1, size, bits)
+    own, other = classes(seed + 2, 4), classes(seed + 3, size)
+    whole = count_codes(queries, items, query_labels=own, item_labels=other)
+    assert rows(whole) == by_hand(pairs(queries, items, hamming), pairs(own, other, same))
+    cuts = sorted(data.draw(st.sets(st.integers(1, size - 1), max_size=4))) if size > 1 else []
+    parts = list(zip(np.split(items, cuts), np.split(other, cuts), strict=True))
+    assert count_codes(queries, iter(parts), query_labels=own).equals(whole)
+    each = [count_codes(queries, codes, query_labels=own, item_labels=labels) for codes, labels in parts]
+    assert count_ties(pl.concat(each)).equals(whole)
+
+
+def test_shards_as_lists_of_arrays_with_labels_and_ids_beside() -> None:
+    queries, items = random_bits(25, 3, 12), random_bits(26, 30, 12)
+    labels, ids = classes(27, 30), np.arange(100, 130)
+    known: dict[str, Any] = {"query_labels": [0, 1, 2], "query_ids": [100, 3, 4], "exclude_self": True}
+    whole = count_codes(queries, items, item_labels=labels, item_ids=ids, **known)
+    cut = [np.split(values, [11, 12]) for values in (items, labels, ids)]
+    assert count_codes(queries, cut[0], item_labels=cut[1], item_ids=cut[2], **known).equals(whole)
+    assert count_codes(queries, zip(*cut, strict=True), **known).equals(whole)
+
+
+def test_large_shards_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, items = random_bits(28, 3, 12), random_bits(29, 100, 12)
+    known: dict[str, Any] = {"query_labels": [0, 1, 2], "item_labels": classes(30, 100)}
+    judged: dict[str, Any] = {"judgements": {"query": [0, 1, 2], "item": [99, 50, 0], "relevance": [2, 1, 3]}}
+    labelled, graded = count_codes(queries, items, **known), count_codes(queries, items, **judged)
+    monkeypatch.setattr(shards, "SLICE_BYTES", 7 * 8)
+    assert count_codes(queries, items, **known).equals(labelled)
+    assert count_codes(queries, items, **judged).equals(graded)
+
+
+def test_memory_mapped_codes(tmp_path: Path) -> None:
+    queries, items = random_bits(31, 3, 40), random_bits(32, 50, 40)
+    np.save(tmp_path / "items.npy", np.packbits(items, axis=1))
+    mapped = np.load(tmp_path / "items.npy", mmap_mode="r")
+    counts = count_codes(np.packbits(queries, axis=1), mapped, query_labels=[0] * 3, item_labels=[0] * 50, bits=40)
+    assert rows(counts) == by_hand(pairs(queries, items, hamming), np.ones((3, 50), int))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "BLOCKS", 7)
+    for bits in (8, 64):
+        queries, items = random_bits(33, 50, bits), random_bits(34, 3000, bits)
+        labels: dict[str, Any] = {"query_labels": classes(35, 50), "item_labels": classes(36, 3000)}
+        distance = (queries[:, None, :] != items[None]).sum(axis=2)
+        relevance = labels["query_labels"][:, None] == labels["item_labels"]
+        expected = by_hand(distance, relevance.astype(int))
+        assert rows(count_codes(queries, items, threads=threads, **labels)) == expected
+
+
+def test_progress_counts_items(capsys: pytest.CaptureFixture[str]) -> None:
+    codes = random_bits(65, 3000, 8)
+    labels: dict[str, Any] = {"query_labels": [0] * 3000, "item_labels": [0] * 3000}
+    count_codes(codes, codes, progress=True, **labels)
+    assert "3.00k/3.00k" in capsys.readouterr().err
+    count_codes(codes, iter([(codes, [0] * 3000)]), query_labels=[0] * 3000, progress=True)
+    assert "3.00kitems" in capsys.readouterr().err
+    count_codes(codes, codes, **labels)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,92 @@
+"""Cut lists and pooled R: files scored part by part give the bits that memory gives."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import RetrievalReportWarning, count_ties, evaluate, evaluate_to
+from stored_cuts import METRICS, behind_ties, complete, top
+
+POLICIES = ("naive", "expected", "worst", "best", "shuffled")
+
+
+def both(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """Scores in memory, after they were found equal to those of two engines; and the warnings of each."""
+    rankings.write_parquet(tmp_path / "rankings.parquet")
+    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": (1, 5, 12, None), "shuffles": 3, **options}
+    policies = [policy for policy in POLICIES if policy != "naive" or "count" not in rankings.columns]
+    said = []
+    frames = []
+    for out in (False, True):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RetrievalReportWarning)
+            if out:
+                path = evaluate_to(
+                    tmp_path / "scores.parquet",
+                    tmp_path / "rankings.parquet",
+                    rows_per_part=rankings.height // 4,
+                    policies=policies,
+                    **asked,
+                )
+                frames.append(pl.read_parquet(path).sort("model", "query", maintain_order=True))
+            else:
+                frames.append(evaluate(rankings, policies=policies, **asked))
+        said.append([str(warning.message) for warning in caught])
+    assert_frame_equal(frames[0], frames[1], check_exact=True)
+    return frames[0], said[0], said[1]
+
+
+@pytest.mark.parametrize("cut", [top, behind_ties])
+@pytest.mark.parametrize("models", [1, 2])
+@pytest.mark.parametrize("beside", ["nothing", "judgements", "n_relevant", "own"])
+@pytest.mark.parametrize("word", ["auto", "within_tie", "between_ties", "no"])
+def test_parts_give_the_bits_of_the_whole(tmp_path: Path, cut: Any, models: int, beside: str, word: str) -> None:
+    whole = complete(3, models)
+    rankings = cut(whole, 10)
+    options: dict[str, Any] = {"truncated": word}
+    if beside == "judgements":
+        rankings = rankings.drop("relevance")
+        options["judgements"] = whole.select("query", "item", "relevance").unique(maintain_order=True)
+    elif beside == "n_relevant":
+        number = whole.filter(model="m0").group_by("query").agg(n_relevant=(pl.col("relevance") > 0).sum())
+        options["queries"] = number
+    elif beside == "own":
+        options["relevant_items"] = "own"
+    scores, in_memory, by_parts = both(tmp_path, rankings, **options)
+    seem_cut = [message for message in in_memory if "seem cut" in message]
+    assert seem_cut == [message for message in by_parts if "seem cut" in message]
+    assert len(seem_cut) == (word == "auto")
+    assert scores["truncated"].any() == (word != "no")
+    assert scores["pooled"].any() == (word != "no" and beside in ("nothing", "own"))
+    assert scores.filter("truncated")["std"].null_count() == scores["truncated"].sum()
+
+
+def test_counts_cut_between_ties_do_too(tmp_path: Path) -> None:
+    rankings = behind_ties(complete(4, 1, 20), 12)
+    counts = count_ties(rankings)
+    scores, _, _ = both(tmp_path, counts, metrics=("recall", "precision"))
+    assert scores.filter(cutoff=5)["truncated"].sum() == 0
+    assert scores.filter(pl.col("cutoff").is_null())["truncated"].all()
+
+
+def test_a_mapping_says_it_model_by_model(tmp_path: Path) -> None:
+    rankings = top(complete(5), 10)
+    scores, _, _ = both(tmp_path, rankings, truncated={"m0": "within_tie", "m1": "no"})
+    assert scores.filter(model="m0")["truncated"].any()
+    assert not scores.filter(model="m1")["truncated"].any()
+    assert not scores["pooled"].any()  # a model that ranks all items shows all that are relevant
+
+
+def test_pooled_relevant_items_are_those_of_all_models(tmp_path: Path) -> None:
+    rankings = top(complete(6), 10)
+    shown = rankings.filter(pl.col("relevance") > 0).group_by("query").agg(pl.col("item").n_unique())
+    scores, _, _ = both(tmp_path, rankings, metrics="recall")
+    pooled = scores.group_by("query").agg(pl.col("n_relevant").unique()).explode("n_relevant")
+    known = {query: number for query, number in pooled.iter_rows() if number}
+    assert known == dict(shown.iter_rows())

@@ -1,0 +1,91 @@
+"""The dashboard as a reader visits it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import polars as pl
+
+LAPTOP = {"width": 1366, "height": 768}
+
+
+READY = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+
+
+# Streamlit looks for its server below the page first, and then beside it.
+PROBES = ("/_stcore/health", "/_stcore/host-config")
+
+
+class Visit:
+    """A session of the dashboard, what it asked for and what it complained about."""
+
+    def __init__(self, browser: Any, server: str, path: str = "", size: dict[str, int] = LAPTOP, **media: str) -> None:
+        self.server = server
+        self.page = browser.new_page()
+        self.page.set_viewport_size(size)
+        if media:
+            self.page.emulate_media(**media)
+        self.requests: list[str] = []
+        self.problems: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("response", self.answered)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", self.listen)
+        self.go(path)
+
+    def answered(self, response: Any) -> None:
+        if response.status >= 400 and not urlsplit(response.url).path.endswith(PROBES):
+            self.problems.append(f"{response.status} {response.url}")
+
+    def listen(self, message: Any) -> None:
+        # What could not be loaded is in `answered`, with its address.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.problems.append(message.text)
+
+    def __enter__(self) -> Visit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.page.close()
+
+    def go(self, path: str) -> None:
+        self.page.goto(f"{self.server}/{path}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the script has run and its title stands."""
+        self.page.wait_for_selector("h1")
+        self.page.wait_for_function(READY)
+
+    def title(self, text: str) -> None:
+        """Wait for a title."""
+        self.page.wait_for_function("text => document.querySelector('h1')?.innerText.includes(text)", arg=text)
+        self.page.wait_for_function(READY)
+
+    @property
+    def hosts(self) -> set[str]:
+        addresses = [urlsplit(url) for url in self.requests]
+        return {address.netloc for address in addresses if address.scheme not in ("data", "blob")}
+
+    def choose(self, label: str, text: str) -> None:
+        """Choose from a menu by its label, with the keyboard."""
+        self.page.wait_for_function(READY)
+        box = self.page.get_by_role("combobox", name=label).first
+        box.click()
+        self.page.keyboard.type(text)
+        self.page.get_by_role("option", name=text).first.wait_for()
+        box.press("Enter")
+
+    def alerts(self) -> str:
+        return "\n".join(self.page.locator("[data-testid=stAlert]").all_inner_texts())
+
+    def assert_clean(self) -> None:
+        assert self.problems == []
+        assert self.hosts == {urlsplit(self.server).netloc}
+
+
+def lists(name: str) -> bytes:
+    rows = [(name, f"q{query}", f"d{item}", item // 3, (query + item) % 2) for query in range(4) for item in range(9)]
+    frame = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    return frame.write_csv().encode()

@@ -1,0 +1,94 @@
+"""What the tests of bad input share: a small frame, the functions that take one, and how a refusal is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report import count_ties, evaluate, list_weights, shuffled_means, tie_groups
+from retrieval_report.contracts.errors import RetrievalReportError
+
+__all__ = ["ENTRANCES", "LAST", "POLICIES", "mixed", "numbers", "one_list", "rankings", "refused", "scores", "value"]
+
+POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+LAST = ("'itq'", "'q2'", "'b'")  # model, query and item of the last row of rankings()
+
+# Every function that takes rankings holds them to the same rules.
+ENTRANCES: dict[str, Callable[[Any], pl.DataFrame]] = {
+    "evaluate": lambda frame: evaluate(frame, metrics="precision", cutoffs=1),
+    "shuffled_means": lambda frame: shuffled_means(frame, metrics="precision", cutoffs=1, shuffles=1),
+    "count_ties": count_ties,
+    "tie_groups": tie_groups,
+    "list_weights": lambda frame: list_weights(frame, metrics="rr"),
+}
+
+
+def rankings(**columns: Any) -> pl.DataFrame:
+    """Two lists of two items; columns given replace these or are added, None takes one away."""
+    base = {
+        "model": ["itq"] * 4,
+        "query": ["q1", "q1", "q2", "q2"],
+        "item": ["a", "b", "a", "b"],
+        "distance": [0.1, 0.2, 0.1, 0.2],
+        "relevance": [1, 0, 0, 1],
+        "weight": [1.0, 1.0, 1.0, 1.0],
+    }
+    return pl.DataFrame({name: given for name, given in (base | columns).items() if given is not None})
+
+
+def one_list(distance: Any, relevance: Any, *, order: str = "distance", **columns: Any) -> pl.DataFrame:
+    """One query of a model without name; items are i0, i1, …"""
+    items = [f"i{place}" for place in range(len(relevance))]
+    return pl.DataFrame(
+        {"query": ["q"] * len(items), "item": items, order: distance, "relevance": relevance, **columns}
+    )
+
+
+def mixed(seed: int, rows: int = 900) -> pl.DataFrame:
+    """Lists of two models with ties, without order."""
+    generator = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "model": generator.choice(["a", "b"], rows),
+            "query": generator.integers(0, 30, rows),
+            "item": np.arange(rows),
+            "distance": generator.integers(0, 5, rows),
+            "relevance": generator.integers(0, 3, rows),
+        }
+    )
+
+
+def numbers(values: list[Any], dtype: Any) -> pl.Series:
+    return pl.Series(values, dtype=dtype)
+
+
+def scores(frame: object, metrics: Any, cutoffs: Any = None, policies: Any = "expected", **options: Any) -> list[Any]:
+    """The values, in the order of the scores frame."""
+    return evaluate(frame, metrics=metrics, cutoffs=cutoffs, policies=policies, **options)["value"].to_list()
+
+
+def value(frame: object, metric: str, cutoff: int | None = None, **options: Any) -> Any:
+    """The one score there is."""
+    (only,) = scores(frame, metric, cutoff, **options)
+    return only
+
+
+def refused(frame: object, error: type[RetrievalReportError], *words: str, **evaluated: Any) -> None:
+    """Every function refuses the frame (with options: ``evaluate`` does), and the message holds the words."""
+    calls = ENTRANCES if not evaluated else {"evaluate": lambda given: evaluate(given, **evaluated)}
+    for name, call in calls.items():
+        message = _message(call, frame, error)
+        missing = [word for word in words if word not in message]
+        assert not missing, f"{name}: no {missing} in {message!r}"
+
+
+def _message(call: Callable[[Any], object], frame: object, error: type[RetrievalReportError]) -> str:
+    """What the function says of the frame; nothing if it takes it."""
+    try:
+        call(frame)
+    except error as refusal:
+        return str(refusal)
+    return ""

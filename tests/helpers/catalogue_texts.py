@@ -1,0 +1,35 @@
+"""Every metric of the catalogue, as text."""
+
+from __future__ import annotations
+
+TEXTS = [
+    "precision",
+    "precision(denominator=retrieved)",
+    "recall",
+    "num_rel_ret",
+    "f1",
+    "hit_rate",
+    "r_precision",
+    "ap",
+    "ap(denominator=min)",
+    "ap(denominator=retrieved)",
+    "ap(denominator=k)",
+    "ap_at_r",
+    "bpref",
+    "rr",
+    "dcg",
+    "dcg(gain=linear,discount=reciprocal)",
+    "ndcg",
+    "ndcg(ideal=list)",
+    "ndcg(gain=linear)",
+    "acg",
+    "wap",
+    "wap(denominator=min)",
+    "wap(denominator=retrieved)",
+    "wap(denominator=k)",
+    "rbp",
+    "rbp(p=0.5)",
+    "rbp(p=0.5,max_grade=4)",
+    "err",
+    "err(max_grade=3)",
+]

@@ -1,0 +1,82 @@
+"""Frames for every chart, with plain and with hostile names."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import polars as pl
+
+import retrieval_report as rr
+from retrieval_report.analysis.order_scores import order_scores
+from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.scoring.radius import evaluate_radius
+
+Frames = dict[str, pl.DataFrame]
+
+
+Names = tuple[str, ...]
+
+
+PLAIN = ("coarse", "fine", "finer")
+
+
+HOSTILE = (
+    "</script><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }} ${x} {0} %s",
+    "it's \"quoted\" \\ `back` datum['model'] ]]> &amp;",
+    "x" * 10_000,
+    "x" * 5_000 + "y" + "x" * 4_999,
+    "נמלה-אלף \u202e drow",
+    "line\nbreak\u2028\u0000tab\t",
+    "\u202d",
+)
+
+
+POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+
+
+PLACE: dict[str, Any] = {"metric": "precision", "cutoff": 2}
+
+
+@cache
+def frames(names: Names) -> Frames:
+    """Real frames of a few queries; model after model ties a little less."""
+    parts = [
+        pl.DataFrame(
+            {
+                "model": [name] * 24,
+                "query": [f"q{query}" for query in range(4) for _ in range(6)],
+                "item": [f"i{item}" for _ in range(4) for item in range(6)],
+                "distance": [
+                    (item * (place % 5 + 1) + place // 5) % 6 // (1 + place % 3) for _ in range(4) for item in range(6)
+                ],
+                "relevance": [(query + item) % 3 == 0 for query in range(4) for item in range(6)],
+            }
+        )
+        for place, name in enumerate(names)
+    ]
+    rankings = pl.concat(parts).with_columns(pl.col("relevance").cast(pl.Int64))
+    kinds: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 2, None)}
+    scores = rr.evaluate(rankings, **kinds, policies=POLICIES, shuffles=20)
+    return {
+        "summary": rr.summarise(scores),
+        "means": rr.shuffled_means(rankings, **kinds, shuffles=20),
+        "comparison": rr.compare(scores, policies="expected"),
+        "leaderboard": rr.leaderboard(scores, policies="expected", resamples=99),
+        "deciding": rr.deciding_queries(scores, names[0], names[1]) if len(names) > 1 else own_pair(scores),
+        "costs": rr.cost_table(rr.summarise(scores), {name: 10.0 * place + 1 for place, name in enumerate(names)}),
+        "profile": rr.tie_profile(rankings, cutoffs=(1, 2, None)),
+        "queries": rr.query_table(scores),
+        "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
+        "list": rr.tie_groups(rankings.filter(model=names[0], query="q0")),
+        "distribution": order_scores(rankings, model=names[0], query="q0", metric="precision", cutoff=2),
+        "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
+        "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
+    }
+
+
+def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
+    """A model against a copy of itself, where there is one model."""
+    both = pl.concat([scores, scores.with_columns(model=pl.lit("copy"))])
+    return rr.deciding_queries(both, scores["model"][0], "copy")

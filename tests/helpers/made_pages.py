@@ -1,0 +1,85 @@
+"""Pages of the dashboard in Streamlit's own test runner, on data made for the test."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from streamlit.testing.v1 import AppTest
+
+from cached import Data
+from text import plain
+
+__all__ = ["NAMES", "charts", "drawn", "made_data", "numbers", "open_page", "plain", "table", "words"]
+
+APP = str(Path(__file__).resolve().parents[2] / "app")
+TIMEOUT = 180  # AppTest's own 3 s are too few where kernels are compiled first
+# Names that would act if they were taken as Markdown, HTML, mathematics or an icon.
+NAMES = ("**bold**", "$x^2$", ":material/home:", "<b>tag</b>", "[link](http://example.org)", "x" * 5000, "a | b\n# c")
+SCRIPT = """
+from importlib import import_module
+
+import streamlit as st
+
+from controls import remedy, sidebar
+from retrieval_report.contracts.errors import RetrievalReportError
+
+data = st.session_state["made data"]
+try:
+    import_module("views." + st.session_state["made page"]).show(data, sidebar(data))
+except RetrievalReportError as error:
+    st.error(remedy(error))
+"""
+
+
+def made_data(rankings: pl.DataFrame, *, metric: str = "ndcg", cutoff: int | None = 3, **others: Any) -> Data:
+    """Data under a digest of its content."""
+    content = "".join(frame.write_csv() for frame in (rankings, *others.values()))
+    return Data("made", sha256(content.encode()).hexdigest(), rankings, metric=metric, cutoff=cutoff, **others)
+
+
+def open_page(name: str, data: Data, **address: str | list[str]) -> AppTest:
+    """A page after its first run; ``address`` is what the link said."""
+    test = AppTest.from_string(SCRIPT, default_timeout=TIMEOUT)
+    test.session_state["made data"], test.session_state["made page"] = data, name
+    for key, value in address.items():
+        test.query_params[key] = value
+    return drawn(test.run())
+
+
+def drawn(test: AppTest) -> AppTest:
+    """The page, if no run of it failed."""
+    assert not test.exception, [error.value for error in test.exception]
+    return test
+
+
+def words(test: AppTest) -> str:
+    """All that the page says, as the Markdown that it is given as."""
+    kinds = (test.title, test.header, test.subheader, test.markdown, test.caption)
+    boxes = (test.info, test.success, test.warning, test.error)
+    return "\n".join(element.value for kind in (*kinds, *boxes) for element in kind)
+
+
+def numbers(test: AppTest) -> dict[str, str]:
+    """The numbers shown large, by label."""
+    return {element.label: element.value for element in test.metric}
+
+
+def table(test: AppTest, number: int) -> pl.DataFrame:
+    """One of the tables, as the frame that it shows."""
+    return pl.DataFrame(test.dataframe[number].value.to_dict("list"), infer_schema_length=None)
+
+
+def charts(test: AppTest) -> dict[str, dict[str, Any]]:
+    """Specification of every chart by its title, or by what is said in place of one."""
+    found = {}
+    for element in test.get("vega_lite_chart"):
+        spec = json.loads(element.proto.spec)
+        # Streamlit sends the rows beside the specification.
+        spec["datasets"] = {rows.name: pl.read_ipc_stream(rows.data.data).to_dicts() for rows in element.proto.datasets}
+        title = spec.get("title", {}).get("text") or [spec.get("description", "")]
+        found[" ".join(title)] = spec
+    return found

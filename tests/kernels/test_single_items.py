@@ -1,0 +1,85 @@
+"""Items that tie with nothing are passed without the mathematics of ties: the bits are those of the general way.
+
+A second cell of no items makes a tie of one item look like any other tie to the kernels, and changes no number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from retrieval_report.kernels import additive, cascade, pairwise, stopping, tables
+from retrieval_report.scoring.arrays import Lists
+
+GRADES = np.array([0.0, 1.0, 2.0, 3.5])
+CUTOFFS = (0, 1, 3, 4, 10, 25, 60)
+Outputs = list[NDArray[np.float64]]
+
+
+def drawn_lists(generator: np.random.Generator, share_of_ties: float) -> list[list[list[int]]]:
+    """Lists of ties of grades, ascending inside a tie."""
+    lists = []
+    for _ in range(40):
+        sizes = np.where(generator.random(12) < share_of_ties, generator.integers(2, 9, 12), 1)
+        lists.append([sorted(generator.choice(4, size, p=[0.5, 0.2, 0.2, 0.1]).tolist()) for size in sizes])
+    return lists
+
+
+def as_lists(drawn: list[list[list[int]]], *, disguised: bool) -> Lists:
+    """The lists as the kernels see them; disguised: with a second cell of no items in every tie of one item."""
+    start, tie, grade, items = [0], [0], [], []
+    for ties in drawn:
+        for members in ties:
+            kinds, counts = np.unique(members, return_counts=True)
+            grade += kinds.tolist()
+            items += counts.tolist()
+            if disguised and len(members) == 1:
+                grade.append(members[0])
+                items.append(0)
+            tie.append(len(grade))
+        start.append(len(tie) - 1)
+    return Lists(np.array(start), np.array(tie), np.array(grade, np.int32), np.array(items, np.int64))
+
+
+def moments(lists: Lists) -> Outputs:
+    """What every kernel with a way of its own for single items writes."""
+    size = lists.start.size - 1
+    depths = np.minimum(np.array(CUTOFFS)[None], lists.length[:, None])
+    relevant = (GRADES >= 1).astype(np.float64)
+    wide = int(depths.max())
+    log2, reciprocal = tables.log2_weights(wide), tables.reciprocal_weights(wide)
+    outputs = [np.full(depths.shape, np.nan) for _ in range(16)]
+    additive.additive_moments(0, size, lists, depths, relevant, True, tables.unit_weights(1), *outputs[:2])
+    additive.additive_moments(0, size, lists, depths, np.exp2(GRADES) - 1, False, log2, *outputs[2:4])
+    pairwise.pairwise_moments(0, size, lists, depths, relevant, reciprocal, *outputs[4:6])
+    pairwise.pairwise_moments(0, size, lists, depths, GRADES, reciprocal, *outputs[6:8])
+    pairwise.retrieved_moments(0, size, lists, depths, GRADES, reciprocal, *outputs[8:10])
+    cascade.first_relevant_moments(0, size, lists, depths, GRADES >= 1, *outputs[10:14])
+    stopping.stopping_moments(0, size, lists, depths, (np.exp2(GRADES) - 1) / 16, True, *outputs[14:16])
+    return outputs
+
+
+@pytest.mark.parametrize("share_of_ties", [0.0, 0.3, 0.8])
+def test_the_bits_are_those_of_the_general_way(share_of_ties: float) -> None:
+    drawn = drawn_lists(np.random.default_rng(7), share_of_ties)
+    for quick, general in zip(
+        moments(as_lists(drawn, disguised=False)), moments(as_lists(drawn, disguised=True)), strict=True
+    ):
+        assert not np.isnan(quick).any()
+        assert quick.tobytes() == general.tobytes()
+
+
+def test_without_ties_every_variance_is_zero() -> None:
+    outputs = moments(as_lists(drawn_lists(np.random.default_rng(3), 0.0), disguised=False))
+    assert all((variance == 0.0).all() for variance in outputs[1::2])
+    assert all((mean > 0.0).any() for mean in outputs[::2])
+
+
+def test_a_list_may_be_longer_than_its_tables() -> None:
+    """Only positions down to the deepest cutoff are looked up."""
+    lists = as_lists([[[1]] * 50], disguised=False)
+    weights, depths = tables.log2_weights(4), np.array([[2, 4]])
+    mean, variance = np.empty((1, 2)), np.empty((1, 2))
+    additive.additive_moments(0, 1, lists, depths, GRADES, False, weights, mean, variance)
+    assert mean[0].tolist() == pytest.approx([weights.total[2], weights.total[4]])

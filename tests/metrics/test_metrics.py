@@ -1,0 +1,187 @@
+"""Metrics by name and as records, cutoffs, gains, discounts: what is accepted, and what is refused in which words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval_report import AP, DCG, ERR, NDCG, RBP, Precision, evaluate
+from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.parsing import CATALOGUE, parse_cutoffs, parse_metric, parse_metrics, split_metrics
+from retrieval_report.metrics.terms import Gain
+
+FRAME = pl.DataFrame({"query": "q", "item": [1, 2, 3], "distance": [1, 1, 2], "relevance": [0, 1, 2]})
+
+
+def run(metric: Any, frame: pl.DataFrame = FRAME) -> pl.DataFrame:
+    return evaluate(frame, metrics=[metric], cutoffs=2, policies="expected")
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_text_form_of_the_default_record_is_its_name(name: str) -> None:
+    record = CATALOGUE[name]()
+    assert str(record) == name
+    assert parse_metric(name) == (record, None)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Precision(denominator="retrieved"),
+        AP(denominator="min"),
+        NDCG(gain="linear", discount="reciprocal", ideal="list"),
+        DCG(gain={0: 0, 1: 1, 2: 4.5}),
+        RBP(p=0.95, max_grade=3.0),
+        ERR(max_grade=2.0),
+    ],
+)
+def test_text_form_round_trips(record: Any) -> None:
+    assert parse_metric(str(record)) == (record, None)
+
+
+@given(
+    p=st.floats(0, 1, exclude_min=True, exclude_max=True),
+    top=st.none() | st.floats(0, 1e300, exclude_min=True) | st.integers(1, 10**30),
+    grade=st.floats(0, 1023, exclude_min=True),
+    table=st.dictionaries(st.floats(0, 1e300), st.floats(0, 1e300), min_size=1),
+)
+def test_text_form_round_trips_with_every_digit(
+    p: float, top: float | None, grade: float, table: dict[float, float]
+) -> None:
+    for record in (RBP(p=p, max_grade=top), ERR(max_grade=grade), DCG(gain=table), NDCG(gain=table)):
+        assert parse_metric(str(record)) == (record, None)
+
+
+def test_text_form_keeps_what_tells_two_metrics_apart() -> None:
+    assert str(RBP(p=0.99999999)) == "rbp(p=0.99999999)"
+    assert str(RBP(p=np.float32(0.9))) == "rbp(p=0.8999999761581421)"  # type: ignore[arg-type]
+    assert str(ERR(max_grade=np.float32(4.1))) == "err(max_grade=4.099999904632568)"  # type: ignore[arg-type]
+    assert str(DCG(gain={1234567: 1, 1234568: 2})) == "dcg(gain=1234567:1;1234568:2)"
+    close = parse_metrics(["rbp(p=0.9000001)", "rbp(p=0.9000002)"], 1)
+    assert len({str(metric) for metric, _ in close}) == 2
+
+
+def test_messages_name_grades_with_every_digit() -> None:
+    frame = FRAME.with_columns(relevance=pl.Series([0, 1, 1234567]))
+    with pytest.raises(ParameterError, match=re.escape("ask for rbp(max_grade=1234567)")):
+        run("rbp(max_grade=1)", frame)
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"), [("map@5", "ap"), ("mrr@5", "rr"), ("success@5", "hit_rate"), ("P@5", "precision")]
+)
+def test_names_of_others(alias: str, name: str) -> None:
+    assert parse_metric(alias) == (CATALOGUE[name](), (5,))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ndgc", "did you mean 'ndcg'"),
+        ("ap(denominatr=k)", "ap has no parameter 'denominatr'; it takes denominator"),
+        ("recall(x=1)", "recall has no parameter 'x'; it takes none"),
+        ("ap@0", "cutoffs: 0 is not"),
+        ("ap@ten", "cutoffs: 'ten' is not"),
+        ("ap@1_0", "cutoffs: '1_0' is not"),
+        (f"ap@{'1' * 5000}", "is not a whole number from 1 on"),
+        ("ngcd", "did you mean 'ndcg'"),
+        ("ap(denominator)", "ap(denominator): the parameter 'denominator' has no value; write denominator="),
+        (AP, "name(parameter=value)@10; AP() makes a metric of the class"),
+        ("ap@@2", "not of the form"),
+        ("", "not of the form"),
+        ("dcg(gain=0:0;1:x)", "not of the form grade:gain"),
+        ("ndcg(ideal=best)", "ndcg ideal: 'best' is not one of"),
+        ("ndcg(discount=ln)", "ndcg discount: 'ln' is not one of"),
+        ("dcg(gain=log)", "gain: 'log' is not"),
+        ("rbp(p=1)", "rbp p: 1.0 is not between 0 and 1"),
+        ("rbp(max_grade=0)", "rbp max_grade: 0.0 is not above 0"),
+        ("err(max_grade=-1)", "err max_grade: -1.0 is not between"),
+    ],
+)
+def test_bad_metric_texts(text: object, message: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(message)):
+        parse_metric(text)
+
+
+def test_metrics_must_be_some_and_told_apart() -> None:
+    with pytest.raises(ParameterError, match="metrics: none given"):
+        parse_metrics([], 10)
+    with pytest.raises(ParameterError, match="two different metrics are both called"):
+        parse_metrics([DCG(gain=lambda g: g), DCG(gain=lambda g: 2 * g)], 10)
+    assert parse_metrics(["ap@1", "ap@2", "map"], [2, None]) == [(AP(), (1, 2, None))]
+    for text in ("ap,,rr", "ap,,", ",ap(denominator=k)"):
+        with pytest.raises(ParameterError, match="has a comma too many"):
+            split_metrics(text)
+    assert split_metrics("ap, ndcg(gain=linear,ideal=list)@10 ,rr") == ["ap", "ndcg(gain=linear,ideal=list)@10", "rr"]
+
+
+def test_cutoffs_of_numpy_and_all() -> None:
+    assert parse_cutoffs(np.array([5, 1, 5])) == (5, 1)
+    assert parse_cutoffs("all") == parse_cutoffs(None) == (None,)
+    refused: list[Any] = [True, np.True_, 2.0, "5", -1, 2**63, []]
+    for bad in refused:
+        with pytest.raises(ParameterError, match="cutoffs: "):
+            parse_cutoffs(bad)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        (DCG(gain={0: 0, 1: 1}), "no entry for grade 2"),
+        (DCG(gain={0: 0, 1: 2, 2: 1}), "not fall as the grade rises"),
+        (DCG(gain=lambda grades: grades[:1]), "the function gave shape"),
+        (DCG(gain=lambda grades: -grades), "at least 0"),
+        (DCG(discount=lambda ranks: ranks), "not rise"),
+        (DCG(discount=lambda ranks: 1.0), "the function gave shape"),
+        (ERR(max_grade=1), "the data have grade 2, above max_grade=1"),
+        (RBP(max_grade=1), "the data have grade 2, above max_grade=1"),
+        (NDCG(ideal="cutoff"), "exact for binary relevance only"),
+    ],
+)
+def test_metrics_that_do_not_fit_the_data(metric: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        run(metric)
+
+
+def test_steep_and_infinite_gains() -> None:
+    with pytest.warns(RetrievalReportWarning, match="one item decides"):
+        run("dcg", FRAME.with_columns(relevance=pl.Series([0, 1, 100])))
+    with pytest.raises(DataError, match=r"2\^1024 is not finite; use gain='linear'"):
+        run("dcg", FRAME.with_columns(relevance=pl.Series([0, 1, 1024])))
+    huge = run("dcg(gain=linear)", FRAME.with_columns(relevance=pl.Series([0, 1, 2**62])))
+    assert huge["value"].item() == pytest.approx(0.5 * (1 + 0.6309297535714575))
+    assert Gain("linear").of(np.array([0.0, 3.0]), np.array([False, True])).tolist() == [0.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("policies", ("expcted",)),
+        ("policies", ()),
+        ("shuffles", 0),
+        ("shuffles", 1.5),
+        ("seed", -1),
+        ("no_relevant", "none"),
+        ("naive_order", "file"),
+        ("missing_query", "one"),
+        ("unjudged", "zero"),
+        ("unjudged_query", "zero"),
+        ("null_distance", "zero"),
+        ("threads", 0),
+        ("decimals", -1),
+        ("relevant_from", 0),
+        ("relevant_from", float("nan")),
+        ("distance_threshold", "far"),
+        ("distance_threshold", float("inf")),
+    ],
+)
+def test_bad_options(option: str, value: Any) -> None:
+    with pytest.raises(ParameterError, match=f"^{option}: "):
+        Options(**{option: value})

@@ -1,0 +1,225 @@
+"""Reading one file: formats, types and model names."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import evaluate
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, ParameterError, RetrievalReportWarning
+from retrieval_report.reading import read_queries, read_rankings
+
+CSV = "query,item,distance,relevance\nq1,007,2,1\nq1,7,2,0\nq2,007,5,1\n"
+FRAME = pl.DataFrame(
+    {
+        "model": ["itq"] * 3,
+        "query": ["q1", "q1", "q2"],
+        "item": ["007", "7", "007"],
+        "distance": [2, 2, 5],
+        "relevance": [1, 0, 1],
+        "row": [0, 1, 2],
+    }
+)
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    content = text.encode() if isinstance(text, str) else text
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["itq.csv", "itq.csv.gz", "itq.txt", "itq.CSV.GZ", "itq.txt.gz"])
+def test_comma_separated_text(tmp_path: Path, name: str) -> None:
+    assert_frame_equal(read_rankings(write(tmp_path / name, CSV)), FRAME)
+
+
+@pytest.mark.parametrize("name", ["itq.tsv", "itq.tsv.gz", "itq.tab", "itq.txt"])
+def test_tab_separated_text(tmp_path: Path, name: str) -> None:
+    assert_frame_equal(read_rankings(write(tmp_path / name, CSV.replace(",", "\t"))), FRAME)
+
+
+@pytest.mark.parametrize("name", ["itq.jsonl", "itq.ndjson", "itq.jsonl.gz", "itq.txt"])
+def test_json_lines(tmp_path: Path, name: str) -> None:
+    text = FRAME.drop("model", "row").write_ndjson()
+    assert_frame_equal(read_rankings(write(tmp_path / name, text)), FRAME)
+
+
+def test_json_lines_turn_integer_ids_into_text_and_keep_numbers(tmp_path: Path) -> None:
+    text = '{"qid": 7, "item": 9007199254740993, "score": 0.5}\n\n{"qid": 8, "item": 1, "score": 2}\n'
+    frame = read_rankings(write(tmp_path / "a.jsonl", text))
+    assert frame.rows() == [("a", "7", "9007199254740993", 0.5, 0), ("a", "8", "1", 2.0, 1)]
+
+
+def test_json_lines_refuse_fractions_as_ids(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"'qid': ids are texts or integers, not 7.5"):
+        read_rankings(write(tmp_path / "a.jsonl", '{"qid": 7.5, "item": "a", "score": 1}\n'))
+
+
+def test_json_lines_look_at_every_line_before_choosing_a_type(tmp_path: Path) -> None:
+    lines = [f'{{"query": "q", "item": "{item}", "score": 1}}\n' for item in range(2000)]
+    text = "".join([*lines, '{"query": "q", "item": "x", "score": 0.5}\n'])
+    assert read_rankings(write(tmp_path / "a.jsonl", text))["score"].dtype == pl.Float64
+
+
+def test_row_042_half_a_surrogate_pair_in_json_is_refused(tmp_path: Path) -> None:
+    good = r'{"query": "\ud83d\ude00 \\ud800", "item": "a", "score": 1}' + "\n"
+    assert read_rankings(write(tmp_path / "a.jsonl", good))["query"].to_list() == ["\U0001f600 \\ud800"]
+    bad = good + r'{"query": "\uD83D", "item": "a", "score": 1}' + "\n"
+    with pytest.raises(DataError, match=r"b.jsonl, line 2: '.ud83d' is half of a surrogate pair"):
+        read_rankings(write(tmp_path / "b.jsonl", bad))
+    with pytest.raises(FileError, match=r"c.jsonl, line 1: no JSON"):
+        read_rankings(write(tmp_path / "c.jsonl", r'{"query": "\ud83d' + "\n"))
+
+
+def test_a_number_in_quotes_stays_text_and_the_evaluation_refuses_it(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path / "a.jsonl", '{"query": "q", "item": "a", "score": "10", "rel": 1}\n'))
+    assert read["score"].dtype == pl.String
+    with pytest.raises(ColumnError, match=r"column 'score' is String"):
+        evaluate(read)
+
+
+def test_parquet_keeps_integer_ids_and_types(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"query": [7, 7], "item": [1, 2], "distance": [3, 4]},
+        schema={"query": pl.UInt32, "item": pl.Int64, "distance": pl.UInt8},
+    )
+    frame.write_parquet(tmp_path / "codes.parquet")
+    read = read_rankings(tmp_path / "codes.parquet")
+    assert read.schema == {
+        "model": pl.String,
+        "query": pl.UInt32,
+        "item": pl.Int64,
+        "distance": pl.UInt8,
+        "row": pl.Int64,
+    }
+    assert read.rows() == [("codes", 7, 1, 3, 0), ("codes", 7, 2, 4, 1)]
+
+
+@pytest.mark.parametrize("name", ["itq.arrow", "itq.feather", "itq.ipc", "itq.bin"])
+def test_arrow_file(tmp_path: Path, name: str) -> None:
+    FRAME.drop("model", "row").write_ipc(tmp_path / name)
+    assert_frame_equal(read_rankings(tmp_path / name, model="itq"), FRAME)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_arrow_stream(tmp_path: Path, zipped: bool) -> None:
+    FRAME.drop("model", "row").write_ipc_stream(tmp_path / "itq.arrows")
+    path = tmp_path / "itq.arrows"
+    if zipped:
+        path = write(tmp_path / "itq.arrows.gz", path.read_bytes())
+    assert_frame_equal(read_rankings(path), FRAME)
+
+
+def test_row_045_categories_become_text(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"query": ["x", "x"], "item": ["a", "b"], "distance": [1, 2]})
+    frame = frame.with_columns(pl.col("query").cast(pl.Categorical), pl.col("item").cast(pl.Enum(["a", "b"])))
+    frame.write_parquet(tmp_path / "m.parquet")
+    read = read_rankings(tmp_path / "m.parquet")
+    assert read.schema["query"] == read.schema["item"] == pl.String
+
+
+def test_row_046_ids_in_text_files_are_text(tmp_path: Path) -> None:
+    text = "query,item,distance\n007,1e5,1\n7,100000,1\n99999999999999999999,NA,1\n"
+    read = read_rankings(write(tmp_path / "m.csv", text))
+    assert read["query"].to_list() == ["007", "7", "99999999999999999999"]
+    assert read["item"].to_list() == ["1e5", "100000", "NA"]
+
+
+def test_row_039_blanks_in_ids_stay_and_blanks_in_headers_do_not_matter(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path / "m.csv", " Query,ITEM ,Dist\n q, a ,1\nq,a, 2 \n"))
+    assert read.rows() == [("m", " q", " a ", 1, 0), ("m", "q", "a", 2, 1)]
+
+
+def test_row_039_an_empty_id_in_quotes_is_an_id_and_one_without_is_null(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path / "m.csv", 'query,item,distance\n"",a,1\n,b,1\n'))
+    assert read["query"].to_list() == ["", None]
+
+
+def test_row_055_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"m.csv: the rankings lack item and distance\|score; found \['query', 'x'\]"):
+        read_rankings(write(tmp_path / "m.csv", "query,x\nq,1\n"))
+
+
+def test_row_056_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError, match=r"the header names \['query'\] more than once"):
+        read_rankings(write(tmp_path / "m.csv", "query,item,distance,query\nq,a,1,q\n"))
+
+
+def test_row_057_other_columns_are_left_out(tmp_path: Path) -> None:
+    text = "note,query,item,distance,n_relevant\nx,q,a,1,5\n"
+    assert read_rankings(write(tmp_path / "m.csv", text)).columns == ["model", "query", "item", "distance", "row"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "values", "dtype"),
+    [
+        (["3", "-4", "+5", "007"], [3, -4, 5, 7], pl.Int64),
+        (["9007199254740993", "9007199254740992"], [2**53 + 1, 2**53], pl.Int64),
+        (["18446744073709551615"], [2**64 - 1], pl.UInt64),
+        (["1e-3", "-0.5", ".5", "2."], [0.001, -0.5, 0.5, 2.0], pl.Float64),
+        (["1", "", "NA"], [1, None, None], pl.Int64),
+        ([" 1", "2.5 "], [1.0, 2.5], pl.Float64),
+        (["inf", "-Infinity", "1"], [float("inf"), float("-inf"), 1.0], pl.Float64),
+        (["5e-324", "0"], [5e-324, 0.0], pl.Float64),
+        (["", "NA"], [None, None], pl.Float64),
+    ],
+)
+def test_numbers(tmp_path: Path, texts: list[str], values: list[object], dtype: pl.DataType) -> None:
+    text = "query,item,distance,x\n" + "".join(f"q,{item},{value},-\n" for item, value in enumerate(texts))
+    distance = read_rankings(write(tmp_path / "m.csv", text))["distance"]
+    assert distance.to_list() == values
+    assert distance.dtype == dtype
+
+
+def test_integers_that_a_float_column_cannot_hold_are_warned_of(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.csv", "query,item,distance\nq,a,9007199254740993\nq,b,0.5\n")
+    with pytest.warns(RetrievalReportWarning, match=r"line 2.*'9007199254740993' does not fit a float64"):
+        read_rankings(path)
+
+
+def test_masks_weights_counts_and_the_number_of_relevant_items(tmp_path: Path) -> None:
+    text = "query,item,score,mask,weight\nq,a,1,TRUE,1\nq,b,1,0,0.5\nq,c,1,,\n"
+    read = read_rankings(write(tmp_path / "m.csv", text))
+    assert read["mask"].to_list() == [True, False, None]
+    assert read["weight"].to_list() == [1.0, 0.5, None]
+    queries = read_queries(write(tmp_path / "queries.csv", "qid,label,weight,n_relevant\n1,07,2,3\n2,7,1,NA\n"))
+    assert queries.rows() == [("1", "07", 2, 3), ("2", "7", 1, None)]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "wanted"),
+    [("mask", "maybe", "true, false, 1 or 0"), ("row", "1.5", "a whole number"), ("weight", "x", "a number")],
+)
+def test_values_of_another_type_are_refused(tmp_path: Path, column: str, value: str, wanted: str) -> None:
+    path = write(tmp_path / "m.csv", f"query,item,score,{column}\nq,a,1,1\nq,b,1,{value}\n")
+    with pytest.raises(DataError, match=rf"m.csv, line 3: column '{column}': '{value}' is not {wanted}"):
+        read_rankings(path)
+
+
+def test_counts_need_no_item_and_get_no_row(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.csv", "query,distance,relevance,count\nq,1,1,20\n")
+    assert read_rankings(path).to_dicts() == [{"model": "m", "query": "q", "distance": 1, "relevance": 1, "count": 20}]
+
+
+def test_a_row_column_of_the_file_is_kept(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.csv", "query,item,score,row\nq,a,1,9\nq,b,1,3\n")
+    assert read_rankings(path)["row"].to_list() == [9, 3]
+
+
+def test_the_model_comes_from_the_argument_the_column_or_the_name(tmp_path: Path) -> None:
+    named = write(tmp_path / "a.b.csv.gz", "run,query,item,score\nbm25,q,a,1\ntfidf,q,a,1\n")
+    assert read_rankings(named)["model"].to_list() == ["bm25", "tfidf"]
+    assert read_rankings(named, model="mine")["model"].to_list() == ["mine", "mine"]
+    unnamed = write(tmp_path / "lsh.16.csv", "query,item,score\nq,a,1\n")
+    assert read_rankings(unnamed)["model"].to_list() == ["lsh.16"]
+    assert read_rankings(write(tmp_path / "lsh.v2", CSV))["model"][0] == "lsh.v2"
+
+
+@pytest.mark.parametrize("model", ["", 7])
+def test_a_model_without_a_name_is_refused(tmp_path: Path, model: object) -> None:
+    with pytest.raises(ParameterError, match=r"model"):
+        read_rankings(write(tmp_path / "m.csv", CSV), model=model)  # type: ignore[arg-type]

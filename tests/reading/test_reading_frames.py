@@ -1,0 +1,165 @@
+"""Frames of other libraries become Polars frames, or a clear error."""
+
+from __future__ import annotations
+
+import decimal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped, unused-ignore]
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped, unused-ignore]
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report.contracts.errors import ColumnError, DataError
+from retrieval_report.reading import to_polars
+
+FRAME = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "a"], "distance": [0.5, 0.5, -0.0]})
+
+
+def duckdb_relation() -> Any:
+    return duckdb.connect().from_arrow(FRAME.to_arrow())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: FRAME,
+        FRAME.lazy,
+        FRAME.to_pandas,
+        lambda: FRAME.to_pandas().astype({"query": object, "item": object}),
+        lambda: FRAME.to_pandas().convert_dtypes(),
+        lambda: FRAME.to_pandas().astype({"query": "string[pyarrow]", "item": "string[python]"}),
+        lambda: FRAME.to_pandas().set_index(pd.Index([9, 9, 4])),
+        FRAME.to_arrow,
+        lambda: pa.RecordBatchReader.from_batches(FRAME.to_arrow().schema, FRAME.to_arrow().to_batches()),
+        duckdb_relation,
+        lambda: nw.from_native(FRAME),
+        lambda: nw.from_native(FRAME.lazy()),
+        lambda: FRAME.to_dict(as_series=False),
+        lambda: {name: np.array(values) for name, values in FRAME.to_dict(as_series=False).items()},
+    ],
+)
+def test_row_072_frames_of_every_library(make: Callable[[], object]) -> None:
+    converted = to_polars(make(), "rankings")
+    assert_frame_equal(converted, FRAME, check_dtypes=False)
+    assert converted.schema["query"] == pl.String
+
+
+def test_row_072_missing_values_of_pandas() -> None:
+    frame = pd.DataFrame(
+        {
+            "query": pd.Series(["q", None, "q"], dtype=object),
+            "item": ["a", None, "b"],
+            "distance": [1.0, float("nan"), 2.0],
+            "score": pd.array([1.0, None, 2.0], dtype="Float64"),
+            "relevance": pd.array([1, None, 2], dtype="Int64"),
+            "mask": pd.array([True, None, False], dtype="boolean"),
+        }
+    )
+    read = to_polars(frame, "rankings")
+    assert read.null_count().row(0) == (1, 1, 0, 1, 1, 1)
+    assert read["distance"].is_nan().to_list() == [False, True, False]
+    assert read.schema["relevance"] == pl.Int64
+    assert read.schema["mask"] == pl.Boolean
+
+
+def test_types_of_numbers_are_kept() -> None:
+    types = ["int8", "uint8", "int64", "uint64", "float32", "float16"]
+    frame = pd.DataFrame({name: np.array([1, 2], dtype=name) for name in types})
+    read = to_polars(frame, "rankings")
+    expected = [pl.Int8, pl.UInt8, pl.Int64, pl.UInt64, pl.Float32, pl.Float16]
+    assert read.dtypes == expected
+    assert to_polars({"distance": [decimal.Decimal("0.10")]}, "rankings")["distance"].dtype.is_decimal()
+
+
+def test_row_045_categories_become_text() -> None:
+    frame = pd.DataFrame({"query": pd.Categorical(["q", "r"]), "item": pd.Categorical([1, 2])})
+    assert to_polars(frame, "rankings").rows() == [("q", 1), ("r", 2)]
+    enum = FRAME.with_columns(pl.col("item").cast(pl.Enum(["a", "b"])), pl.col("query").cast(pl.Categorical))
+    assert_frame_equal(to_polars(enum, "rankings"), FRAME)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"query": pd.Series(["q", 7], dtype=object)}),
+        pd.DataFrame({"query": pd.Series([object()], dtype=object)}),
+        pl.DataFrame({"query": pl.Series([object()], dtype=pl.Object)}),
+        {"query": ["q", 7]},
+        {"query": [object()]},
+    ],
+)
+def test_row_072_columns_of_mixed_types_are_refused(frame: object) -> None:
+    with pytest.raises(ColumnError, match=r"rankings: column 'query' cannot be used: .* give it one type first"):
+        to_polars(frame, "rankings")
+
+
+def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
+    frame = pd.DataFrame({"query": ["q"], "note": pd.Series([object()], dtype=object), 3: [{"a": 1}]})
+    assert "note" not in to_polars(frame, "rankings").columns
+    mixed = {"query": ["q", "r"], "note": ["a", 1]}
+    assert to_polars(mixed, "rankings").columns == ["query"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "hint"),
+    [
+        ([{"query": "q"}], r"a list is no frame; for rows as dicts, pass pl.DataFrame\(rows\)"),
+        ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
+        ({"query": ["q"], "item": ["a", "b"]}, "the columns differ in length: {'query': 1, 'item': 2}"),
+        (np.zeros((2, 2)), "a ndarray is no frame"),
+        (np.zeros(3), "a ndarray is no frame"),
+        (None, "a NoneType is no frame"),
+    ],
+)
+def test_row_072_what_is_no_frame_is_refused_with_a_hint(frame: object, hint: str) -> None:
+    with pytest.raises(ColumnError, match=hint):
+        to_polars(frame, "rankings")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"query": ["q", "\ud800"]},
+        pd.DataFrame({"query": pd.Series(["q", "\ud800"], dtype=object)}),
+        pd.DataFrame({"query": pd.Series(["q", "\ud800"], dtype="string[python]")}),
+    ],
+)
+def test_row_042_half_a_surrogate_pair_is_refused(frame: object) -> None:
+    with pytest.raises(DataError, match=r"rankings: column 'query': '.ud800' is not Unicode"):
+        to_polars(frame, "rankings")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[1, 2]], columns=["query", "query"]),
+        pa.table([pa.array([1]), pa.array([2])], names=["query", "query"]),
+    ],
+)
+def test_row_056_a_column_that_is_there_twice_is_refused(frame: object) -> None:
+    with pytest.raises(ColumnError, match=r"twice.*query|query.*twice"):
+        to_polars(frame, "rankings")
+
+
+def test_a_lazy_frame_that_fails_is_named() -> None:
+    lazy = pl.LazyFrame({"query": ["x"]}).with_columns(pl.col("query").cast(pl.Int64))
+    with pytest.raises(DataError, match="rankings: the frame cannot be computed"):
+        to_polars(lazy, "rankings")
+
+
+def test_other_libraries_are_not_imported() -> None:
+    code = (
+        "import sys; from retrieval_report.reading import to_polars; "
+        "to_polars({'query': ['q']}, 'rankings'); "
+        "print([name for name in ('pandas', 'pyarrow', 'duckdb') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,130 @@
+"""NDJSON says what its values are; nothing of it is lost or changed without a word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from retrieval_report import evaluate
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    FileError,
+    RetrievalReportError,
+    RetrievalReportWarning,
+)
+from retrieval_report.reading import read_rankings
+
+ROW = '{"query": "q1", "item": "a", "score": 1}\n'
+
+
+def write(folder: Path, *lines: str) -> Path:
+    path = folder / "run.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def refused(path: Path, error: type[RetrievalReportError], message: str) -> None:
+    with pytest.raises(error, match=message) as caught:
+        read_rankings(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def scored(*scores: str) -> list[str]:
+    return [f'{{"query": "q", "item": "i{place}", "score": {score}}}' for place, score in enumerate(scores)]
+
+
+def test_large_whole_numbers_stay_apart(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path, *scored("9007199254740993", "9007199254740992")))
+    assert read["score"].to_list() == [2**53 + 1, 2**53]
+    wide = read_rankings(write(tmp_path, *scored("18446744073709551615", "18446744073709551614")))
+    assert wide["score"].to_list() == [2**64 - 1, 2**64 - 2]
+
+
+def test_large_whole_numbers_beside_a_fraction_are_warned_of(tmp_path: Path) -> None:
+    path = write(tmp_path, *scored("9007199254740993", "9007199254740992", "0.5"))
+    with pytest.warns(RetrievalReportWarning, match="line 1: column 'score': '9007199254740993' does not fit") as told:
+        assert read_rankings(path).schema["score"] == pl.Float64
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("whole", ["9007199254740991", "-9007199254740991", "1", "1e300"])
+def test_whole_numbers_that_floats_hold_are_not_warned_of(tmp_path: Path, whole: str) -> None:
+    read = read_rankings(write(tmp_path, *scored(whole, "0.5")))
+    assert read["score"].to_list() == [float(whole), 0.5]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"query": "q", "item": "a", "score": 1, "score": 2}',
+        '{"query": "q", "item": "a", "item" : "b", "score": 1}',
+        r'{"query": "q", "item": "a", "\u0069tem": "b", "score": 1}',
+        '{"query": "q", "query": null, "item": "a", "score": 1}',
+    ],
+)
+def test_a_name_that_stands_in_an_object_twice_is_refused(tmp_path: Path, line: str) -> None:
+    refused(write(tmp_path, ROW.strip(), line), FileError, "line 2: the name '(score|item|query)' stands there twice")
+
+
+def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
+    rows = [
+        {"query": '"item": ', "item": '"item": 1.5', "score": 1, "more": {"item": 2.5, "score": [1]}},
+        {"query": "item", "item": "query", "score": 2, "more": {"item": 2.5, "score": [1]}},
+        {"query": "\\", "item": "x\\", "score": 3, "more": {"item": 2.5, "score": [1]}},
+    ]
+    read = read_rankings(write(tmp_path, *map(json.dumps, rows)))
+    assert read["item"].to_list() == [row["item"] for row in rows]
+    assert read["query"].to_list() == [row["query"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("1.0", "1.0"), ("1e2", "1e2"), ("-0", "-0"), ("true", "true"), ("[1]", "a list"), ('{"a": 1}', "an object")],
+)
+def test_ids_that_are_neither_texts_nor_integers_are_refused_beside_texts(
+    tmp_path: Path, value: str, shown: str
+) -> None:
+    for column in ("query", "item", "model"):
+        row = {"query": "q", "item": "b", "score": 1, "model": "m"}
+        second = json.dumps(row).replace(f'"{column}": "{row[column]}"', f'"{column}": {value}')
+        path = write(tmp_path, json.dumps(row | {column: "text"}), second)
+        refused(path, ColumnError, rf"line 2: column '{column}': ids are texts or integers, not {re_escaped(shown)}$")
+
+
+def re_escaped(text: str) -> str:
+    return text.replace(".", r"\.")
+
+
+def test_integers_beside_texts_keep_their_digits(tmp_path: Path) -> None:
+    lines = [f'{{"query": "q", "item": {item}, "score": 1}}' for item in ('"a"', "0", "-7", "123456789012345678901")]
+    assert read_rankings(write(tmp_path, *lines))["item"].to_list() == ["a", "0", "-7", "123456789012345678901"]
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "1" * 42])
+def test_a_number_that_is_too_large_is_named_with_its_line(tmp_path: Path, number: str) -> None:
+    refused(write(tmp_path, *scored("1", number)), DataError, f"line 2: '{number}' is too large")
+
+
+def test_deep_nesting_is_refused(tmp_path: Path) -> None:
+    refused(write(tmp_path, *scored("1", "[" * 100_000)), FileError, "line 2: (lists or objects are nested|no JSON)")
+    closed = "[" * 5_000 + "]" * 5_000
+    refused(write(tmp_path, *scored("1", closed)), FileError, "line 2: lists or objects are nested too deep")
+    half = scored("1", r'"\ud800", "x": ' + closed)
+    refused(write(tmp_path, *half), FileError, "line 2: lists or objects are nested too deep")
+
+
+def test_a_carriage_return_inside_a_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(ROW.encode() + ROW.replace("\n", "\r").encode() + ROW.encode())
+    refused(path, FileError, "line 2: no JSON")
+
+
+def test_a_list_of_large_numbers_scores_as_it_says(tmp_path: Path) -> None:
+    lines = [f'{{"query": "q", "item": "{name}", "score": {score}, "relevance": {grade}}}' for name, score, grade in
+             (("a", 2**53 + 1, 0), ("b", 2**53, 1))]  # fmt: skip
+    scores = evaluate(read_rankings(write(tmp_path, *lines)), metrics="rr", cutoffs=None, policies="expected")
+    assert scores["value"].to_list() == [0.5]

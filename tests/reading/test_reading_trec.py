@@ -1,0 +1,169 @@
+"""TREC runs and qrels, read as trec_eval reads them."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from retrieval_report.contracts.errors import DataError, FileError, ParameterError, RetrievalReportWarning
+from retrieval_report.reading import read_judgements, read_queries, read_rankings
+
+RUN = "301 Q0 FBIS3-1 0 4.5 bm25\n301 Q0 FBIS3-2 1 4.5 bm25\n0302 Q0 FT941-7 0 -1e-3 bm25\n"
+QRELS = "301 0 FBIS3-1 1\n301 0 FBIS3-2 0\n0302 0 FT941-7 -2\n"
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    content = text.encode() if isinstance(text, str) else text
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.run", "a.trec", "a.run.gz", "a.txt", "results.test", "a.csv", "a.tsv"])
+def test_a_run_is_known_by_its_content(tmp_path: Path, name: str) -> None:
+    read = read_rankings(write(tmp_path / name, RUN))
+    assert read.columns == ["model", "query", "item", "score", "row"]
+    assert read.rows()[0] == ("bm25", "301", "FBIS3-1", 4.5, 0)
+    assert read.rows()[2] == ("bm25", "0302", "FT941-7", -0.001, 2)
+
+
+@pytest.mark.parametrize("name", ["a.qrels", "a.trec", "a.qrels.gz", "a.txt", "qrels.123", "a.tsv"])
+def test_qrels_are_known_by_their_content(tmp_path: Path, name: str) -> None:
+    read = read_judgements(write(tmp_path / name, QRELS))
+    assert read.rows() == [("301", "FBIS3-1", 1), ("301", "FBIS3-2", 0), ("0302", "FT941-7", -2)]
+
+
+def test_row_024_negative_grades_may_count_as_unjudged(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.qrels", QRELS)
+    assert read_judgements(path, negative="unjudged")["relevance"].to_list() == [1, 0]
+
+
+def test_any_blanks_separate_fields_and_blank_lines_are_skipped(tmp_path: Path) -> None:
+    text = "\n  q1\tQ0   a  1\t0.5 \t t \r\n\t \nq1\x0bQ0\x0cb 2 0.25 t\n\n"
+    read = read_rankings(write(tmp_path / "a.run", text))
+    assert read.select("query", "item", "score", "model", "row").rows() == [
+        ("q1", "a", 0.5, "t", 0),
+        ("q1", "b", 0.25, "t", 1),
+    ]
+
+
+def test_unicode_blanks_belong_to_ids(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path / "a.run", "q\u00a01 Q0 a\u2003b 1 0.5 t\n"))
+    assert read.row(0)[1:3] == ("q\u00a01", "a\u2003b")
+
+
+def test_comments_are_whole_lines_and_ids_may_hold_the_sign(tmp_path: Path) -> None:
+    text = "# first comment\n301 0 CR93E-1 0\n#x 0 y 1\n301 0 CR#93E-2 1\n  # third\n301 0 #3 1\n"
+    assert read_judgements(write(tmp_path / "a.qrels", text))["item"].to_list() == ["CR93E-1", "CR#93E-2", "#3"]
+
+
+def test_quotes_are_ordinary_characters(tmp_path: Path) -> None:
+    assert read_rankings(write(tmp_path / "a.run", 'q Q0 "a 1 2 t\n'))["item"].to_list() == ['"a']
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.run", b"\xef\xbb\xbf" + RUN.encode())
+    assert read_rankings(path)["query"][0] == "301"
+
+
+def test_the_tag_is_the_model_unless_another_is_given(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.run", "q Q0 a 1 1 x\nq Q0 a 1 1 y\n")
+    assert read_rankings(path)["model"].to_list() == ["x", "y"]
+    assert read_rankings(path, model="z")["model"].to_list() == ["z", "z"]
+
+
+def test_a_score_can_be_declared_a_distance(tmp_path: Path) -> None:
+    read = read_rankings(write(tmp_path / "a.run", RUN), columns={"distance": "score"})
+    assert read["distance"].to_list() == [4.5, 4.5, -0.001]
+    assert "score" not in read.columns
+    ranks = read_rankings(tmp_path / "a.run", columns={"distance": "rank"})["distance"]
+    assert ranks.to_list() == [0, 1, 0]
+    assert ranks.dtype == pl.Int64
+
+
+def test_files_with_one_tag_are_pieces_of_a_run_when_they_share_no_query(tmp_path: Path) -> None:
+    write(tmp_path / "a.run", "q1 Q0 a 1 1 t\n")
+    write(tmp_path / "b.run", "q2 Q0 a 1 1 t\n")
+    assert read_rankings(tmp_path).rows() == [("t", "q1", "a", 1, 0), ("t", "q2", "a", 1, 1)]
+
+
+def test_files_with_one_tag_and_one_query_are_named_after_their_files(tmp_path: Path) -> None:
+    write(tmp_path / "a.run", "q1 Q0 a 1 1 Anserini\n")
+    write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 b 1 1 Anserini\n")
+    write(tmp_path / "c.run", "q1 Q0 a 1 1 other\n")
+    clash = r"a.run and .*b.run both carry the tag 'Anserini' and rank query 'q1'"
+    with pytest.warns(RetrievalReportWarning, match=clash):
+        assert read_rankings(tmp_path)["model"].to_list() == ["a", "b", "b", "other"]
+    assert read_rankings(tmp_path, name_by="file")["model"].to_list() == ["a", "b", "b", "c"]
+    with pytest.raises(FileError, match=clash):
+        read_rankings(tmp_path, name_by="tag")
+    with pytest.raises(ParameterError, match="name_by: 'files' is not one of"):
+        read_rankings(tmp_path, name_by="files")
+
+
+def test_a_folder_gives_runs_to_rankings_and_qrels_to_judgements(tmp_path: Path) -> None:
+    write(tmp_path / "a.run", RUN)
+    write(tmp_path / "b.qrels", QRELS)
+    assert read_rankings(tmp_path).height == 3
+    assert read_judgements(tmp_path).height == 3
+
+
+def test_a_run_is_no_qrels_and_neither_is_a_table_of_queries(tmp_path: Path) -> None:
+    run, qrels = write(tmp_path / "a.txt", RUN), write(tmp_path / "b.txt", QRELS)
+    with pytest.raises(FileError, match=r"a.txt: is a TREC run, not judgements; read it with read_rankings"):
+        read_judgements(run)
+    with pytest.raises(FileError, match=r"b.txt: is TREC qrels, not rankings; read it with read_judgements"):
+        read_rankings(qrels)
+    with pytest.raises(FileError, match=r"not queries"):
+        read_queries(qrels)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("301 Q0 FBIS3-9 3 4.5", "line 4: 5 fields, expected 6 .*: '301 Q0 FBIS3-9 3 4.5'"),
+        ("301 Q0", "line 4: 2 fields, expected 6"),
+        ("301,Q0,FBIS3-9,3,4.5,t", "line 4: 1 fields, expected 6"),
+    ],
+)
+def test_a_run_with_a_short_line_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(FileError, match=message):
+        read_rankings(write(tmp_path / "a.run", RUN + line + "\n" + RUN))
+
+
+@pytest.mark.parametrize("line", ["301 0 x", "301 0 x 1 extra"])
+def test_qrels_have_four_fields(tmp_path: Path, line: str) -> None:
+    with pytest.raises(FileError, match=rf"line 5: {len(line.split())} fields, expected 4 .query iteration item"):
+        read_judgements(write(tmp_path / "a.qrels", f"# c\n{QRELS}{line}\n"))
+
+
+def test_what_follows_the_tag_is_ignored_with_a_warning(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.run", RUN + "301 Q0 x 3 1 bm25 more junk\n")
+    with pytest.warns(RetrievalReportWarning, match=r"line 4: more than 6 fields \(1 such lines\); 'more junk'"):
+        assert read_rankings(path)["model"].unique().to_list() == ["bm25"]
+
+
+def test_scores_and_grades_must_be_numbers(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a.run, line 5: column 'score': 'high' is not a number"):
+        read_rankings(write(tmp_path / "a.run", f"{RUN}# c\n301 Q0 x 3 high bm25\n"))
+    with pytest.raises(DataError, match=r"column 'score': '1,5' is not a number .*a decimal comma"):
+        read_rankings(write(tmp_path / "a.run", RUN + "301 Q0 x 3 1,5 bm25\n"))
+    with pytest.raises(DataError, match=r"a.qrels, line 4: column 'relevance': 'yes'"):
+        read_judgements(write(tmp_path / "a.qrels", QRELS + "301 0 x yes\n"))
+
+
+def test_a_file_of_comments_has_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"no lines but blank ones and comments"):
+        read_rankings(write(tmp_path / "a.run", "# nothing\n\n"))
+
+
+def test_bytes_that_are_no_unicode_are_named_by_offset(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=rf"a.run: byte {len(RUN) + 2} \(0xe9\) is not UTF-8"):
+        read_rankings(write(tmp_path / "a.run", RUN.encode() + b"30\xe9 Q0 x 1 1 t\n"))
+
+
+def test_text_that_is_neither_a_table_nor_trec_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"neither a table with a header nor a TREC file"):
+        read_rankings(write(tmp_path / "a.txt", "some words in a row\n"))

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.report import report_contents
+from retrieval_report.report.columns import meaning
+from retrieval_report.report.contents import FRAMES
+from retrieval_report.report.fingerprint import content_hash
+from retrieval_report.report.method import DIVISORS, FORMULAS, describe_metrics
+from retrieval_report.report.paper import latex_table, markdown_table
+from retrieval_report.report.verdict import verdict
+
+
+def test_frames_are_those_of_the_public_functions() -> None:
+    report, rankings = made_report(), made_rankings(("fine", "middle", "coarse"))
+    policies = ("expected", "naive", "shuffled", "best", "worst")
+    scores = rr.evaluate(rankings, metrics=METRICS, cutoffs=CUTOFFS, policies=policies, shuffles=20)
+    assert report.scores.equals(scores)
+    assert report.summary.equals(rr.summarise(scores))
+    assert report.flips.equals(rr.flips(report.summary, comparison=report.comparison))
+    assert report.audit.equals(rr.audit(rankings, metrics=METRICS, cutoffs=CUTOFFS))
+    assert report.profile.equals(rr.tie_profile(rankings, cutoffs=CUTOFFS))
+    assert set(report.frames) == set(FRAMES)
+
+
+def test_the_headline_is_the_first_metric_at_its_largest_number_unless_chosen() -> None:
+    rankings = made_rankings(("a",), queries=1)
+    assert made_report().measure == "precision@3"
+    assert report_contents(rankings, metrics="rr", cutoffs=None).measure == "rr@all"
+    assert report_contents(rankings, metrics=["rr", "ap"], cutoffs=(1, 2), headline="map@1").measure == "ap@1"
+    with pytest.raises(ParameterError, match=r"headline: 'ap@5' is none of rr@1"):
+        report_contents(rankings, metrics="rr@1", headline="ap@5")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"policies": "naive"}, "policies: a report has all of them"),
+    ({"average": "median"}, "average"),
+    ({"shuffles": 0}, "shuffles: 0 is not a whole number"),
+    ({"metrics": "ncdg"}, "did you mean 'ndcg'"),
+])  # fmt: skip
+def test_bad_parameters_are_refused(arguments: dict[str, str], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        report_contents(made_rankings(("a",)), **arguments)
+
+
+def test_counts_have_no_naive_policy_and_no_audit() -> None:
+    counts = rr.count_ties(made_rankings(("a", "b")))
+    report = report_contents(counts, metrics="ap", cutoffs=2)
+    assert report.audit.width == 0
+    assert "naive" not in report.summary["policy"]
+    assert not any("Naive" in sentence for sentence in report.verdict)
+
+
+def test_one_model_has_a_verdict_too() -> None:
+    report = made_report(("alone",))
+    assert report.status == "single model"
+    assert report.verdict[0].startswith("alone has an expected precision@3 of 0.")
+    assert report.comparison.is_empty()
+
+
+def test_judgements_queries_and_options_reach_every_part() -> None:
+    rankings = made_rankings(("a", "b")).drop("relevance")
+    judgements = made_rankings(("a",)).select("query", "item", "relevance")
+    queries = rankings.select("query").unique(maintain_order=True).with_columns(label=pl.lit("x"))
+    report = report_contents(
+        rankings,
+        judgements=judgements,
+        queries=queries,
+        metrics="ap",
+        cutoffs=2,
+        average="macro",
+        decimals=1,
+        threads=1,
+    )
+    assert report.fingerprint["frame"].to_list() == ["rankings", "judgements", "queries"]
+    assert report.parameters["average"] == "macro"
+    assert "threads" not in report.parameters
+    assert report.command == (
+        'retrieval_report.write_report("report", rankings, judgements=judgements, queries=queries, '
+        "metrics=['ap@2'], average='macro', decimals=1)"
+    )
+
+
+def test_a_report_warns_once_of_what_all_its_parts_see() -> None:
+    blanks = made_rankings(("a", "b")).with_columns(pl.col("item").cast(pl.String))
+    twin = pl.col("item").replace({blanks["item"][1]: f"{blanks['item'][0]} "})
+    with pytest.warns(RetrievalReportWarning, match="told apart only by") as told:
+        report_contents(blanks.with_columns(twin), metrics="ap", cutoffs=2)
+    assert len(told) == 1
+
+
+def test_the_command_repeats_the_report() -> None:
+    report = made_report()
+    given = {"rankings": made_rankings(("fine", "middle", "coarse"))}
+    call = report.command.replace('retrieval_report.write_report("report", ', "repeat(")
+    again = eval(call, {"repeat": report_contents, **given})
+    assert again.summary.equals(report.summary)
+    assert again.fingerprint.equals(report.fingerprint)
+
+
+def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> None:
+    frame = made_rankings(("a",))
+    frame.write_parquet(tmp_path / "a.parquet")
+    assert content_hash(pl.read_parquet(tmp_path / "a.parquet")) == content_hash(frame)
+    assert content_hash(frame.rechunk()) == content_hash(pl.concat([frame[:5], frame[5:]]))
+    assert content_hash(frame.reverse()) != content_hash(frame)
+    assert content_hash(frame) == hashlib.sha256(frame.write_csv().encode()).hexdigest()
+
+
+def test_shuffled_rows_change_naive_scores_and_hash_alone() -> None:
+    report = report_contents(made_rankings(("a", "b")).reverse(), metrics="ap", cutoffs=3)
+    usual = report_contents(made_rankings(("a", "b")), metrics="ap", cutoffs=3)
+    assert report.summary.filter(policy="expected").equals(usual.summary.filter(policy="expected"))
+    assert not report.fingerprint.equals(usual.fingerprint)
+
+
+def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataFrame:
+    """A summary of one measure from (model, policy, value, tie_std)."""
+    return pl.DataFrame(
+        [
+            {"model": model, "metric": "rr", "cutoff": None, "policy": policy, "value": value, "tie_std": std}
+            for model, policy, value, std in rows
+        ],
+        schema_overrides={"cutoff": pl.Int64},
+    )
+
+
+def flips_of(verdict: str, p_tie: float, disagree: str = "", method: str = "normal") -> pl.DataFrame:
+    row = {"model_a": "a", "model_b": "b", "metric": "rr", "cutoff": None, "disagree": disagree, "verdict": verdict}
+    numbers = {"p_tie": p_tie, "p_tie_method": method, "holm_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
+    return pl.DataFrame([row | numbers], schema_overrides={"cutoff": pl.Int64})
+
+
+TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
+
+
+@pytest.mark.parametrize(("flips", "sentence"), [
+    (flips_of("safe", 0.0, method="exact"), "tie order, and is significant .* No order inside ties can reverse it."),
+    (flips_of("safe", 1e-9), r"is significant \(Holm p = 0.2500\). .*below 0.0001 \(normal distribution, bounded\)."),
+    (flips_of("not significant", 0.01), r"but is not significant \(Holm p = 0.2500\).* probability 0.0100"),
+    (flips_of("depends on tie order", 0.2, "naive"), r"depends on tie order \(naive scores name the other one\)"),
+])  # fmt: skip
+def test_the_verdict_says_whether_the_lead_is_safe(flips: pl.DataFrame, sentence: str) -> None:
+    status, sentences = verdict(summary_of(TWO), flips, metric="rr", cutoff=None)
+    assert status == flips["verdict"][0]
+    assert sentences[0] == "a has the highest expected rr@all: 0.7500, ahead of b (0.5000)."
+    assert re.search(sentence, sentences[1])
+
+
+def test_the_verdict_says_how_far_off_naive_scores_are_and_whom_they_name() -> None:
+    rows = [*TWO, ("a", "naive", 0.7, None), ("b", "naive", 0.8, None)]
+    _, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.1), metric="rr", cutoff=None)
+    assert sentences[-1] == (
+        "Naive scores, with ties in the order received, are off by up to 0.3000: b shows 0.8000 where 0.5000 is "
+        "exact, 15.0 standard deviations of random tie order. They name another winner: b."
+    )
+
+
+def test_equal_winners_share_the_verdict() -> None:
+    rows = [("a", "expected", 0.1 + 0.2, 0.0), ("b", "expected", 0.3, 0.0)]
+    status, sentences = verdict(summary_of(rows), flips_of("equal", 0.0), metric="rr", cutoff=None)
+    assert (status, sentences[0]) == ("equal", "a and b share the highest expected rr@all: 0.3000.")
+    status, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.5), metric="rr", cutoff=None)
+    assert status == "depends on tie order"
+    assert "Tie order alone decides" in sentences[0]
+
+
+def test_a_measure_without_score_is_said_so() -> None:
+    outcome = verdict(summary_of(TWO), flips_of("safe", 0.0), metric="rr", cutoff=7)
+    assert outcome == ("no score", ("No model has a score for rr@7.",))
+
+
+def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor() -> None:
+    from retrieval_report.metrics.parsing import CATALOGUE
+
+    assert set(FORMULAS) == set(CATALOGUE)
+    for name, choices in DIVISORS.items():
+        parameter = "ideal" if name == "ndcg" else "denominator"
+        for choice, divisor in choices.items():
+            assert describe_metrics([f"{name}({parameter}={choice})@5"])[0].divisor == divisor
+    assert all(method.divisor and method.formula for method in describe_metrics(f"{name}@1" for name in CATALOGUE))
+
+
+def test_a_metric_made_of_a_function_is_described_by_name() -> None:
+    def doubled(grades: object) -> object:
+        return grades
+
+    text = str(rr.NDCG(gain=doubled))
+    assert describe_metrics([f"{text}@5"])[0].metric == text
+
+
+def test_every_column_of_every_frame_has_a_meaning() -> None:
+    for name, frame in made_report().frames.items():
+        assert all(len(meaning(name, column)) > 5 for column in frame.columns)
+
+
+def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:
+    report = made_report()
+    lines = markdown_table(report).splitlines()
+    width = report.summary.select("metric", "cutoff").n_unique() + 1
+    assert [line.replace("\\|", "").count("|") for line in lines[:5]] == [width + 1] * 5
+    assert lines[2].startswith("| **")
+    text = latex_table(report)
+    assert text.count(r"\\") == 4
+    assert r"ap(denominator=retrieved)@3" in text
+
+
+def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
+    report = made_report(("a|b`c`_d_", "50% & $x_1$ {~^\\}", "\x1b[31m<b>"))
+    markdown, latex = markdown_table(report), latex_table(report)
+    assert r"a\|b\`c\`\_d\_" in markdown
+    assert "<b>" not in markdown
+    assert r"50\% \& \$x\_1\$ \{\textasciitilde{}\textasciicircum{}\textbackslash{}\}" in latex
+    assert "\x1b" not in markdown + latex
+
+
+def test_row_106_hostile_names_leave_the_contents_finite_and_short() -> None:
+    report = made_report(HOSTILE)
+    assert all(len(sentence) < 1000 for sentence in report.verdict)
+    assert "\u202e" not in "".join(report.verdict)
+    assert all(math.isfinite(value) for value in report.summary["value"])

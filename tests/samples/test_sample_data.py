@@ -1,0 +1,232 @@
+"""The files in sample_data are whole, small and in contract form, and their makers repeat themselves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+DIGITS_MODELS = [
+    "cosine-1-digit",
+    "cosine-2-digits",
+    "cosine-bfloat16",
+    "cosine-float32",
+    "cosine-int8",
+    "itq-16",
+    "itq-32",
+    "lsh-16",
+    "lsh-32",
+    "lsh-64",
+    "nearest-centroid",
+    "pca-sign-16",
+    "pca-sign-32",
+]
+DOCS_MODELS = ["bm25", "bm25-1-digit", "lsa-bfloat16", "simhash-64", "term-overlap", "tf-idf"]
+DIGITS_DEPTH = 100
+DOCS_DEPTH = 50
+
+
+def run_script(*arguments: str | Path) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+
+
+def folder_bytes(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def digits() -> pl.DataFrame:
+    return pl.read_parquet(SAMPLES / "digits" / "rankings.parquet")
+
+
+@pytest.fixture(scope="module")
+def digit_queries() -> pl.DataFrame:
+    return pl.read_parquet(SAMPLES / "digits" / "queries.parquet")
+
+
+@pytest.fixture(scope="module")
+def runs() -> pl.DataFrame:
+    names = ["query", "q0", "item", "rank", "score", "model"]
+    parts = []
+    for path in sorted((SAMPLES / "docs" / "runs").iterdir()):
+        part = pl.read_csv(path, separator=" ", has_header=False, new_columns=names)
+        assert path.name == f"{part['model'][0]}.run.gz"
+        parts.append(part.cast({"score": pl.Float64}))
+    return pl.concat(parts)
+
+
+@pytest.fixture(scope="module")
+def qrels() -> pl.DataFrame:
+    names = ["query", "zero", "item", "grade"]
+    return pl.read_csv(SAMPLES / "docs" / "qrels.txt", separator=" ", has_header=False, new_columns=names)
+
+
+def test_the_folders_stay_small() -> None:
+    sizes = {name: sum(map(len, folder_bytes(SAMPLES / name).values())) for name in ("digits", "docs")}
+    assert sizes["digits"] < 1_000_000
+    assert sizes["docs"] < 1_500_000
+
+
+def test_digits_have_the_contract_columns(digits: pl.DataFrame, digit_queries: pl.DataFrame) -> None:
+    assert dict(digits.schema) == {
+        "model": pl.String,
+        "query": pl.UInt16,
+        "item": pl.UInt16,
+        "distance": pl.Float32,
+        "relevance": pl.UInt8,
+    }
+    assert dict(digit_queries.schema) == {"query": pl.UInt16, "label": pl.UInt8, "n_relevant": pl.UInt16}
+    assert digits["model"].unique(maintain_order=True).to_list() == DIGITS_MODELS
+
+
+def test_digits_hold_every_query_for_every_model(digits: pl.DataFrame, digit_queries: pl.DataFrame) -> None:
+    assert digit_queries["query"].n_unique() == digit_queries.height == 200
+    assert digit_queries["label"].value_counts()["count"].to_list() == [20] * 10
+    pairs = digits.select("model", "query").unique()
+    assert pairs.height == 13 * 200
+    assert set(pairs["query"]) == set(digit_queries["query"])
+    assert not set(digits["item"]) & set(digit_queries["query"])
+
+
+def test_digits_have_no_nulls_no_duplicates_and_finite_distances(digits: pl.DataFrame) -> None:
+    assert digits.null_count().sum_horizontal().item() == 0
+    assert digits.select("model", "query", "item").is_duplicated().sum() == 0
+    assert digits["distance"].is_finite().all()
+    assert set(digits["relevance"]) == {0, 1}
+
+
+def test_digits_count_relevant_items_beyond_the_list(digits: pl.DataFrame, digit_queries: pl.DataFrame) -> None:
+    listed = digits.group_by("model", "query").agg(pl.col("relevance").sum().cast(pl.Int64).alias("listed"))
+    joined = listed.join(digit_queries, on="query")
+    assert joined.height == listed.height
+    assert (joined["listed"] <= joined["n_relevant"]).all()
+    assert (joined["listed"] < joined["n_relevant"]).any()
+    per_digit = digit_queries.select("label", "n_relevant").unique()
+    assert per_digit.height == 10
+    assert per_digit["n_relevant"].sum() == 1797 - 200
+
+
+def test_digits_rows_stand_in_stable_argsort_order(digits: pl.DataFrame) -> None:
+    assert digits.equals(digits.sort("model", "query", "distance", "item"))
+
+
+def test_digits_lists_end_with_the_tie_that_holds_the_hundredth_item(digits: pl.DataFrame) -> None:
+    farthest = pl.col("distance").max()
+    lists = digits.group_by("model", "query").agg(items=pl.len(), before_last_tie=(pl.col("distance") < farthest).sum())
+    assert (lists["items"] >= DIGITS_DEPTH).all()
+    assert (lists["before_last_tie"] < DIGITS_DEPTH).all()
+
+
+def test_hamming_and_other_whole_distances_are_whole(digits: pl.DataFrame) -> None:
+    whole = digits.filter(pl.col("model").str.contains("itq|lsh|pca|centroid|int8"))
+    assert (whole["distance"] == whole["distance"].round(0)).all()
+    assert (whole["distance"].abs() < 2**24).all()
+    codes = whole.filter(pl.col("model").str.contains("itq|lsh|pca"))
+    bits = codes["model"].str.extract(r"(\d+)$").cast(pl.Float32)
+    assert codes["distance"].is_between(pl.lit(0.0), bits).all()
+
+
+def test_bfloat16_distances_come_from_eight_significant_bits(digits: pl.DataFrame) -> None:
+    similarity = 1 - digits.filter(model="cosine-bfloat16")["distance"].to_numpy()
+    assert not (similarity.view("uint32") & 0xFFFF).any()
+
+
+def test_digits_maker_repeats_the_same_bytes_and_the_shipped_rows(
+    tmp_path: Path, digits: pl.DataFrame, digit_queries: pl.DataFrame
+) -> None:
+    for name in ("first", "second"):
+        run_script(SAMPLES / "make_digits.py", tmp_path / name)
+    assert folder_bytes(tmp_path / "first") == folder_bytes(tmp_path / "second")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
+    # Another Polars may write other bytes, never other rows; only the eigenvectors of pca and itq have play.
+    assert pl.read_parquet(tmp_path / "first" / "queries.parquet").equals(digit_queries)
+    rebuilt = pl.read_parquet(tmp_path / "first" / "rankings.parquet")
+    learned = pl.col("model").str.contains("itq|pca")
+    assert rebuilt.filter(~learned).equals(digits.filter(~learned))
+    missing = digits.filter(learned).join(rebuilt, on=digits.columns, how="anti").height
+    assert missing <= 0.01 * digits.filter(learned).height
+
+
+def test_runs_hold_every_query_once_per_model(runs: pl.DataFrame, qrels: pl.DataFrame) -> None:
+    assert sorted(set(runs["model"])) == DOCS_MODELS
+    assert runs.select("model", "query").unique().height == 6 * 150
+    assert set(runs["query"]) == set(qrels["query"])
+    assert runs.null_count().sum_horizontal().item() == 0
+    assert runs.select("model", "query", "item").is_duplicated().sum() == 0
+    assert set(runs["q0"]) == {"Q0"}
+
+
+def test_runs_are_ranked_by_positive_scores(runs: pl.DataFrame) -> None:
+    assert (runs["score"] > 0).all()
+    lists = runs.group_by("model", "query", maintain_order=True).agg(
+        ranks=(pl.col("rank") == pl.int_range(1, pl.len() + 1)).all(),
+        falling=(pl.col("score").diff().drop_nulls() <= 0).all(),
+    )
+    assert lists["ranks"].all()
+    assert lists["falling"].all()
+
+
+def test_runs_end_with_the_tie_that_holds_the_fiftieth_item(runs: pl.DataFrame) -> None:
+    lists = runs.group_by("model", "query").agg(
+        items=pl.len(), before_last_tie=(pl.col("score") > pl.col("score").min()).sum()
+    )
+    assert (lists["before_last_tie"] < DOCS_DEPTH).all()
+    whole_collection = lists.filter(pl.col("model").is_in(["lsa-bfloat16", "simhash-64"]))
+    assert (whole_collection["items"] >= DOCS_DEPTH).all()
+
+
+def test_qrels_hold_grades_that_follow_from_the_names(qrels: pl.DataFrame) -> None:
+    assert qrels.null_count().sum_horizontal().item() == 0
+    assert qrels.select("query", "item").is_duplicated().sum() == 0
+    assert set(qrels["grade"]) == {1, 2, 3}
+    source = pl.col("item").str.replace(r"#\d+$", "")
+    assert qrels.select(((source == pl.col("query")) == (pl.col("grade") == 3)).all()).item()
+    module = pl.col("item").str.extract(r"^(\w+)")
+    assert qrels.select((module == pl.col("query").str.extract(r"^(\w+)")).all()).item()
+    assert qrels.filter(grade=3)["query"].n_unique() == 150
+
+
+def test_docs_queries_carry_their_module_as_label(qrels: pl.DataFrame) -> None:
+    queries = pl.read_csv(SAMPLES / "docs" / "queries.csv")
+    assert queries.columns == ["query", "label"]
+    assert queries["query"].to_list() == qrels["query"].unique(maintain_order=True).to_list()
+    assert queries.select(pl.col("query").str.starts_with(pl.col("label") + ".").all()).item()
+
+
+def test_docs_maker_repeats_the_same_bytes_under_the_shipped_names(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        run_script(SAMPLES / "make_docs.py", tmp_path / name)
+    built, shipped = folder_bytes(tmp_path / "first"), folder_bytes(SAMPLES / "docs")
+    assert built == folder_bytes(tmp_path / "second")
+    # Other Pythons have other docstrings, hence the names of the files only.
+    assert built.keys() == shipped.keys()
+
+
+@pytest.mark.parametrize("name", ["common.py", "make_docs.py"])
+def test_the_makers_doctests_hold(name: str) -> None:
+    run_script("-m", "doctest", SAMPLES / name)
+
+
+def test_a_failed_build_leaves_the_old_folder(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "old.txt").write_text("old")
+    code = (
+        "from pathlib import Path; from common import replaced_folder\n"
+        "with replaced_folder(Path('kept')) as new:\n"
+        "    (new / 'new.txt').write_text('new')\n"
+        "    raise SystemExit(3)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SAMPLES)},
+        check=False,
+    )
+    assert done.returncode == 3
+    assert folder_bytes(tmp_path) == {"old.txt": b"old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]

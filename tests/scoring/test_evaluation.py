@@ -1,0 +1,309 @@
+"""Every catalogue entry × policy × denominator against exact enumeration of all orders, through the public API."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import oracles
+from catalogue_texts import TEXTS
+from retrieval_report import DCG, NDCG, evaluate, shuffled_means
+from retrieval_report.metrics.catalogue import AP, ERR, RBP, Metric
+from retrieval_report.metrics.parsing import CATALOGUE
+
+POLICIES = ("expected", "best", "worst", "naive")
+OWN_DEPTH = {"r_precision", "ap_at_r", "bpref"}
+
+
+def ranked(ties: list[list[int]], query: str = "q", model: str = "m") -> list[dict[str, Any]]:
+    """Rows of one list; the distance of a tie is its number, rows come in the order written."""
+    items = [(number, grade) for number, tie in enumerate(ties) for grade in tie]
+    return [
+        {"model": model, "query": query, "item": f"i{place}", "distance": number, "relevance": grade}
+        for place, (number, grade) in enumerate(items)
+    ]
+
+
+def close(value: float | None, exact: Fraction, tolerance: float) -> bool:
+    assert value is not None
+    return math.isclose(value, float(exact), rel_tol=tolerance, abs_tol=1e-300)
+
+
+def check(scores: pl.DataFrame, ties: list[list[int]], **query: Any) -> None:
+    """Compare every row of one query's scores with the enumeration."""
+    order = tuple(grade for tie in ties for grade in tie)
+    for text, cutoff, policy, value, std in scores.select("metric", "cutoff", "policy", "value", "std").iter_rows():
+        moments = oracles.moments(ties, text, cutoff, **query)
+        where = f"{text}@{cutoff} {policy} of {ties} {query}: {value} ± {std}, exact {moments}"
+        if policy == "expected":
+            assert close(value, moments.mean, 1e-12), where
+            assert std == pytest.approx(moments.std, rel=1e-9, abs=1e-14), where
+        else:
+            exact = {
+                "best": moments.maximum,
+                "worst": moments.minimum,
+                "naive": oracles.score(order, text, cutoff, **query),
+            }[policy]
+            assert close(value, exact, 1e-12), where
+            assert std is None, where
+
+
+grades = st.integers(0, 3)
+ties_of_a_list = st.lists(st.lists(grades, min_size=1, max_size=5), min_size=1, max_size=4).filter(
+    lambda ties: sum(map(len, ties)) <= 7
+)
+
+
+def test_every_catalogue_entry_is_in_the_list() -> None:
+    assert {text.partition("(")[0] for text in TEXTS} == set(CATALOGUE)
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+@settings(max_examples=60)
+@given(
+    ties=ties_of_a_list,
+    texts=st.lists(st.sampled_from(TEXTS), min_size=6, max_size=6, unique=True),
+    cutoffs=st.lists(st.one_of(st.none(), st.integers(1, 9)), min_size=1, max_size=3, unique=True),
+    relevant_from=st.sampled_from([None, 2]),
+)
+def test_policies_equal_the_enumeration(
+    ties: list[list[int]], texts: list[str], cutoffs: list[int | None], relevant_from: int | None
+) -> None:
+    frame = pl.DataFrame(ranked(ties))
+    scores = evaluate(frame, metrics=texts, cutoffs=cutoffs, policies=POLICIES, relevant_from=relevant_from)
+    if oracles.count_relevant([grade for tie in ties for grade in tie], relevant_from):
+        check(scores, ties, relevant_from=relevant_from)
+    elif relevant_from is None:
+        assert (scores["value"] == 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+@settings(max_examples=25)
+@given(
+    ties=ties_of_a_list,
+    unretrieved=st.lists(grades, max_size=4),
+    texts=st.lists(st.sampled_from(TEXTS), min_size=5, max_size=5, unique=True),
+    cutoff=st.one_of(st.none(), st.integers(1, 9)),
+)
+def test_judgements_with_unretrieved_items(
+    ties: list[list[int]], unretrieved: list[int], texts: list[str], cutoff: int | None
+) -> None:
+    rows = pl.DataFrame(ranked(ties))
+    extra = pl.DataFrame({"query": "q", "item": f"u{place}", "relevance": g} for place, g in enumerate(unretrieved))
+    judgements = pl.concat([rows.select("query", "item", "relevance"), extra.cast({"relevance": pl.Int64})]) if (
+        unretrieved
+    ) else rows.select("query", "item", "relevance")  # fmt: skip
+    asked: dict[str, Any] = {"metrics": texts, "cutoffs": cutoff, "policies": POLICIES, "unjudged": "error"}
+    asked["truncated"] = "no"
+    scores = evaluate(rows.drop("relevance"), judgements=judgements, **asked)
+    everything = [*(grade for tie in ties for grade in tie), *unretrieved]
+    relevant = sum(grade > 0 for grade in everything)
+    if relevant:
+        check(scores, ties, judged=everything, n_relevant=relevant)
+    else:
+        assert (scores["value"] == 0).all()
+    assert scores["n_relevant"].unique().to_list() == [relevant]
+    assert scores["items"].unique().to_list() == [sum(map(len, ties))]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 6, None])
+def test_own_ideal_is_exact_for_binary_relevance(k: int | None) -> None:
+    for ties in ([[0, 1, 1]], [[1], [0, 0, 1], [1, 0]], [[0, 1], [0, 1], [1, 1]], [[0, 0], [1]]):
+        scores = evaluate(pl.DataFrame(ranked(ties)), metrics="ndcg(ideal=cutoff)", cutoffs=k, policies=POLICIES)
+        check(scores, ties)
+
+
+def test_gain_tables_and_functions() -> None:
+    ties = [[0, 1], [2, 0, 1], [3]]
+    frame = pl.DataFrame(ranked(ties))
+    table, function = {0: 0, 1: 1, 2: 5, 3: 5}, DCG(gain=lambda rel: rel**2, discount=lambda rank: 1 / (rank + 1))
+
+    def textbook(order: tuple[Any, ...], metric: str, k: int) -> Fraction:
+        if metric.startswith("ndcg"):
+            return oracles.ndcg(order, k, gain=table)
+        return oracles.dcg(order, k, gain=lambda rel: rel**2, discount=lambda rank: Fraction(1, int(rank) + 1))
+
+    scores = evaluate(frame, metrics=[NDCG(gain=table), function], cutoffs=[2, 4], policies=POLICIES)
+    for row in scores.iter_rows(named=True):
+        exact = oracles.enumerate_metric(ties, partial(textbook, metric=row["metric"], k=row["cutoff"]))
+        wanted = {"expected": exact.mean, "best": exact.maximum, "worst": exact.minimum}.get(row["policy"])
+        if wanted is not None:
+            assert close(row["value"], wanted, 1e-12), row
+        if row["policy"] == "expected":
+            assert row["std"] == pytest.approx(exact.std, rel=1e-9)
+
+
+def test_shuffled_draws_are_orders_and_agree_with_the_exact_moments() -> None:
+    ties = [[0, 1, 2], [3, 0], [1, 0, 0, 0]]
+    draws = 4000
+    frame = pl.DataFrame(ranked(ties))
+    metrics = ["ap", "ndcg", "rr", "err(max_grade=3)", "wap(denominator=retrieved)", "precision"]
+    means = shuffled_means(frame, metrics=metrics, cutoffs=[2, 6], shuffles=draws)
+    scores = evaluate(frame, metrics=metrics, cutoffs=[2, 6], policies="shuffled", shuffles=draws)
+    for (text, cutoff), values in means.group_by("metric", "cutoff"):
+        exact = oracles.moments(ties, str(text), int(str(cutoff)))
+        drawn = values["value"]
+        possible = {
+            round(float(oracles.score(order, str(text), int(str(cutoff)))), 9) for order, _ in oracles.orderings(ties)
+        }
+        assert {round(value, 9) for value in drawn} <= possible
+        assert abs(drawn.mean() - float(exact.mean)) <= 4 * exact.std / math.sqrt(draws) + 1e-12  # type: ignore[operator]
+        row = scores.filter(metric=str(text), cutoff=int(str(cutoff))).row(0, named=True)
+        assert row["value"] == pytest.approx(drawn.mean(), rel=1e-12)
+        assert row["std"] == pytest.approx(drawn.std(), rel=1e-9)
+
+
+def test_every_order_of_a_tie_is_drawn_equally_often() -> None:
+    frame = pl.DataFrame(ranked([[0, 1, 1, 0]]))
+    draws = shuffled_means(frame, metrics="dcg(gain=linear)", cutoffs=None, shuffles=6000)["value"].round(9)
+    counts = Counter(draws.to_list())
+    assert len(counts) == 6  # 4 choose 2 arrangements, all with a DCG of their own
+    assert all(abs(count - 1000) < 4 * math.sqrt(6000 / 6 * 5 / 6) for count in counts.values())
+
+
+def several_lists() -> pl.DataFrame:
+    generator = np.random.default_rng(5)
+    rows = 600
+    return pl.DataFrame(
+        {
+            "model": generator.choice(["a", "b", "c"], rows),
+            "query": generator.choice([f"q{n}" for n in range(20)], rows),
+            "item": [f"i{n}" for n in range(rows)],
+            "distance": generator.integers(0, 6, rows),
+            "relevance": generator.integers(0, 4, rows) * generator.integers(0, 2, rows),
+        }
+    )
+
+
+def test_the_same_bytes_in_any_row_order_chunking_laziness_and_number_of_threads() -> None:
+    frame = several_lists()
+    given: dict[str, Any] = {"metrics": TEXTS, "policies": ("expected", "shuffled", "best", "worst"), "shuffles": 3}
+    given["truncated"] = {"a": "no", "b": "between_ties", "c": "within_tie"}
+    whole = evaluate(frame, threads=1, **given)
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=3)
+    parts = pl.concat([shuffled[:100], shuffled[100:]], rechunk=False)
+    for other in (shuffled, parts, shuffled.lazy(), frame.to_arrow(), frame.to_pandas()):
+        for threads in (1, 2):
+            assert_frame_equal(evaluate(other, threads=threads, **given), whole, check_exact=True)
+
+
+def test_one_query_alone_scores_as_among_others() -> None:
+    frame = several_lists()
+    given: dict[str, Any] = {"metrics": TEXTS, "policies": ("expected", "shuffled"), "shuffles": 5, "truncated": "no"}
+    whole = evaluate(frame, **given)
+    alone = frame.filter(pl.col("query") == "q7")
+    assert_frame_equal(
+        evaluate(alone, **given),
+        whole.filter(pl.col("query") == "q7"),
+        check_exact=True,
+    )
+
+
+def test_naive_orders() -> None:
+    frame = pl.DataFrame(
+        {"query": "q", "item": ["b", "c", "a"], "distance": [1, 1, 1], "relevance": [0, 1, 0], "row": [2, 1, 0]}
+    )
+
+    def rr(frame: pl.DataFrame, order: str) -> float:
+        return evaluate(frame, metrics="rr", cutoffs=None, policies="naive", naive_order=order)["value"].item()  # type: ignore[no-any-return]
+
+    assert rr(frame, "item") == pytest.approx(1 / 3)
+    assert rr(frame, "item_descending") == 1.0
+    assert rr(frame, "row") == 0.5  # the column row decides, not where the row stands
+    assert rr(frame.drop("row")[::-1], "row") == 0.5
+    assert rr(frame.drop("row")[[1, 0, 2]], "row") == 1.0
+
+
+def test_queries_without_relevant_item() -> None:
+    frame = pl.DataFrame(
+        {"query": ["q", "q", "r"], "item": ["a", "b", "a"], "distance": [1, 1, 1], "relevance": [0, 0, 1]}
+    )
+    metrics = ["ap", "precision", "ndcg", "recall", "rr"]
+
+    def values(rule: str) -> dict[str, float | None]:
+        scores = evaluate(frame, metrics=metrics, cutoffs=1, policies="expected", no_relevant=rule).filter(query="q")
+        return dict(zip(scores["metric"], scores["value"], strict=True))
+
+    assert values("zero") == dict.fromkeys(metrics, 0.0)
+    assert values("one") == {"ap": 1.0, "precision": 0.0, "ndcg": 1.0, "recall": 1.0, "rr": 1.0}
+    assert values("skip") == dict.fromkeys(metrics, None)
+    with pytest.raises(ValueError, match=r"1 \(model, query\) pairs have no relevant item, first query 'q'"):
+        values("error")
+
+
+def test_distance_threshold_keeps_positions() -> None:
+    frame = pl.DataFrame(ranked([[0], [1], [1]]))
+    near = evaluate(frame, metrics=["rr", "recall"], cutoffs=None, policies="expected", distance_threshold=1)
+    assert near["value"].to_list() == [0.5, 1.0]
+    assert near["n_relevant"].to_list() == [1, 1]
+
+
+def test_mask_takes_rows_out_of_the_list() -> None:
+    frame = pl.DataFrame(ranked([[0], [1], [1]])).with_columns(mask=pl.Series([False, True, True]))
+    scores = evaluate(frame, metrics="rr", cutoffs=None, policies="expected")
+    assert scores.select("value", "items").row(0) == (1.0, 2)
+
+
+def test_decimals_make_ties_on_request_only() -> None:
+    frame = pl.DataFrame({"query": "q", "item": ["a", "b"], "distance": [0.11, 0.12], "relevance": [1, 0]})
+    exact = evaluate(frame, metrics="rr", cutoffs=1, policies="expected")["value"].item()
+    rounded = evaluate(frame, metrics="rr", cutoffs=1, policies="expected", decimals=1)["value"].item()
+    assert (exact, rounded) == (1.0, 0.5)
+
+
+def test_scores_order_the_other_way_and_are_never_negated() -> None:
+    frame = pl.DataFrame(
+        {"query": "q", "item": ["a", "b", "c"], "score": [-128, 127, 0], "relevance": [1, 0, 0]},
+        schema_overrides={"score": pl.Int8},
+    )
+    assert evaluate(frame, metrics="rr", cutoffs=None, policies="expected")["value"].item() == pytest.approx(1 / 3)
+    unsigned = frame.with_columns(score=pl.Series([0, 255, 1], dtype=pl.UInt8))
+    assert evaluate(unsigned, metrics="rr", cutoffs=None, policies="expected")["value"].item() == pytest.approx(1 / 3)
+
+
+def test_metrics_with_own_cutoff_and_records() -> None:
+    frame = pl.DataFrame(ranked([[1, 0], [2]]))
+    scores = evaluate(
+        frame, metrics=["ndcg@2", AP(denominator="min"), "map@all", RBP(p=0.5), ERR()], cutoffs=1, policies="expected"
+    )
+    assert list(zip(scores["metric"], scores["cutoff"], strict=True)) == [
+        ("ndcg", 2),
+        ("ap(denominator=min)", 1),
+        ("ap", None),
+        ("rbp(p=0.5)", 1),
+        ("err", 1),
+    ]
+
+
+def test_two_equal_models_score_equal_to_the_last_bit() -> None:
+    frame = several_lists().filter(pl.col("model") == "a")
+    both = pl.concat([frame, frame.with_columns(model=pl.lit("z"))])
+    scores = evaluate(both, metrics=TEXTS, policies="expected")
+    columns = ["query", "metric", "cutoff", "value", "std"]
+    assert_frame_equal(
+        scores.filter(model="a").select(columns), scores.filter(model="z").select(columns), check_exact=True
+    )
+
+
+def test_n_relevant_of_the_queries_frame() -> None:
+    frame = pl.DataFrame(ranked([[1, 0], [1]]))
+    queries = pl.DataFrame({"query": ["q"], "n_relevant": [4]})
+    scores = evaluate(
+        frame, queries=queries, metrics=["recall", "ndcg"], cutoffs=3, policies="expected", truncated="no"
+    )
+    check(scores, [[1, 0], [1]], n_relevant=4, judged=[1, 0, 1, 1, 1])
+
+
+def test_metric_base_asks_for_a_need() -> None:
+    with pytest.raises(NotImplementedError):
+        _ = Metric().need

@@ -1,0 +1,166 @@
+"""Scores within a radius against counting by hand, and both conventions for empty balls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from codes_by_hand import classes, hamming, pairs, random_bits
+from retrieval_report import summarise
+from retrieval_report.codes import count_codes, count_relevant
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    KeyMismatchError,
+    ParameterError,
+    RetrievalReportError,
+)
+from retrieval_report.evaluation import count_ties
+from retrieval_report.scoring.radius import evaluate_radius, radius_scores
+
+METRICS = ["precision", "recall", "f1", "hit_rate"]
+COUNTS = pl.DataFrame(
+    {"query": ["a", "a", "b"], "distance": [0, 2, 3], "relevance": [1, 0, 2], "count": [1, 3, 1]},
+)
+
+
+def by_hand(distance: Any, relevance: Any, total: Any, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """Precision, recall, F1 and hit of every query, and which queries have an empty ball."""
+    scores, empty = [], []
+    for row, grades, known in zip(distance, relevance, total, strict=True):
+        inside = row <= radius
+        size, found = int(inside.sum()), int((inside & (grades > 0)).sum())
+        precision = found / size if size else 0.0
+        recall = found / known if known else 0.0
+        f1 = 2 * precision * recall / (precision + recall) if found else 0.0
+        scores.append([precision, recall, f1, float(found > 0)])
+        empty.append(size == 0)
+    return np.array(scores), np.array(empty)
+
+
+@pytest.fixture(scope="module")
+def case() -> dict[str, Any]:
+    queries, items = random_bits(1, 30, 10), random_bits(2, 60, 10)
+    labels = {"query_labels": classes(3, 30, 4), "item_labels": classes(4, 60, 3)}
+    relevance = pairs(labels["query_labels"], labels["item_labels"], lambda a, b: int(a == b))
+    counts = count_codes(queries, items, query_labels=labels["query_labels"], item_labels=labels["item_labels"])
+    return {"distance": pairs(queries, items, hamming), "relevance": relevance, "counts": counts, "labels": labels}
+
+
+@pytest.mark.parametrize("empty", ["zero", "skip"])
+@pytest.mark.parametrize("no_relevant", ["zero", "skip"])
+def test_means_equal_counting_by_hand(case: dict[str, Any], empty: str, no_relevant: str) -> None:
+    radii = (0, 1, 2, 3, 10)
+    frame = evaluate_radius(case["counts"], radii=radii, empty=empty, no_relevant=no_relevant)
+    assert frame.columns == ["model", "radius", *METRICS, "queries", "empty"]
+    assert frame["radius"].to_list() == list(radii)
+    total = case["relevance"].sum(axis=1)
+    assert 0 < (total == 0).sum() < 30
+    for row in frame.rows(named=True):
+        scores, is_empty = by_hand(case["distance"], case["relevance"], total, row["radius"])
+        kept = np.ones(30, bool)
+        if empty == "skip":
+            kept &= ~is_empty
+        if no_relevant == "skip":
+            kept &= total > 0
+        assert row["queries"] == kept.sum()
+        assert row["empty"] == is_empty.mean()
+        np.testing.assert_allclose([row[name] for name in METRICS], scores[kept].mean(axis=0), rtol=1e-14)
+    assert frame["empty"][0] > frame["empty"][1] > frame["empty"][-1] == 0
+
+
+@pytest.mark.parametrize("empty", ["zero", "skip"])
+def test_scores_of_queries_give_the_same_means(case: dict[str, Any], empty: str) -> None:
+    scores = radius_scores(case["counts"], radii=(0, 2), empty=empty)
+    summary = summarise(scores)
+    frame = evaluate_radius(case["counts"], radii=(0, 2), empty=empty)
+    for metric in METRICS:
+        for radius in (0, 2):
+            row = summary.row(by_predicate=pl.col("metric") == f"{metric}(radius={radius})", named=True)
+            wanted = frame.row(by_predicate=pl.col("radius") == radius, named=True)
+            assert row["value"] == pytest.approx(wanted[metric], rel=1e-14)
+            assert row["queries"] == wanted["queries"]
+            assert row["missing"] == round(wanted["empty"] * 30)
+            assert row["tie_std"] == 0
+
+
+def test_scores_come_in_order() -> None:
+    scores = radius_scores(COUNTS, radii=(2, 0))
+    assert scores["query"].to_list() == ["a"] * 8 + ["b"] * 8
+    assert scores["metric"].to_list()[:3] == ["precision(radius=2)", "precision(radius=0)", "recall(radius=2)"]
+    assert scores["items"].to_list()[:2] == [4, 1]
+    assert scores["n_relevant"].to_list() == [1] * 16
+    assert scores["std"].to_list() == [0.0] * 16
+    assert radius_scores(COUNTS, radii=2, empty="skip").filter(query="b")["value"].to_list() == [None] * 4
+
+
+def test_a_radius_without_any_item_has_no_mean_when_empty_balls_are_skipped() -> None:
+    frame = evaluate_radius(COUNTS.filter(query="b"), radii=1, empty="skip")
+    assert frame.row(0) == ("model", 1, None, None, None, None, 0, 1.0)
+
+
+def test_relevant_items_outside_the_counts_are_told(case: dict[str, Any]) -> None:
+    told = count_relevant(**case["labels"])
+    near = case["counts"].filter(pl.col("distance") <= 3)
+    assert evaluate_radius(near, queries=told).equals(evaluate_radius(case["counts"]))
+    assert not evaluate_radius(near).equals(evaluate_radius(case["counts"]))
+
+
+def test_queries_without_counts_have_empty_balls() -> None:
+    queries = pl.DataFrame({"query": ["a", "b", "c", "d"], "n_relevant": [1, 1, 5, 0]})
+    row = evaluate_radius(COUNTS, radii=2, queries=queries).row(0, named=True)
+    assert (row["precision"], row["recall"], row["empty"], row["queries"]) == (0.0625, 0.25, 0.75, 4)
+    assert evaluate_radius(COUNTS, radii=2, queries=queries.select("query"))["queries"].item() == 4
+
+
+def test_models_share_queries() -> None:
+    two = pl.concat([COUNTS.with_columns(model=pl.lit("x")), COUNTS[:1].with_columns(model=pl.lit("y"))])
+    frame = evaluate_radius(two, radii=(0, 3))
+    assert frame.select("model", "radius", "empty").rows() == [
+        ("x", 0, 0.5),
+        ("x", 3, 0.0),
+        ("y", 0, 0.5),
+        ("y", 3, 0.5),
+    ]
+
+
+def test_grades_and_distances_of_any_kind() -> None:
+    rankings = pl.DataFrame(
+        {"query": [7] * 4, "item": range(4), "distance": [0.5, 1.0, 1.5, 2.5], "relevance": [1, 2, 0, 2]}
+    )
+    row = evaluate_radius(count_ties(rankings), radii=1.5, relevant_from=2).row(0, named=True)
+    assert (row["radius"], row["precision"], row["recall"], row["f1"]) == (1.5, 1 / 3, 0.5, 0.4)
+
+
+def test_radii_are_taken_once_and_as_one_type() -> None:
+    assert evaluate_radius(COUNTS, radii=(1, 0, 1))["radius"].to_list() == [1, 0]
+    assert evaluate_radius(COUNTS, radii=(1, 0.5))["radius"].to_list() == [1.0, 0.5]
+    assert evaluate_radius(COUNTS, radii=range(2))["radius"].to_list() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "options", "error", "message"),
+    [
+        (COUNTS, {"radii": -1}, ParameterError, "radii: -1 is not a finite number of at least 0"),
+        (COUNTS, {"radii": (1, True)}, ParameterError, "radii: True is not"),
+        (COUNTS, {"radii": float("nan")}, ParameterError, "radii: nan is not"),
+        (COUNTS, {"radii": ()}, ParameterError, "radii: none given"),
+        (COUNTS, {"empty": "one"}, ParameterError, "empty: 'one' is not one of 'zero', 'skip'"),
+        (COUNTS, {"no_relevant": "one"}, ParameterError, "no_relevant: 'one' is not one of"),
+        (COUNTS, {"relevant_from": 0}, ParameterError, "relevant_from: 0 is not a number above 0"),
+        (COUNTS.rename({"distance": "score"}), {}, ColumnError, "counts: has a 'score'; a radius needs a 'distance'"),
+        (COUNTS.drop("count"), {}, ColumnError, "counts: no column 'count'"),
+        (COUNTS, {"queries": {"query": ["a"]}}, KeyMismatchError, "1 queries of the counts are not in .* first 'b'"),
+        (COUNTS, {"queries": {"query": [1, 2]}}, KeyMismatchError, "String in the counts and Int64 in the queries"),
+        (COUNTS, {"queries": {"query": ["a", "b"], "n_relevant": [0, 1]}}, DataError,
+         "query 'a' of model 'model' has 1 relevant items in the counts, and queries tells 0"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused(
+    counts: pl.DataFrame, options: dict[str, Any], error: type[RetrievalReportError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        evaluate_radius(counts, **options)

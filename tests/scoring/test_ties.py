@@ -1,0 +1,132 @@
+"""Ties as Polars defines them, and the faster layout inside ``evaluate``, which must be the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from polars.testing import assert_frame_equal
+
+from retrieval_report import DataError, ParameterError, count_ties, evaluate, tie_groups
+from retrieval_report.contracts.options import Options
+from retrieval_report.scoring.judged import prepare
+from strategies import FrameCase, frame_cases
+
+
+def layout(rankings: pl.DataFrame, threads: int = 1) -> list[tuple[Any, ...]]:
+    """(model, query, tie, grade, items) of every cell that evaluate lays out."""
+    prepared = prepare(rankings, None, None, Options(policies=("expected",), threads=threads))
+    lists, rows = prepared.ties, []
+    for number, (model, query) in enumerate(prepared.names.iter_rows()):
+        for place, tie in enumerate(range(lists.start[number], lists.start[number + 1]), start=1):
+            for cell in range(lists.tie[tie], lists.tie[tie + 1]):
+                grade = float(prepared.grades[lists.grade[cell]])
+                rows.append((model, query, place, grade, int(lists.items[cell])))
+    return rows
+
+
+def defined(rankings: pl.DataFrame) -> list[tuple[Any, ...]]:
+    """The same from the window expressions of ``tie_groups``."""
+    counted = (
+        tie_groups(rankings)
+        .with_columns(pl.col("relevance").cast(pl.Float64))
+        .group_by("model", "query", "tie", "relevance")
+        .agg(pl.len())
+        .sort("model", "query", "tie", "relevance")
+    )
+    return counted.rows()
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+@settings(max_examples=60)
+@given(case=frame_cases())
+def test_the_layout_inside_evaluate_is_that_of_the_window_expressions(case: FrameCase) -> None:
+    assert layout(case.rankings) == defined(case.rankings)
+
+
+@pytest.mark.parametrize("order", ["distance", "score"])
+@pytest.mark.parametrize("kind", ["few", "many", "unique", "wide"])
+def test_layout_of_longer_lists(kind: str, order: str) -> None:
+    generator = np.random.default_rng(3)
+    rows = 5000
+    values = {
+        "few": generator.integers(-3, 4, rows),
+        "many": generator.integers(0, 10**6, rows),
+        "unique": generator.normal(size=rows),
+        "wide": generator.choice([-(2**63), 2**63 - 1, 0, 1], rows),
+    }[kind]
+    frame = pl.DataFrame(
+        {
+            "model": generator.choice(["a", "b"], rows),
+            "query": generator.integers(-5, 5, rows),
+            "item": np.arange(rows),
+            order: values,
+            "relevance": generator.integers(0, 4, rows),
+        }
+    )
+    grouped = frame.sort("model", "query", maintain_order=True)
+    for rows_given in (frame, grouped, grouped.sort("model", "query", order)):
+        assert layout(rows_given, threads=2) == defined(rows_given)
+
+
+def test_negative_zero_and_zero_tie() -> None:
+    frame = pl.DataFrame({"query": "q", "item": [1, 2], "distance": [0.0, -0.0], "relevance": [0, 1]})
+    assert tie_groups(frame)["tie_size"].to_list() == [2, 2]
+    assert layout(frame) == defined(frame)
+
+
+def test_tie_groups_columns() -> None:
+    frame = pl.DataFrame(
+        {"query": ["q"] * 5, "item": list("abcde"), "score": [3, 1, 3, 2, 1], "relevance": [0, 2, 1, 0, 0]}
+    )
+    groups = tie_groups(frame, relevant_from=2)
+    assert groups["item"].to_list() == ["a", "c", "d", "b", "e"]
+    assert groups["tie"].to_list() == [1, 1, 2, 3, 3]
+    assert groups["tie_start"].to_list() == [1, 1, 3, 4, 4]
+    assert groups["tie_size"].to_list() == [2, 2, 1, 2, 2]
+    assert groups["tie_relevant"].to_list() == [0, 0, 0, 1, 1]
+
+
+def test_tie_groups_refuses_repeated_items() -> None:
+    frame = pl.DataFrame({"query": "q", "item": ["a", "a"], "distance": [1, 2], "relevance": [0, 1]})
+    with pytest.raises(DataError, match=r"2 rows repeat another's model, query, item.*item 'a'"):
+        tie_groups(frame)
+
+
+def test_counts_give_the_scores_of_the_rankings_and_add_up_over_shards() -> None:
+    generator = np.random.default_rng(4)
+    rows = 800
+    frame = pl.DataFrame(
+        {
+            "query": generator.integers(0, 9, rows),
+            "item": np.arange(rows),
+            "distance": generator.integers(0, 12, rows),
+            "relevance": generator.integers(0, 3, rows),
+        }
+    )
+    asked: dict[str, Any] = {"policies": ("expected", "shuffled", "best", "worst"), "metrics": ["ap", "ndcg", "rr"]}
+    whole = evaluate(frame, **asked)
+    shards = pl.concat([count_ties(frame[:300]), count_ties(frame[300:])])
+    assert_frame_equal(evaluate(count_ties(frame), **asked), whole, check_exact=True)
+    assert_frame_equal(evaluate(shards, **asked), whole, check_exact=True)
+    assert_frame_equal(count_ties(shards), count_ties(frame))
+
+
+def test_masked_rows_are_in_no_tie() -> None:
+    frame = pl.DataFrame(
+        {"query": "q", "item": [1, 2, 3], "distance": [1, 1, 1], "relevance": [0, 1, 0], "mask": [True, False, True]}
+    )
+    assert count_ties(frame)["count"].to_list() == [2]
+    assert tie_groups(frame)["tie_size"].to_list() == [2, 2]
+
+
+def test_counts_have_no_naive_order_and_no_items_to_judge() -> None:
+    counts = pl.DataFrame({"query": ["q"], "distance": [1], "relevance": [1], "count": [3]})
+    with pytest.raises(ParameterError, match="'naive' needs the order of the items, and a counts frame has none"):
+        evaluate(counts)
+    judgements = pl.DataFrame({"query": ["q"], "item": ["a"], "relevance": [1]})
+    with pytest.raises(ParameterError, match="judgements: a counts frame has no items to join them on"):
+        evaluate(counts, judgements=judgements, policies="expected")

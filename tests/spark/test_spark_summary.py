@@ -1,0 +1,224 @@
+"""Means, counts and the search for repeated items on Spark: the numbers and the words of one machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from stored_frames import made
+
+pytest.importorskip("pyspark", reason="needs pyspark: pip install 'retrieval-report[spark]'")
+
+from retrieval_report import spark as on
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+KEYS = ["model", "metric", "cutoff", "policy"]
+
+
+def sent(spark: Any, frame: pl.DataFrame) -> Any:
+    return spark.createDataFrame(frame.to_arrow())
+
+
+@pytest.fixture(scope="module")
+def scores() -> pl.DataFrame:
+    """Scores with all that a mean has to tell apart: skipped, missing, unjudged and cut queries, and no deviation."""
+    frame = made()
+    judgements = frame.filter(pl.col("query") != "q4").select("query", "item", "relevance").unique()
+    return rr.evaluate(
+        frame,
+        judgements=judgements,
+        metrics=("ap", "dcg", "err"),
+        cutoffs=(2, None),
+        policies=("expected", "naive", "best", "worst"),
+        unjudged_query="skip",
+        no_relevant="skip",
+        truncated={"m0": "within_tie", "m1": "no"},
+    )
+
+
+def queries_of(scores: pl.DataFrame) -> pl.DataFrame:
+    number = pl.col("query").str.slice(1).cast(pl.Int64)
+    names = scores.select("query").unique().sort("query")
+    return names.with_columns(label=pl.format("l{}", number % 4), weight=number * 7 % 5 / 4)
+
+
+def agrees(summary: pl.DataFrame, expected: pl.DataFrame) -> None:
+    assert_frame_equal(summary.sort(KEYS), expected.sort(KEYS), rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+def test_scores_without_a_bound_leave_means_without_one(spark: Any, average: str) -> None:
+    frame = made()
+    options: dict[str, Any] = {"truncated": "within_tie", "relevant_items": "own"}
+    unknown = rr.evaluate(frame, metrics=("dcg", "precision"), cutoffs=None, policies=("best", "worst"), **options)
+    queries = None if average == "micro" else queries_of(unknown)
+    expected = rr.summarise(unknown, queries=queries, average=average)
+    assert expected.filter(metric="dcg", model="m0", policy="best")["value"].to_list() == [None]
+    assert expected["pooled"].all()
+    assert (expected["truncated_share"] > 0).all()
+    agrees(on.summarise(sent(spark, unknown), queries=queries, average=average), expected)
+    without = unknown.drop("truncated", "pooled").drop_nulls("value")
+    summary = on.summarise(sent(spark, without), queries=queries, average=average)
+    agrees(summary, rr.summarise(without, queries=queries, average=average))
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+@pytest.mark.parametrize("local", [True, False])
+def test_averages(spark: Any, scores: pl.DataFrame, average: str, local: bool) -> None:
+    queries = None if average == "micro" else queries_of(scores)
+    told = queries if local or queries is None else sent(spark, queries)
+    summary = on.summarise(sent(spark, scores), queries=told, average=average, confidence=0.9)
+    agrees(summary, rr.summarise(scores, queries=queries, average=average, confidence=0.9))
+    assert summary["policy"][:4].to_list() == ["expected", "naive", "best", "worst"]
+    assert summary["lowest"].null_count() == 0
+
+
+def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
+    rankings = made().with_columns(weight=pl.col("query").rank("dense") + 0.5)
+    weights = rr.list_weights(rankings, metrics=("ap", "dcg", "err"))
+    lists = scores.join(weights, on=["model", "query"], how="semi")  # missing lists have no items to weigh
+    agrees(
+        on.summarise(sent(spark, lists), queries=weights, average="weighted"),
+        rr.summarise(lists, queries=weights, average="weighted"),
+    )
+
+
+def test_few_queries_and_equal_values(spark: Any) -> None:
+    rows = [
+        ("m", "q", "ap", 0.1, None),
+        ("n", "q", "ap", 0.1, 0.0),
+        ("n", "r", "ap", 0.1, 0.0),
+        ("o", "q", "ap", None, None),
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "query", "metric", "value", "std"], orient="row")
+    frame = frame.with_columns(cutoff=pl.lit(3), policy=pl.lit("expected"), items=pl.lit(2), n_relevant=pl.lit(1))
+    frame = frame.cast({"cutoff": pl.Int64, "items": pl.Int64, "n_relevant": pl.Int64})
+    queries = pl.DataFrame({"query": ["q", "r"], "weight": [0.0, 0.0], "label": [1, 2]})
+    for average in ("micro", "macro", "weighted"):
+        told = None if average == "micro" else queries
+        summary = on.summarise(sent(spark, frame), queries=told, average=average, unique=False)
+        agrees(summary, rr.summarise(frame, queries=told, average=average))
+        assert summary["value"].null_count() == 1  # model o has no value
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (pl.Series("value", [float("inf")]), "column 'value': infinite, in query 'q', model 'm'"),
+        (pl.Series("std", [-1.0]), "column 'std': negative or infinite, in query 'q', model 'm'"),
+        (
+            pl.Series("query", ["r"]),
+            "column 'weight': scores without weight; the queries frame lacks them, in query 'r'",
+        ),
+    ],
+)
+def test_bad_scores(spark: Any, change: pl.Series, message: str) -> None:
+    row = {"model": "m", "query": "q", "metric": "ap", "cutoff": 1, "policy": "expected"}
+    frame = pl.DataFrame({**row, "value": [0.5], "std": [0.0], "items": 1, "n_relevant": 1}).with_columns(change)
+    queries = pl.DataFrame({"query": ["q"], "weight": [1.0]})
+    with pytest.raises(rr.DataError, match=message):
+        on.summarise(sent(spark, frame), queries=queries, average="weighted")
+
+
+def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
+    frame, queries = sent(spark, scores), queries_of(scores)
+    refused: dict[str, dict[str, Any]] = {
+        "interval: 'bca' resamples all queries": {"interval": "bca"},
+        "average: 'mean' is not one of": {"average": "mean"},
+        "average='macro': needs queries with a column 'label'": {"average": "macro"},
+        "queries: no column 'label', which average='macro' needs": {
+            "average": "macro",
+            "queries": queries.drop("label"),
+        },
+        "confidence: 95": {"confidence": 95},
+        "scores: no column 'std'; expected what evaluate returns": {"scores": frame.drop("std")},
+        "column 'query': String in the .* and Int64": {
+            "average": "macro",
+            "queries": pl.DataFrame({"query": [1], "label": ["a"]}),
+        },
+    }
+    for message, options in refused.items():
+        with pytest.raises(rr.RetrievalReportError, match=message):
+            on.summarise(options.pop("scores", frame), **options)
+
+
+def test_bad_weights_on_the_cluster(spark: Any, scores: pl.DataFrame) -> None:
+    queries = queries_of(scores)
+    bad = {
+        "queries: column 'weight': null or no weight, in query 'q": queries.with_columns(weight=-pl.col("weight")),
+        "queries: column 'query': there more than once, in query 'q": pl.concat([queries, queries[:1]]),
+    }
+    for message, given in bad.items():
+        with pytest.raises(rr.DataError, match=message):
+            on.summarise(sent(spark, scores), queries=sent(spark, given), average="weighted")
+
+
+def counted(frame: Any) -> pl.DataFrame:
+    with on.our_errors():
+        counts = pl.DataFrame(pl.from_arrow(frame.toArrow()))
+    return counts.sort(counts.columns[:4])
+
+
+def test_count_ties(spark: Any) -> None:
+    masked = made().with_columns(mask=pl.col("item").cast(pl.Int64) % 3 > 0, distance=pl.col("distance") - 2.0)
+    zeros = masked.with_columns(distance=pl.when(pl.col("item") == "4").then(-0.0).otherwise("distance"))
+    for frame in (zeros, made(text=False).rename({"distance": "score"}).drop("model").unique(["query", "item"])):
+        expected = rr.count_ties(frame)
+        assert_frame_equal(counted(on.count_ties(sent(spark, frame))), expected, check_exact=True)
+        shards = pl.concat([expected, expected[::2]])
+        assert_frame_equal(counted(on.count_ties(sent(spark, shards))), rr.count_ties(shards), check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "rule"),
+    [
+        ("distance", float("nan"), "null or NaN, in query 'q0', model 'm0'"),
+        ("distance", None, "null or NaN"),
+        ("distance", float("inf"), "infinite"),
+        ("relevance", None, "null or NaN"),
+        ("relevance", -1.0, "negative"),
+        ("query", None, "null ids"),
+        ("model", "", "empty model names"),
+        ("count", 0, "not a whole number above 0"),
+    ],
+)
+def test_count_ties_refuses(spark: Any, column: str, value: Any, rule: str) -> None:
+    frame = rr.count_ties(made()) if column == "count" else made()
+    frame = frame.cast({"distance": pl.Float64, "relevance": pl.Float64})
+    first = pl.int_range(pl.len()) == 0
+    bad = frame.with_columns(pl.when(first).then(pl.lit(value, frame.schema[column])).otherwise(column).alias(column))
+    with pytest.raises(rr.DataError, match=f"column '{column}': {rule}"):
+        counted(on.count_ties(sent(spark, bad)))
+
+
+def test_check_items(spark: Any) -> None:
+    frame = made()
+    on.check_items(sent(spark, frame))
+    on.check_items(sent(spark, frame.drop("relevance")))
+    on.check_items(sent(spark, pl.concat([frame, frame[:1]]).with_columns(mask=pl.int_range(pl.len()) > 0)))
+    with pytest.raises(
+        rr.DataError, match="rankings: 2 rows repeat another's model, query, item: model 'm0', query 'q0'"
+    ):
+        on.check_items(sent(spark, pl.concat([frame, frame[:1]])))
+    other = frame.with_columns(relevance=pl.when(pl.col("model") == "m1").then(7).otherwise("relevance"))
+    with pytest.raises(
+        rr.DataError, match=r"column 'relevance': models disagree about item '.*' of query 'q.*: . and 7;"
+    ):
+        on.check_items(sent(spark, other))
+    with pytest.raises(rr.ColumnError, match="no column 'item'"):
+        on.check_items(sent(spark, rr.count_ties(frame)))
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(ZeroDivisionError), on.our_errors():
+        _ = 1 / 0
+    with pytest.raises(RuntimeError, match="NoSuchError"), on.our_errors():
+        raise RuntimeError("retrieval_report.contracts.errors.NoSuchError: no")

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from retrieval_report.contracts.errors import OutputError
+from retrieval_report.report.export import _protect, read_csv
+from retrieval_report.writing import temporary
+from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_bytes, write_files, write_text
+from retrieval_report.writing.temporary import temporary_folder, temporary_name, tidy
+
+
+def fail_at_call(number: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the given fsync fail, as a full disk or an interrupt does, after the data went to the file."""
+    calls: list[int] = []
+
+    def fsync(_descriptor: int) -> None:
+        calls.append(1)
+        if len(calls) == number:
+            raise error
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_text_is_written_as_utf_8_with_the_line_ends_it_has(tmp_path: Path) -> None:
+    write_text(tmp_path / "note.txt", "é\r\n±\n")
+    assert (tmp_path / "note.txt").read_bytes() == "é\r\n±\n".encode()
+
+
+def test_a_missing_folder_is_made(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "report" / "digits" / "a.csv", b"1")
+    assert (tmp_path / "report" / "digits" / "a.csv").read_bytes() == b"1"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
+def test_new_files_follow_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_bytes(tmp_path / "a", b"")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_row_098_a_full_disk_leaves_the_old_files_and_no_partial_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    old = {tmp_path / "scores.csv": b"old scores", tmp_path / "summary.csv": b"old summary"}
+    write_files(old)
+    fail_at_call(failing, OSError(errno.ENOSPC, "No space left on device"), monkeypatch)
+    with pytest.raises(OutputError, match=r"cannot write to '.*\.csv': No space left on device"):
+        write_files(dict.fromkeys(old, b"new"))
+    assert {path: path.read_bytes() for path in old} == old
+    assert names(tmp_path) == ["scores.csv", "summary.csv"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143), MemoryError()])
+def test_row_099_an_interrupt_leaves_no_partial_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    fail_at_call(2, error, monkeypatch)
+    with pytest.raises(type(error)):
+        write_files({tmp_path / "scores.csv": b"1", tmp_path / "summary.csv": b"2"})
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143)])
+def test_row_099_an_interrupt_between_two_files_comes_after_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    replace, calls = os.replace, []
+
+    def interrupted(*names: Path) -> None:
+        replace(*names)
+        calls.append(names)
+        if len(calls) == 1:
+            raise error
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(type(error)):
+        write_files({tmp_path / "scores.csv": b"1", tmp_path / "summary.csv": b"2"})
+    assert names(tmp_path) == ["scores.csv", "summary.csv"]
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_a_folder_made_for_results_that_fail_is_gone_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: bool
+) -> None:
+    folder = tmp_path / "a" / "b"
+    if not new:
+        folder.mkdir(parents=True)
+    fail_at_call(2, OSError(errno.ENOSPC, "No space left on device"), monkeypatch)
+    with pytest.raises(OutputError):
+        write_files({folder / "scores.csv": b"1", folder / "summary.csv": b"2"})
+    assert names(tmp_path) == ([] if new else ["a"])
+
+
+def test_a_signal_while_trying_a_folder_leaves_no_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Path.mkdir
+
+    def stopped(path: Path) -> None:
+        make(path)
+        raise SystemExit(143)
+
+    monkeypatch.setattr(Path, "mkdir", stopped)
+    with pytest.raises(SystemExit):
+        check_writable_folder(tmp_path)
+    assert names(tmp_path) == []
+
+
+def left_behind(folder: Path, files: dict[str, bytes], decided: bytes | None) -> Path:
+    """A temporary folder of a process that was killed an hour ago."""
+    place = folder / temporary_name("left")
+    place.mkdir()
+    for name, data in files.items():
+        (place / name).write_bytes(data)
+    if decided is not None:
+        (place / temporary.DECISION).write_bytes(decided)
+    os.utime(place, (0, 0))
+    return place
+
+
+WHOLE = b'{"replace": ["a.csv", "../a.csv", "b.csv"], "remove": ["c.csv", "../d.csv", "e.csv"]}'
+
+
+def test_row_099_what_was_decided_is_finished_and_what_was_not_is_removed(tmp_path: Path) -> None:
+    for decided in (None, b"", b'{"replace": ["a.csv', b"[]", WHOLE):
+        folder = tmp_path / str(hash(decided))
+        folder.mkdir()
+        write_files({folder / "a.csv": b"old", folder / "b.csv": b"replaced before the kill", folder / "c.csv": b""})
+        left_behind(folder, {"a.csv": b"new"}, decided)
+        tidy(folder)
+        assert (folder / "a.csv").read_bytes() == (b"new" if decided == WHOLE else b"old")
+        assert names(folder) == (["a.csv", "b.csv"] if decided == WHOLE else ["a.csv", "b.csv", "c.csv"])
+        assert not (tmp_path / "a.csv").exists()
+
+
+def test_folders_in_use_and_new_ones_are_left_alone(tmp_path: Path) -> None:
+    with temporary_folder(tmp_path) as used:
+        (used / temporary.DECISION).write_bytes(WHOLE)
+        os.utime(used, (0, 0))
+        young = tmp_path / temporary_name("young")
+        young.mkdir()
+        tidy(tmp_path)
+        assert used.exists()
+        assert young.exists()
+    os.utime(young, (0, 0))
+    tidy(tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path) -> None:
+    contents = [bytes([digit]) * 200_000 for digit in b"0123456789"]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda data: write_bytes(tmp_path / "scores.csv", data), contents))
+    assert (tmp_path / "scores.csv").read_bytes() in contents
+    assert names(tmp_path) == ["scores.csv"]
+
+
+def test_a_target_that_is_a_folder_is_refused_before_any_file_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "summary.csv").mkdir()
+    (tmp_path / "scores.csv").write_bytes(b"old")
+    with pytest.raises(OutputError, match=r"summary\.csv': is a folder"):
+        write_files({tmp_path / "scores.csv": b"new", tmp_path / "summary.csv": b"new"})
+    assert (tmp_path / "scores.csv").read_bytes() == b"old"
+    assert names(tmp_path) == ["scores.csv", "summary.csv"]
+
+
+def test_row_102_a_usable_folder_is_left_as_it_was(tmp_path: Path) -> None:
+    assert check_writable_folder(tmp_path) == tmp_path
+    assert check_writable_folder(str(tmp_path / "new")) == tmp_path / "new"
+    assert names(tmp_path) == []
+
+
+def test_row_102_folders_that_cannot_be_written_to_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    reasons = {
+        "file": "File exists",
+        "file/below": "Not a directory",
+        "missing/below": "No such file or directory",
+        "x" * 300: "File name too long",
+        "nul\0": "embedded null",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(OutputError, match=f"cannot write to .*: {reason}"):
+            check_writable_folder(tmp_path / name)
+
+
+def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
+    text = ["=1", "+1", "-1", "@a", "\tx", "\rx", "\0x", "a=1", "", None]
+    frame = pl.DataFrame({"model": text, "value": [-1.5] * len(text)})
+    read = pl.read_csv(csv_bytes(frame))
+    escaped = ["'" + cell for cell in text[:7] if cell is not None]
+    assert read["model"].to_list()[:8] == [*escaped, "a=1"]
+    assert read["value"].to_list() == [-1.5] * len(text)
+    assert pl.read_csv(csv_bytes(frame, raw=True))["model"].to_list()[:8] == text[:8]
+
+
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+BEFORE = ("", " ", "\u00a0", "\u3000 ", "\n", "\n ", "x;", "x; ", ";")
+COMMANDS = [f"{before}{sign}1" for before in BEFORE for sign in SIGNS]
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_row_103_formulas_behind_blanks_breaks_and_semicolons_are_defused(text: str) -> None:
+    cell = csv_bytes(pl.DataFrame({"model": [text]}), raw=False).decode().removeprefix("model\n").strip('"\n')
+    for part in cell.split(";"):
+        assert not re.match(rf"[\s\0]*[{re.escape(SIGNS)}]", part), cell
+
+
+@given(st.lists(st.text("=+-@;' \n\t\uff1da", max_size=8)))
+def test_what_is_defused_is_read_back_as_it_was(texts: list[str]) -> None:
+    frame = pl.DataFrame({"model": texts}, schema={"model": pl.String})
+    assert_frame_equal(read_csv(csv_bytes(_protect(frame, False)), frame.schema, raw=False), frame)
+
+
+def test_csv_keeps_every_digit_and_leaves_null_empty() -> None:
+    frame = pl.DataFrame({"value": [0.1 + 0.2, None, 1e-300, 5e-324], "cutoff": [1, None, 3, 2**62]})
+    assert csv_bytes(frame) == b"value,cutoff\n0.30000000000000004,1\n,\n1e-300,3\n5e-324,4611686018427387904\n"
+
+
+def test_a_kill_in_the_middle_leaves_the_old_files(tmp_path: Path) -> None:
+    for name in ("report.html", "scores.csv"):
+        (tmp_path / name).write_text("old")
+    program = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from retrieval_report.writing import files\n"
+        "files.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "folder = Path(sys.argv[1])\n"
+        "files.write_files({folder / 'report.html': b'new', folder / 'scores.csv': b'new'})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert {(tmp_path / name).read_text() for name in ("report.html", "scores.csv")} == {"old"}
