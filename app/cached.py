@@ -347,8 +347,8 @@ def verdict(data: Data, choice: Choice) -> Verdict:
     """What the chosen metric at the chosen cutoff tells about the chosen models."""
     here = at_cutoff(_whole_summary(data, choice), choice)
     others = _of_models(_others(data.digest, choice.rules, choice.average, data), choice)
-    place = (pl.col("metric") == choice.metric) & pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
-    joined = pl.concat([here, others.filter(~place)], how="vertical_relaxed")
+    measure = (pl.col("metric") == choice.metric) & pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
+    joined = pl.concat([here, others.filter(~measure)], how="vertical_relaxed")
     status, sentences = say(joined, flips(data, choice), metric=choice.metric, cutoff=choice.cutoff)
     best, printed = _first(here, "expected"), _first(here, "naive")
     # Who shares the first place in the order received is no false winner.

@@ -9,10 +9,10 @@ import polars as pl
 
 import retrieval_report as rr
 from cached import Data, Rules, remember, summary
-from retrieval_report.analysis.cuts import cut_ties
-from retrieval_report.analysis.order_scores import order_scores
-from retrieval_report.analysis.orders import drawn_order, list_ties, lists_of_query
+from retrieval_report.analysis.orders import drawn_order, lists_of_query, ranking_ties
 from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.analysis.score_distribution import score_distribution
+from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 
 if TYPE_CHECKING:
     from controls import Choice
@@ -31,17 +31,17 @@ class Drawn(NamedTuple):
 
 @remember(64)
 def _ranked(digest: str, model: str, query: Id, rules: Rules, _data: Data) -> pl.DataFrame:
-    return list_ties(**_data.frames, model=model, query=query, **rules._asdict())
+    return ranking_ties(**_data.frames, model=model, query=query, **rules._asdict())
 
 
 def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
-    """One list as `list_ties` gives it, in the order received."""
+    """One list as `ranking_ties` gives it, in the order received."""
     return _ranked(data.digest, model, query, choice.rules, data)
 
 
 @remember(64)
 def _drawn(
-    digest: str, place: tuple[str, int | None], model: str, query: Id, rules: Rules, draw: int, seed: int, _data: Data
+    digest: str, measure: tuple[str, int | None], model: str, query: Id, rules: Rules, draw: int, seed: int, _data: Data
 ) -> Drawn:
     rows = drawn_order(_ranked(digest, model, query, rules, _data), draw=draw, seed=seed)
     if rows.is_empty():
@@ -49,10 +49,10 @@ def _drawn(
     # Scored as it was received but for the order: rows that a rule leaves out of the list still count in R.
     # The lists of other models may tell what is relevant.
     received, given = lists_of_query(**_data.frames, query=query)
-    places = rows.select("item", "row", model=pl.lit(model))
-    listed = received.drop("row", strict=False).join(places, on=["model", "item"], how="left")
+    measures = rows.select("item", "row", model=pl.lit(model))
+    listed = received.drop("row", strict=False).join(measures, on=["model", "item"], how="left")
     listed = listed.with_columns(pl.col("row").fill_null(rows.height))
-    metric, cutoff = place
+    metric, cutoff = measure
     asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "naive"}
     scores = rr.evaluate(listed, **given, **asked, **rules._asdict()).filter(model=model)
     return Drawn(rows, scores["value"][0])
@@ -60,32 +60,32 @@ def _drawn(
 
 def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
     """One list in the order that draw number ``draw`` of the chosen seed gives it, and its score."""
-    place = (choice.metric, choice.cutoff)
-    return _drawn(data.digest, place, model, query, choice.rules, draw, choice.draws.seed, data)
+    measure = (choice.metric, choice.cutoff)
+    return _drawn(data.digest, measure, model, query, choice.rules, draw, choice.draws.seed, data)
 
 
 @remember(64)
 def _distribution(
-    digest: str, place: tuple[str, int | None], model: str, query: Id, rules: Rules, seed: int, _data: Data
+    digest: str, measure: tuple[str, int | None], model: str, query: Id, rules: Rules, seed: int, _data: Data
 ) -> pl.DataFrame:
-    metric, cutoff = place
+    metric, cutoff = measure
     asked: dict[str, Any] = {"metric": metric, "cutoff": cutoff, "seed": seed, **rules._asdict()}
-    return order_scores(**_data.frames, model=model, query=query, **asked)
+    return score_distribution(**_data.frames, model=model, query=query, **asked)
 
 
 def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
-    """What `order_scores` returns for one list at the chosen measure."""
-    place = (choice.metric, choice.cutoff)
-    return _distribution(data.digest, place, model, query, choice.rules, choice.draws.seed, data)
+    """What `score_distribution` returns for one list at the chosen measure."""
+    measure = (choice.metric, choice.cutoff)
+    return _distribution(data.digest, measure, model, query, choice.rules, choice.draws.seed, data)
 
 
 @remember(16)
 def _cuts(digest: str, cutoff: int, rules: Rules, _data: Data) -> pl.DataFrame:
-    return cut_ties(**_data.frames, cutoff=cutoff, relevant_from=rules.relevant_from, **rules.of_rows)
+    return ties_at_cutoff(**_data.frames, cutoff=cutoff, relevant_from=rules.relevant_from, **rules.of_rows)
 
 
 def cuts(data: Data, choice: Choice) -> pl.DataFrame:
-    """What `cut_ties` returns for the chosen models; no rows for whole lists, which nothing cuts."""
+    """What `ties_at_cutoff` returns for the chosen models; no rows for whole lists, which nothing cuts."""
     if choice.cutoff is None:
         return pl.DataFrame()
     found = _cuts(data.digest, choice.cutoff, choice.rules, data)
@@ -94,9 +94,9 @@ def cuts(data: Data, choice: Choice) -> pl.DataFrame:
 
 @remember(32)
 def _rounded(
-    digest: str, place: tuple[str, int | None], decimals: int, rules: Rules, average: str, _data: Data
+    digest: str, measure: tuple[str, int | None], decimals: int, rules: Rules, average: str, _data: Data
 ) -> pl.DataFrame:
-    metric, cutoff = place
+    metric, cutoff = measure
     asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "expected", **rules._asdict()}
     return rr.summarise(rr.evaluate(**_data.frames, decimals=decimals, **asked), queries=_data.queries, average=average)
 

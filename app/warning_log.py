@@ -32,9 +32,9 @@ def noticed() -> Iterator[list[str]]:
         _heard.notes = before
 
 
-def _listen(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+def _listen(message: Warning | str, category: type[Warning], *measure: Any, **more: Any) -> None:
     notes = getattr(_heard, "notes", None)
     if notes is None or not issubclass(category, RetrievalReportWarning):
-        _usual(message, category, *place, **more)
+        _usual(message, category, *measure, **more)
     elif str(message) not in notes:
         notes.append(str(message))

@@ -42,12 +42,12 @@ def frame(rows: int, *, items: int = 1000, tie: int = 15, models: int = 1) -> pl
 
 
 def piece(row: Integers, graded: NDArray[np.uint8], items: int, tie: int, models: int) -> pl.DataFrame:
-    lists, place = row // items, row % items
+    lists, measure = row // items, row % items
     columns: dict[str, Any] = {
         "query": (lists // models).astype(np.uint32),
-        "item": place.astype(np.uint32),
-        "distance": (place // tie).astype(np.uint32),
-        "relevance": graded[lists // models * items + place],
+        "item": measure.astype(np.uint32),
+        "distance": (measure // tie).astype(np.uint32),
+        "relevance": graded[lists // models * items + measure],
     }
     if models > 1:
         columns = {"model": pl.Series([f"m{n}" for n in range(models)])[lists % models], **columns}

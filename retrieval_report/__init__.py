@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.conventions import Convention, conventions
     from retrieval_report.analysis.costs import cost_table
     from retrieval_report.analysis.coverage import judgement_coverage
-    from retrieval_report.analysis.cuts import cut_ties
     from retrieval_report.analysis.deciding import deciding_queries
     from retrieval_report.analysis.flips import flips, rank_agreement
     from retrieval_report.analysis.gate import Gate, gate
@@ -41,16 +40,17 @@ if TYPE_CHECKING:
     from retrieval_report.analysis.likeness import evaluate_like
     from retrieval_report.analysis.neighbours import neighbour_judgements
     from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
-    from retrieval_report.analysis.order_scores import order_scores
-    from retrieval_report.analysis.orders import drawn_order, list_ties
+    from retrieval_report.analysis.orders import drawn_order, ranking_ties
     from retrieval_report.analysis.profile import tie_profile
     from retrieval_report.analysis.queries import query_table
     from retrieval_report.analysis.rank_intervals import rank_intervals
-    from retrieval_report.analysis.resolution import resolution, resolve_ties
     from retrieval_report.analysis.rounding import rounding_effect
+    from retrieval_report.analysis.score_distribution import score_distribution
     from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
     from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
     from retrieval_report.analysis.summary import summarise
+    from retrieval_report.analysis.tie_break_effect import resolve_ties, tie_break_effect
+    from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
     from retrieval_report.analysis.truncated_lists import truncated_lists
     from retrieval_report.analysis.tukey import compare_many
     from retrieval_report.codes import count_codes, count_relevant
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         Recall,
         RPrecision,
     )
-    from retrieval_report.metrics.weights import WeighedGains, list_weights, weigh_gains
+    from retrieval_report.metrics.weights import WeighedGains, query_weights, weigh_gains
     from retrieval_report.reading import read_judgements, read_queries, read_rankings
     from retrieval_report.report import Report, compare_reports, read_report, report_contents, write_report
     from retrieval_report.scoring.radius import evaluate_radius, radius_scores
@@ -142,7 +142,6 @@ __all__ = [
     "count_relevant",
     "count_ties",
     "count_ties_to",
-    "cut_ties",
     "deciding_queries",
     "detectable_effect",
     "drawn_order",
@@ -156,32 +155,33 @@ __all__ = [
     "gate",
     "judgement_coverage",
     "leaderboard",
-    "list_ties",
-    "list_weights",
     "neighbour_judgements",
     "no_worse",
-    "order_scores",
     "queries_needed",
     "query_table",
+    "query_weights",
     "radius_scores",
     "rank_agreement",
     "rank_intervals",
     "ranking_similarity",
+    "ranking_ties",
     "read_judgements",
     "read_queries",
     "read_rankings",
     "read_report",
     "report_contents",
-    "resolution",
     "resolve_ties",
     "rounding_effect",
+    "score_distribution",
     "segment_winners",
     "shuffled_means",
     "summarise",
     "summarise_by",
+    "tie_break_effect",
     "tie_groups",
     "tie_hints",
     "tie_profile",
+    "ties_at_cutoff",
     "truncated_lists",
     "weigh_gains",
     "write_report",
@@ -206,7 +206,7 @@ _HOMES = {
     "conventions": "analysis.conventions",
     "flips": "analysis.flips",
     "rank_agreement": "analysis.flips",
-    "cut_ties": "analysis.cuts",
+    "ties_at_cutoff": "analysis.ties_at_cutoff",
     "chance_level": "analysis.hints",
     "tie_hints": "analysis.hints",
     "judgement_coverage": "analysis.coverage",
@@ -214,13 +214,13 @@ _HOMES = {
     "query_table": "analysis.queries",
     "evaluate_like": "analysis.likeness",
     "drawn_order": "analysis.orders",
-    "list_ties": "analysis.orders",
-    "order_scores": "analysis.order_scores",
+    "ranking_ties": "analysis.orders",
+    "score_distribution": "analysis.score_distribution",
     "RankingSimilarity": "analysis.similarity",
     "ranking_similarity": "analysis.similarity",
     "rounding_effect": "analysis.rounding",
-    "resolution": "analysis.resolution",
-    "resolve_ties": "analysis.resolution",
+    "tie_break_effect": "analysis.tie_break_effect",
+    "resolve_ties": "analysis.tie_break_effect",
     "summarise": "analysis.summary",
     "compare_many": "analysis.tukey",
     "compact_letters": "analysis.letters",
@@ -275,7 +275,7 @@ _HOMES = {
     "Study": "study.study",
     "tie_groups": "scoring.ties",
     "WeighedGains": "metrics.weights",
-    "list_weights": "metrics.weights",
+    "query_weights": "metrics.weights",
     "weigh_gains": "metrics.weights",
 }
 

@@ -245,31 +245,31 @@ class _Items:
         named = _plain(ids, "item_ids", count, "item_labels")
         return cls(check_ids(named, len(named), "item_ids"), None, held, len(named))
 
-    def places(self, found: Results, what: str) -> NDArray[np.int64]:
+    def row_numbers(self, found: Results, what: str) -> NDArray[np.int64]:
         """Which item, counted from 0, every result is."""
         item = found.item.astype(str) if found.item.dtype == object else found.item
         if self.keys is not None:
             keys = self.keys.astype(str) if item.dtype.kind == "U" else self.keys
             order = np.argsort(keys, kind="stable")
-            place = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
-            unknown = keys[place] != item
+            row = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
+            unknown = keys[row] != item
         elif item.dtype.kind not in "iu":
             raise DataError(f"{what}: indices are text; to find their labels, give item_labels as a dict id → label")
         else:
-            place = item.astype(np.int64)
-            unknown = (place < 0) | (place >= (self.count or 0))
+            row = item.astype(np.int64)
+            unknown = (row < 0) | (row >= (self.count or 0))
         if unknown.any():
             first = item[np.argmax(unknown)]
             raise DataError(
                 f"{what}: index {first} is none of the {self.count} items ({int(unknown.sum())} such results)"
             )
-        return place
+        return row
 
     def names(self, found: Results, what: str) -> pl.Series:
         """The ids of the items."""
         if self.ids is None or self.keys is not None:
             return series_of("item", found.item)
-        return self.ids.gather(pl.Series(self.places(found, what))).alias("item")
+        return self.ids.gather(pl.Series(self.row_numbers(found, what))).alias("item")
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ class _Judge:
         """The relevance of every result, or None where something else will tell."""
         what = f"model {model!r}"
         if self.space is not None:
-            return self.space.relevance(found.query, items.places(found, what), self.words)
+            return self.space.relevance(found.query, items.row_numbers(found, what), self.words)
         if self.matrix is None or found.indexed:
             return None
         own = self.matrix[model] if isinstance(self.matrix, Mapping) else self.matrix

@@ -101,8 +101,8 @@ def _choose(data: Data, choice: Choice) -> tuple[str, str]:
 
 def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: str) -> None:
     """Everything about one pair."""
-    place: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
-    status, sentences = pair_verdict(flips(data, choice), first, second, **place)
+    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
+    status, sentences = pair_verdict(flips(data, choice), first, second, **measure)
     BOXES.get(status, st.info)("\n\n".join(plain(sentence) for sentence in sentences))
     both = pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
     pair = turned(found.filter(both), pl.col("model_a") != first)
@@ -115,7 +115,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
         st.caption("Differences, intervals and p-values are of plain means over the queries, whatever is averaged.")
     key = (data.digest, choice, first, second)
     bounds = summary(data, choice) if choice.average == "micro" else None
-    draw(lambda: charts.intervals(pair, **place, summary=bounds), "intervals", *key)
+    draw(lambda: charts.intervals(pair, **measure, summary=bounds), "intervals", *key)
     st.subheader("What each kind of score says", anchor="policies")
     shown = with_chances(pair.drop("model_a", "model_b"))
     frame_table(shown, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
@@ -124,7 +124,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
         means, known = shuffled(data, choice), at_cutoff(summary(data, choice), choice)
         models = [first, second]
         draw(
-            lambda: charts.shuffled_distribution(means, known, **place, models=models, one_axis=True),
+            lambda: charts.shuffled_distribution(means, known, **measure, models=models, one_axis=True),
             *("shuffled_distribution", *key),
         )
     else:

@@ -89,8 +89,8 @@ def _mapping(file: Any) -> dict[str, str] | None:
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
         return None
     chosen = {}
-    for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True):
-        with place:
+    for measure, ours in zip(st.columns(3) * 2, MAPPED, strict=True):
+        with measure:
             theirs = st.selectbox(
                 f"Column of *{ours}*",
                 [None, *found],

@@ -50,10 +50,10 @@ def show(data: Data, choice: Choice) -> None:
 def drawings(data: Data, choice: Choice) -> tuple[Drawing, Drawing]:
     """The charts of the page: scores by policy, and ranks."""
     found = at_cutoff(summary(data, choice), choice)
-    place: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
+    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
     return (
-        Drawing(lambda: charts.policies(found, **place), ("policies", data.digest, choice)),
-        Drawing(lambda: charts.rank_flips(found, **place), ("rank_flips", data.digest, choice)),
+        Drawing(lambda: charts.policies(found, **measure), ("policies", data.digest, choice)),
+        Drawing(lambda: charts.rank_flips(found, **measure), ("rank_flips", data.digest, choice)),
     )
 
 

@@ -45,7 +45,7 @@ EXPLAINED = {
     "truncated": "The score depends on items that were not retrieved: lowest and highest allow for them",
 }
 ITEM_TITLES = {
-    "place": "Place",
+    "measure": "Place",
     "item": "Item",
     "relevance": "Relevance",
     "distance": "Distance",
@@ -189,7 +189,7 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     st.subheader("Its distances", anchor="distances")
     draw(lambda: charts.ranked_list(rows), "ranked_list", *key)
     with st.expander("The items"):
-        items = rows.head(ITEMS).with_row_index("place", 1)
+        items = rows.head(ITEMS).with_row_index("measure", 1)
         if rows.height > ITEMS:
             st.caption(f"The first {ITEMS} of {rows.height}.")
         frame_table(items, titles=ITEM_TITLES, alt="The items in the order received.")

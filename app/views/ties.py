@@ -29,14 +29,14 @@ PROFILE_TITLES = {
     "tie_max": "Largest tie",
     "items": "Items",
     "distances": "Distances",
-    "resolution": "Bits",
+    "bits": "Bits",
     "near_ties": "Near ties",
     "queries": "Queries",
 }
 SHARES = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "near_ties")
 PROFILE_FORMATS = {
     **dict.fromkeys(SHARES, "percent"),
-    **dict.fromkeys(("tie_median", "items", "distances", "resolution"), "%.1f"),
+    **dict.fromkeys(("tie_median", "items", "distances", "bits"), "%.1f"),
 }
 PROFILE_EXPLAINED = {
     "cut_share": "Queries whose cutoff falls inside a tie",
@@ -47,7 +47,7 @@ PROFILE_EXPLAINED = {
     "tie_median": "Items of the ties that reach above the cutoff; an item alone counts as a tie of one",
     "items": "Length of the lists (median)",
     "distances": "Different distances in a list (median)",
-    "resolution": "What the distance tells about the order, in bits (median)",
+    "bits": "What the distance tells about the order, in bits (median)",
     "near_ties": "Gaps between neighbouring distances that are within rounding error",
 }
 CUT_TITLES = {
@@ -71,7 +71,7 @@ ROUNDING_TITLES = {
     "change": "Change",
     "tie_std": "± tie std",
     "tie_std_rounded": "± rounded",
-    "place": "Place",
+    "measure": "Place",
     "place_rounded": "Place rounded",
 }
 

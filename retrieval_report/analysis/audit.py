@@ -166,14 +166,14 @@ def audit(
         frame = _printed(Data.of(frame, judgements, queries, options, complete), entries)
     exact = tie_means(scores).select("model", "metric", "cutoff", exact="value")
     frame = frame.join(exact, on=["model", "metric", "cutoff"], how="left", nulls_equal=True)
-    frame = _with_winners(_with_reasons(frame)).sort("place", "model")
+    frame = _with_winners(_with_reasons(frame)).sort("measure", "model")
     return frame.select(pl.col(name).cast(dtype) for name, dtype in AUDIT.items())
 
 
 class _Entry(NamedTuple):
     """One metric of one system at one cutoff."""
 
-    place: int
+    measure: int
     record: Convention
     metric: str
     cutoff: int | None
@@ -195,7 +195,7 @@ def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
     if not found:
         names = ", ".join(str(metric) for metric, _ in requests)
         raise ParameterError(f"audit: none of the systems prints {names} at these cutoffs; see conventions()")
-    return [_Entry(place, *entry) for place, entry in enumerate(found)]
+    return [_Entry(index, *entry) for index, entry in enumerate(found)]
 
 
 def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
@@ -234,7 +234,7 @@ def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterato
 def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
     """What the table says of every entry, whatever the data."""
     columns = {
-        "place": pl.Int64,
+        "measure": pl.Int64,
         "system": pl.String,
         "version": pl.String,
         "call": pl.String,
@@ -246,9 +246,9 @@ def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
         "short_lists": pl.Boolean,
     }
     rows = []
-    for place, record, metric, cutoff in entries:
+    for measure, record, metric, cutoff in entries:
         own = (record.definition, record.words, record.differs, record.short_lists)
-        rows.append((place, record.system, record.version, record.call, metric, cutoff, *own))
+        rows.append((measure, record.system, record.version, record.call, metric, cutoff, *own))
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
@@ -275,7 +275,7 @@ def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
     """Who is best in print and in truth, by the system's own definition; several where an open order leaves it so."""
-    is_open = (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("place")
+    is_open = (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("measure")
     frame = _with_best(_with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high")
     frame = frame.with_columns(
         exact_winner=pl.col("exact_best").list.join(" = "),
@@ -289,7 +289,7 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:
     """The models whose most is not below another one's least, as a list in the column ``…_best``."""
-    best = pl.col(low).max().over("place")
+    best = pl.col(low).max().over("measure")
     reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0)).sort("model")
-    winners = reached.group_by("place").agg(pl.col("model").alias(f"{name}_best"))
-    return frame.join(winners, on="place", how="left")
+    winners = reached.group_by("measure").agg(pl.col("model").alias(f"{name}_best"))
+    return frame.join(winners, on="measure", how="left")

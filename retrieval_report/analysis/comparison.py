@@ -14,7 +14,7 @@ from retrieval_report.analysis.inputs import (
     Floats,
     Grid,
     Pairs,
-    asked_places,
+    asked_measures,
     check_fraction,
     check_scores,
     check_whole,
@@ -179,20 +179,20 @@ def compare(
     frame = check_scores(scores)
     grid = Grid.of(frame)
     pairs = _pairs(grid.models, baseline)
-    asked = asked_places(grid, policies)
+    asked = asked_measures(grid, policies)
     if not pairs.first.size:
         return pl.DataFrame(schema=COMPARISON)
-    parts = [_test(grid, place, pairs, confidence) for place in asked]
+    parts = [_test(grid, measure, pairs, confidence) for measure in asked]
     sampled = _sample(grid, asked, parts, pairs, resamples, seed)
     given = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
     known = {} if rankings is None else tie_orders(grid, rankings, seed=seed, **given)
     frames = []
-    for place, columns, by_sample in zip(asked, parts, sampled, strict=True):
+    for measure, columns, by_sample in zip(asked, parts, sampled, strict=True):
         _adjust(columns, columns[f"{adjust}_p"])
-        chances = tie_chance.tie_chances(grid, place, pairs, columns, known)
-        frames.append(_frame(grid, place, pairs, columns, by_sample, chances))
+        chances = tie_chance.tie_chances(grid, measure, pairs, columns, known)
+        frames.append(_frame(grid, measure, pairs, columns, by_sample, chances))
     return pl.concat(frames)
 
 
@@ -231,9 +231,9 @@ def _pairs(models: list[str], baseline: str | None) -> Pairs:
     return Pairs(others, np.full_like(others, fixed))
 
 
-def _test(grid: Grid, place: int, pairs: Pairs, confidence: float) -> Columns:
+def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
     """All columns of one metric, cutoff and policy that need the single differences."""
-    value, std = grid.value[place], grid.std[place]
+    value, std = grid.value[measure], grid.std[measure]
     blocks = []
     for block in pairs.blocks(value.shape[1]):
         first, second = pairs.first[block], pairs.second[block]
@@ -244,9 +244,9 @@ def _test(grid: Grid, place: int, pairs: Pairs, confidence: float) -> Columns:
         variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0)
         tie_std = np.sqrt(variance.sum(axis=1)) / np.where(size > 0, size, np.nan)
         moved = (variance > 0) | np.isnan(variance)  # a deviation that nobody knows is no deviation of 0
-        counted = grid.places[place][2] in COUNTED
+        counted = grid.measures[measure][2] in COUNTED
         means = [paired_mean(value[side], paired) for side in (first, second)]
-        flagged = [(flag[place][first] | flag[place][second]) & paired for flag in (grid.truncated, grid.pooled)]
+        flagged = [(flag[measure][first] | flag[measure][second]) & paired for flag in (grid.truncated, grid.pooled)]
         blocks.append(
             {
                 "value_a": means[0],
@@ -307,14 +307,14 @@ def _adjust(columns: Columns, p: Floats) -> None:
 
 def _frame(
     grid: Grid,
-    place: int,
+    measure: int,
     pairs: Pairs,
     columns: Columns,
     sampled: Bools,
     chances: tie_chance.TieChances,
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
-    metric, cutoff, policy = grid.places[place]
+    metric, cutoff, policy = grid.measures[measure]
     models = np.array(grid.models, dtype=object)
     known = ~np.isnan(columns["permutation_p"])
     method = np.select([known & sampled, known], ["sampled", "exact"], "")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, asked_places, check_scores, differences
+from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, asked_measures, check_scores, differences
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 
@@ -87,8 +87,8 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
     schema: dict[str, Any] = {**DECIDING, "query": frame.schema["query"]}
     queries = pl.Series("query", grid.queries, dtype=frame.schema["query"])
     parts = [pl.DataFrame(schema=schema)]
-    for at in asked_places(grid, None):
-        metric, cutoff, policy = grid.places[at]
+    for at in asked_measures(grid, None):
+        metric, cutoff, policy = grid.measures[at]
         columns = _columns(grid, at, *rows)
         here = pl.DataFrame({"query": queries, **columns}).with_columns(
             pl.lit(model_a).alias("model_a"),
@@ -127,12 +127,12 @@ def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, 
 
 def _range(grid: Grid, at: int, first: int, second: int) -> tuple[Floats, Floats]:
     """The differences when tie order is against the first model and when it is for it."""
-    metric, cutoff, _ = grid.places[at]
+    metric, cutoff, _ = grid.measures[at]
     bounds = [(metric, cutoff, policy) for policy in ("worst", "best")]
-    if not set(bounds) <= set(grid.places):
+    if not set(bounds) <= set(grid.measures):
         nothing = np.full(len(grid.queries), np.nan)
         return nothing, nothing
-    worst, best = (grid.value[grid.places.index(place)] for place in bounds)
+    worst, best = (grid.value[grid.measures.index(measure)] for measure in bounds)
     return worst[first] - best[second], best[first] - worst[second]
 
 

@@ -152,16 +152,17 @@ def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
         (pl.col("truncated_share").fill_null(0.0) > 0).any().alias("truncated"),
     )
     wide = wide.join(
-        wide.select(HERE).unique(maintain_order=True).with_row_index("place"), on=HERE, how="left", nulls_equal=True
+        wide.select(HERE).unique(maintain_order=True).with_row_index("measure"), on=HERE, how="left", nulls_equal=True
     )
     sides = [
-        wide.rename({name: f"{name}_{side}" for name in wide.columns if name not in (*HERE, "place")}) for side in "ab"
+        wide.rename({name: f"{name}_{side}" for name in wide.columns if name not in (*HERE, "measure")})
+        for side in "ab"
     ]
     return (
         sides[0]
-        .join(sides[1].drop(HERE), on="place")
+        .join(sides[1].drop(HERE), on="measure")
         .filter(pl.col("model_a") < pl.col("model_b"))
-        .sort("place", "model_a", "model_b")
+        .sort("measure", "model_a", "model_b")
         .with_columns(tie_std=(pl.col("tie_std_a") ** 2 + pl.col("tie_std_b") ** 2).sqrt())
     )
 

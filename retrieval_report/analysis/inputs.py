@@ -25,7 +25,7 @@ __all__ = [
     "Grid",
     "Indices",
     "Pairs",
-    "asked_places",
+    "asked_measures",
     "check_fraction",
     "check_scores",
     "check_whole",
@@ -135,7 +135,7 @@ class Grid:
 
     models: list[str]  # sorted
     queries: list[object]  # sorted
-    places: list[tuple[str, int | None, str]]  # metric, cutoff, policy, in the order of the frame
+    measures: list[tuple[str, int | None, str]]  # metric, cutoff, policy, in the order of the frame
     value: Floats  # (places, models, queries)
     std: Floats
     truncated: Bools  # whether the score reaches into a tie that the list's end may have cut
@@ -154,17 +154,17 @@ class Grid:
         """
         models = frame.select("model").unique().sort("model").with_row_index("row")
         queries = frame.select("query").unique().sort("query").with_row_index("column")
-        places = frame.select(PLACE).unique(maintain_order=True).with_row_index("place")
+        measures = frame.select(PLACE).unique(maintain_order=True).with_row_index("measure")
         coded = (
-            frame.join(places, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
+            frame.join(measures, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
             .join(models, on="model", how="left", maintain_order="left")
             .join(queries, on="query", how="left", maintain_order="left")
         )
-        where = tuple(coded[name].to_numpy() for name in ("place", "row", "column"))
-        shape = (places.height, models.height, queries.height)
+        where = tuple(coded[name].to_numpy() for name in ("measure", "row", "column"))
+        shape = (measures.height, models.height, queries.height)
         value, std = np.full(shape, np.nan), np.full(shape, np.nan)
         value[where], std[where] = coded["value"].to_numpy(), coded["std"].to_numpy()
-        named = models["model"].to_list(), queries["query"].to_list(), places.select(PLACE).rows()
+        named = models["model"].to_list(), queries["query"].to_list(), measures.select(PLACE).rows()
         flags = []
         for name in FLAGS:
             flag = np.zeros(shape, np.bool_)
@@ -219,9 +219,9 @@ def largest(values: Floats, first: Indices, second: Indices) -> Floats:
     return unit
 
 
-def asked_places(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
+def asked_measures(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
     """Which metrics, cutoffs and policies of the grid are asked for; by default all but the bounds."""
-    found = list(dict.fromkeys(policy for _, _, policy in grid.places))
+    found = list(dict.fromkeys(policy for _, _, policy in grid.measures))
     if policies is None:
         chosen = [policy for policy in found if policy not in BOUNDS] or found
     else:
@@ -230,4 +230,4 @@ def asked_places(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
             raise ParameterError("policies: none given")
         for policy in chosen:
             check_choice("policies", policy, found)
-    return [number for number, (_, _, policy) in enumerate(grid.places) if policy in chosen]
+    return [number for number, (_, _, policy) in enumerate(grid.measures) if policy in chosen]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import compare
-from retrieval_report.analysis.inputs import PLACE, Floats, Grid, asked_places, check_fraction, check_scores
+from retrieval_report.analysis.inputs import PLACE, Floats, Grid, asked_measures, check_fraction, check_scores
 from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise
@@ -117,7 +117,7 @@ def leaderboard(
     grid = Grid.of(frame)
     test = ("holm" if len(grid.models) < MANY else "tukey") if test is None else test
     check_choice("test", test, ("holm", *TESTS))
-    asked = list(dict.fromkeys(grid.places[place][2] for place in asked_places(grid, policies)))
+    asked = list(dict.fromkeys(grid.measures[measure][2] for measure in asked_measures(grid, policies)))
     if not asked:
         return pl.DataFrame(schema=LEADERBOARD)
     ranks = rank_intervals(
@@ -148,8 +148,8 @@ def _letters(
 ) -> pl.DataFrame:
     """Letters of every model, and the difference that tells two apart where there is one for all."""
     if test == "tukey" or len(grid.models) == 1:
-        places = [number for number, (_, _, policy) in enumerate(grid.places) if policy in policies]
-        return pl.concat(_tiers(grid, place, alpha, resamples, seed) for place in places)
+        measures = [number for number, (_, _, policy) in enumerate(grid.measures) if policy in policies]
+        return pl.concat(_tiers(grid, measure, alpha, resamples, seed) for measure in measures)
     if test == "holm":
         pairs, p = compare(frame, policies=policies, seed=seed), "holm_p"
     else:
@@ -158,10 +158,10 @@ def _letters(
     return letters.with_columns(honest_difference=pl.lit(None, pl.Float64))
 
 
-def _tiers(grid: Grid, place: int, alpha: float, resamples: int, seed: int) -> pl.DataFrame:
+def _tiers(grid: Grid, measure: int, alpha: float, resamples: int, seed: int) -> pl.DataFrame:
     """Letters of one metric, cutoff and policy by Tukey's test, without a table of pairs."""
-    metric, cutoff, policy = grid.places[place]
-    value = grid.value[place][:, complete_queries(grid.value[place])]
+    metric, cutoff, policy = grid.measures[measure]
+    value = grid.value[measure][:, complete_queries(grid.value[measure])]
     order = np.arange(len(value))
     different, honest = np.zeros((len(value), len(value)), np.bool_), None
     if value.size:
@@ -190,5 +190,5 @@ def _unpaired(grid: Grid) -> pl.DataFrame:
     """How many queries are left out at each place."""
     left_out = [int((~complete_queries(value)).sum()) for value in grid.value]
     schema = {"metric": pl.String, "cutoff": pl.Int64, "policy": pl.String}
-    places = pl.DataFrame(grid.places, schema=schema, orient="row")
-    return places.with_columns(pl.Series("unpaired", left_out, dtype=pl.Int64))
+    measures = pl.DataFrame(grid.measures, schema=schema, orient="row")
+    return measures.with_columns(pl.Series("unpaired", left_out, dtype=pl.Int64))

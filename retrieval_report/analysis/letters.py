@@ -163,8 +163,8 @@ def letter(number: int) -> str:
     >>> [letter(number) for number in (0, 25, 26, 52, 104)]
     ['a', 'z', 'A', 'a2', 'a3']
     """
-    again, place = divmod(number, len(ALPHABET))
-    return ALPHABET[place] + (str(again + 1) if again else "")
+    again, measure = divmod(number, len(ALPHABET))
+    return ALPHABET[measure] + (str(again + 1) if again else "")
 
 
 def letter_texts(columns: list[list[int]], models: int) -> list[str]:

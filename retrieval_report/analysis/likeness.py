@@ -117,8 +117,8 @@ def evaluate_like(
     complete = bool((known["items"] > 0).all())
     data = Data.of(frame, judged, told, {"relevant_from": None, **common}, complete)
     with told_once():
-        parts = [_part(data, place, record, cutoff, wanted) for place, (record, cutoff) in enumerate(asked)]
-    found = pl.concat(parts).sort("model", "query", "place", maintain_order=True)
+        parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(asked)]
+    found = pl.concat(parts).sort("model", "query", "index", maintain_order=True)
     return found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
 
 
@@ -131,7 +131,7 @@ def _own(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _part(data: Data, place: int, record: Convention, cutoff: int | None, wanted: Options) -> pl.DataFrame:
+def _part(data: Data, measure: int, record: Convention, cutoff: int | None, wanted: Options) -> pl.DataFrame:
     """The scores of one measure under every policy asked for, in the order asked."""
     quantity, text = data.simple(Quantity.of(record)), f"{record.definition}@{cutoff or 'all'}"
     rows = []
@@ -143,5 +143,5 @@ def _part(data: Data, place: int, record: Convention, cutoff: int | None, wanted
             drawn = policy == "shuffled"
             own: dict[str, Any] = {"shuffles": wanted.shuffles, "seed": wanted.seed} if drawn else {}
             scores = data.scores(quantity, metrics=[text], policies=policy, **own)
-        rows.append(scores.select(list(SCORES)).with_columns(place=pl.lit(place * 10 + number)))
+        rows.append(scores.select(list(SCORES)).with_columns(measure=pl.lit(measure * 10 + number)))
     return pl.concat(rows)

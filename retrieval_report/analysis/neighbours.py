@@ -96,10 +96,10 @@ def _arrays(distances: object, indices: object) -> tuple[NDArray[Any], NDArray[A
         raise DataError(f"truth: distances are {one.dtype} and indices {two.dtype}; need numbers and whole numbers")
     wrong = np.argwhere((two != PADDING) & ((two < 0) | ~np.isfinite(one)))
     if wrong.size:
-        query, place = map(int, wrong[0])
+        query, index = map(int, wrong[0])
         raise DataError(
             f"truth: {len(wrong)} entries have a negative index or a distance that is not finite, first query {query}, "
-            f"place {place}: index {two[query, place]}, distance {one[query, place]}; padding has the index −1"
+            f"place {index}: index {two[query, index]}, distance {one[query, index]}; padding has the index −1"
         )
     return one, two
 

@@ -14,7 +14,7 @@ from retrieval_report.analysis.inputs import (
     Floats,
     Grid,
     Pairs,
-    asked_places,
+    asked_measures,
     check_fraction,
     check_scores,
     differences,
@@ -185,14 +185,14 @@ def _asked(
 ) -> list[tuple[tuple[str, int | None, str], Floats, Floats]]:
     """Places with their values and spreads; for the worst order the baseline's best beside the others' worst."""
     if tie_order == "expected":
-        return [(grid.places[at], grid.value[at], grid.std[at]) for at in asked_places(grid, policies)]
+        return [(grid.measures[at], grid.value[at], grid.std[at]) for at in asked_measures(grid, policies)]
     if policies is not None:
         raise ParameterError("policies: tie_order='worst' compares policy worst with policy best; give no policies")
     row, found = grid.models.index(baseline), []
-    for at, (metric, cutoff, policy) in enumerate(grid.places):
-        if policy == "worst" and (metric, cutoff, "best") in grid.places:
+    for at, (metric, cutoff, policy) in enumerate(grid.measures):
+        if policy == "worst" and (metric, cutoff, "best") in grid.measures:
             value = grid.value[at].copy()
-            value[row] = grid.value[grid.places.index((metric, cutoff, "best")), row]
+            value[row] = grid.value[grid.measures.index((metric, cutoff, "best")), row]
             found.append(((metric, cutoff, "worst"), value, np.full_like(value, np.nan)))
     if not found:
         raise ParameterError("tie_order: 'worst' needs policies 'best' and 'worst' in the scores")

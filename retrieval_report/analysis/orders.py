@@ -16,12 +16,12 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import keys_of
 from retrieval_report.scoring.ties import tie_groups
 
-__all__ = ["drawn_order", "list_ties", "lists_of_query", "one_list"]
+__all__ = ["drawn_order", "lists_of_query", "one_list", "ranking_ties"]
 
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
 
 
-def list_ties(
+def ranking_ties(
     rankings: object,
     *,
     model: str,
@@ -51,7 +51,7 @@ def list_ties(
     --------
     >>> rankings = {"query": ["p", "q", "q"], "item": ["a", "a", "b"], "distance": [1, 2, 2]}
     >>> judgements = {"query": ["p", "q"], "item": ["a", "b"], "relevance": [1, 1]}
-    >>> rows = list_ties(rankings, model="model", query="q", judgements=judgements)
+    >>> rows = ranking_ties(rankings, model="model", query="q", judgements=judgements)
     >>> rows.select("item", "relevance", "tie", "tie_size", "tie_relevant").rows()
     [('a', 0, 1, 2, 1), ('b', 1, 1, 2, 1)]
     """
@@ -103,7 +103,7 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     Parameters
     ----------
     rows
-        What :func:`list_ties` returns.
+        What :func:`ranking_ties` returns.
     draw, seed
         Number of the draw, from 0, and the seed, as in :func:`shuffled_means`: an evaluator that ranked the list so
         would print what it says.
@@ -117,7 +117,7 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     --------
     >>> from retrieval_report import shuffled_means
     >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [0, 1, 0]}
-    >>> rows = list_ties(rankings, model="model", query="q")
+    >>> rows = ranking_ties(rankings, model="model", query="q")
     >>> [drawn_order(rows, draw=draw)["item"].to_list() for draw in range(3)]
     [['b', 'a', 'c'], ['a', 'b', 'c'], ['b', 'a', 'c']]
     >>> shuffled_means(rankings, metrics="precision@1", shuffles=3)["value"].to_list()

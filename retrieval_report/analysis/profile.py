@@ -35,7 +35,7 @@ PROFILE = {
     "mixed_items": pl.Float64,
     "items": pl.Float64,
     "distances": pl.Float64,
-    "resolution": pl.Float64,
+    "bits": pl.Float64,
     "near_ties": pl.Float64,
 }
 
@@ -79,7 +79,7 @@ def tie_profile(
         - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another item, and that
           stands in a tie of different relevances;
         - ``items``, ``distances``: length of the lists and different distances in them (medians, whole lists);
-        - ``resolution``: bits that the distance tells about the order (median, whole lists): the entropy
+        - ``bits``: bits that the distance tells about the order (median, whole lists): the entropy
           −Σ (n_c/n) log2(n_c/n) over the ties of n_c of the n items, so 2^bits is the number of equally large ties
           that would tell as much; log2(n) without ties;
         - ``near_ties``: share of the gaps between neighbouring distances of a list that are at most 4 ulp of the
@@ -107,10 +107,10 @@ def tie_profile(
     parts = [
         _at_cutoff(table.ties, cutoff)
         .join(_cut_by_the_end(table.ends, cutoff), on="model", how="left")
-        .with_columns(place=pl.lit(place), cutoff=pl.lit(cutoff, dtype=pl.Int64))
-        for place, cutoff in enumerate(asked)
+        .with_columns(index=pl.lit(index), cutoff=pl.lit(cutoff, dtype=pl.Int64))
+        for index, cutoff in enumerate(asked)
     ]
-    frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "place")
+    frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "index")
     if not table.judged:
         frame = frame.with_columns(pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items"))
     return frame.select(pl.col(name).cast(dtype) for name, dtype in PROFILE.items())
@@ -160,10 +160,10 @@ class TieTable:
             self.ties.with_columns(near=near, term=terms)
             .group_by(LIST, maintain_order=True)
             .agg(items=pl.col("size").sum(), distances=pl.len(), near=pl.col("near").sum(), term=pl.col("term").sum())
-            .with_columns(resolution=pl.col("items").log(2) - pl.col("term") / pl.col("items"))
+            .with_columns(bits=pl.col("items").log(2) - pl.col("term") / pl.col("items"))
             .group_by("model", maintain_order=True)
             .agg(
-                pl.col("items", "distances", "resolution").median(),
+                pl.col("items", "distances", "bits").median(),
                 near_ties=(pl.col("near").sum() / (pl.col("distances") - 1).sum()).fill_nan(0.0),
             )
         )

@@ -12,7 +12,7 @@ from retrieval_report.analysis.inputs import (
     DIGITS,
     Floats,
     Grid,
-    asked_places,
+    asked_measures,
     check_fraction,
     check_scores,
     check_whole,
@@ -123,8 +123,8 @@ def rank_intervals(
     grid = Grid.of(check_scores(scores))
     known = None if shuffled is None else hold(to_polars(shuffled, "shuffled"), DRAWS, "shuffled", "shuffled_means")
     frames = [pl.DataFrame(schema=RANKS)]
-    for place in asked_places(grid, policies):
-        here = _Place.of(grid, place)
+    for measure in asked_measures(grid, policies):
+        here = _Place.of(grid, measure)
         for source in wanted:
             draws = None
             if source == "ties" and known is not None and here.policy == "expected":
@@ -143,9 +143,9 @@ class _Place(NamedTuple):
     std: Floats
 
     @classmethod
-    def of(cls, grid: Grid, place: int) -> _Place:
-        shared = complete_queries(grid.value[place])
-        return cls(*grid.places[place], grid.value[place][:, shared], grid.std[place][:, shared])
+    def of(cls, grid: Grid, measure: int) -> _Place:
+        shared = complete_queries(grid.value[measure])
+        return cls(*grid.measures[measure], grid.value[measure][:, shared], grid.std[measure][:, shared])
 
 
 def resampled_means(value: Floats, resamples: int, seed: int, std: Floats | None = None) -> Iterator[Floats]:
@@ -183,8 +183,8 @@ def _given_draws(known: pl.DataFrame, here: _Place, models: list[str]) -> Floats
     rows = known.filter(pl.col("metric") == here.metric, pl.col("cutoff").eq_missing(pl.lit(here.cutoff, pl.Int64)))
     wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
     if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
-        place = f"{here.metric}@{'all' if here.cutoff is None else here.cutoff}"
-        raise KeyMismatchError(f"shuffled: lacks draws of some model at {place}; it must come from the same input")
+        measure = f"{here.metric}@{'all' if here.cutoff is None else here.cutoff}"
+        raise KeyMismatchError(f"shuffled: lacks draws of some model at {measure}; it must come from the same input")
     return wide.select(models).to_numpy()
 
 

@@ -21,7 +21,7 @@ ROUNDING_EFFECT = {
     "change": pl.Float64,
     "tie_std": pl.Float64,
     "tie_std_rounded": pl.Float64,
-    "place": pl.Int64,
+    "measure": pl.Int64,
     "place_rounded": pl.Int64,
 }
 
@@ -68,12 +68,12 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     joined = joined.with_columns(
         pl.when(change.round(DIGITS) != 0).then(change).otherwise(change * 0.0).alias("change"),
         *(
-            pl.col(name).round(DIGITS).rank("min", descending=True).over("metric", "cutoff").alias(place)
-            for name, place in (("value", "place"), ("value_rounded", "place_rounded"))
+            pl.col(name).round(DIGITS).rank("min", descending=True).over("metric", "cutoff").alias(measure)
+            for name, measure in (("value", "measure"), ("value_rounded", "place_rounded"))
         ),
         first=pl.int_range(pl.len()).min().over("metric", "cutoff"),
     )
-    ordered = joined.sort("first", "place", "model", nulls_last=True)
+    ordered = joined.sort("first", "measure", "model", nulls_last=True)
     return ordered.select(pl.col(name).cast(dtype) for name, dtype in ROUNDING_EFFECT.items())
 
 

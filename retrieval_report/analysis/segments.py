@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import COMPARISON, compare
-from retrieval_report.analysis.inputs import PLACE, Grid, asked_places, check_fraction, check_scores, check_whole
+from retrieval_report.analysis.inputs import PLACE, Grid, asked_measures, check_fraction, check_scores, check_whole
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
@@ -210,12 +210,12 @@ def segment_winners(
     rows = []
     for segment, part in parts:
         own = _winners(part)
-        for place, (winner, value, size) in own.items():
-            rows.append({"segment": segment, **dict(zip(PLACE, place, strict=True)), "queries": size,
-                         **_against(part, place, winner, value, overall[place][0], resamples, seed)})  # fmt: skip
+        for measure, (winner, value, size) in own.items():
+            rows.append({"segment": segment, **dict(zip(PLACE, measure, strict=True)), "queries": size,
+                         **_against(part, measure, winner, value, overall[measure][0], resamples, seed)})  # fmt: skip
     frame = pl.DataFrame(rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER})
-    order = {place: number for number, place in enumerate(overall)}
-    places = [order[row] for row in frame.select(PLACE).iter_rows()]
+    order = {measure: number for number, measure in enumerate(overall)}
+    measures = [order[row] for row in frame.select(PLACE).iter_rows()]
     # A segment with the same winner is looked at too, and finds nothing.
     found = pl.col("family_p").is_not_null()
     frame = frame.with_columns(pl.col("family_p").fill_null(1.0).alias("segments_p")).with_columns(
@@ -230,7 +230,7 @@ def segment_winners(
         .then(pl.lit("other winner"))
         .otherwise(pl.lit("not significant"))
     )
-    frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__place", places, dtype=pl.Int64))
+    frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__place", measures, dtype=pl.Int64))
     frame = frame.sort("__place", maintain_order=True)
     return frame.select(pl.col(name).cast(dtype) for name, dtype in WINNERS.items())
 
@@ -268,25 +268,27 @@ def _winners(frame: pl.DataFrame) -> dict[Place, tuple[str | None, float | None,
     """The best model at every place, its mean, and how many queries there are."""
     grid = Grid.of(frame)
     found: dict[Place, tuple[str | None, float | None, int]] = {}
-    for at in asked_places(grid, None):
+    for at in asked_measures(grid, None):
         known = ~np.isnan(grid.value[at])
         size = known.sum(axis=1)
         means = np.where(known, grid.value[at], 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
         best = int(best_first(means)[0])
-        place: Place = grid.places[at]
+        measure: Place = grid.measures[at]
         if size[best]:
-            found[place] = grid.models[best], float(means[best]), int(known.any(axis=0).sum())
+            found[measure] = grid.models[best], float(means[best]), int(known.any(axis=0).sum())
         else:
-            found[place] = None, None, 0
+            found[measure] = None, None, 0
     return found
 
 
 def _against(
-    part: pl.DataFrame, place: Place, winner: str | None, value: float | None, overall: str | None,
+    part: pl.DataFrame, measure: Place, winner: str | None, value: float | None, overall: str | None,
     resamples: int, seed: int,
 ) -> dict[str, Any]:  # fmt: skip
     """The winner of a segment beside the overall winner; p where they are not the same."""
-    here = part.filter(metric=place[0], policy=place[2]).filter(pl.col("cutoff").eq_missing(pl.lit(place[1], pl.Int64)))
+    here = part.filter(metric=measure[0], policy=measure[2]).filter(
+        pl.col("cutoff").eq_missing(pl.lit(measure[1], pl.Int64))
+    )
     known = here.filter(model=overall)["value"].drop_nulls()
     nothing: dict[str, Any] = {"difference": None, "tie_std": None, "family_p": None}
     told = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": None, **nothing}

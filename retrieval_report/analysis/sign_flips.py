@@ -72,14 +72,14 @@ def sampled_sign_flips(
             for task, (start, end) in zip(tasks, pairwise(ends), strict=True):
                 _count_beyond(task, sums[start:end], room[:, : task.pairs.size, : signs.shape[1]])
         for task in tasks:
-            p[task.place, task.pairs] = (task.beyond + 1) / (resamples + 1)
+            p[task.measure, task.pairs] = (task.beyond + 1) / (resamples + 1)
     return p
 
 
 class _Task(NamedTuple):
     """Pairs of one place that have the same queries in common."""
 
-    place: int
+    measure: int
     pairs: Indices
     scores: Floats  # (models, queries), 0 where the pairs have no query in common
     first: Indices  # rows of the scores
@@ -91,8 +91,8 @@ class _Task(NamedTuple):
 def _batches(values: Floats, wanted: Bools, first: Indices, second: Indices) -> Iterator[list[_Task]]:
     """Tasks whose scores fit in memory together; one matrix product a chunk of signs serves a batch."""
     batch: list[_Task] = []
-    for place in range(len(values)):
-        for task in _tasks(place, values[place], wanted[place], first, second):
+    for index in range(len(values)):
+        for task in _tasks(index, values[index], wanted[index], first, second):
             if batch and sum(other.scores.size for other in batch) + task.scores.size > BLOCK:
                 yield batch
                 batch = []
@@ -101,7 +101,7 @@ def _batches(values: Floats, wanted: Bools, first: Indices, second: Indices) -> 
         yield batch
 
 
-def _tasks(place: int, values: Floats, wanted: Bools, first: Indices, second: Indices) -> Iterator[_Task]:
+def _tasks(index: int, values: Floats, wanted: Bools, first: Indices, second: Indices) -> Iterator[_Task]:
     """One task for each set of queries that pairs have in common: a single one where nothing is missing."""
     patterns, pattern = np.unique(~np.isnan(values), axis=0, return_inverse=True)
     pattern = pattern.ravel()
@@ -114,7 +114,7 @@ def _tasks(place: int, values: Floats, wanted: Bools, first: Indices, second: In
             scores = np.where(patterns[one] & patterns[other], values[models], 0.0)
             seen = np.abs((scores[rows[0]] - scores[rows[1]]).sum(axis=1))
             rounding = 10.0**-DIGITS * scores.shape[1] * largest(scores, rows[0], rows[1])
-            yield _Task(place, part, scores, rows[0], rows[1], seen - rounding, np.zeros(part.size, np.int64))
+            yield _Task(index, part, scores, rows[0], rows[1], seen - rounding, np.zeros(part.size, np.int64))
 
 
 def _signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:

@@ -25,7 +25,7 @@ from retrieval_report.reading.ids import in_kind_of
 __all__ = ["check_given", "summarise", "with_bounds"]
 
 GROUP = ["model", *PLACE]
-WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of list_weights
+WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of query_weights
 LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
 
 
@@ -51,7 +51,7 @@ def summarise(
     scores
         What :func:`evaluate` returns.
     queries
-        ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); what :func:`list_weights` returns
+        ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); what :func:`query_weights` returns
         (weights by model, query and metric) is accepted too.
     average
         One of {"micro", "macro", "weighted"}. Plain mean over queries; mean per label, then the plain mean of
@@ -146,7 +146,7 @@ def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.Data
     if column not in given.columns:
         raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
     if len(keys) > 1:
-        given = hold(given, WEIGHTS, "queries", "list_weights")
+        given = hold(given, WEIGHTS, "queries", "query_weights")
         bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
         refuse(given, bad, "weight", "not a finite number of at least 0")
     return given, keys

@@ -30,16 +30,16 @@ class Ranges:
         return found
 
 
-def ranges(grid: Grid, place: int) -> Ranges:
+def ranges(grid: Grid, measure: int) -> Ranges:
     """The ranges at one place; best and worst are used where they are among the scores, else no score is below 0."""
-    metric, cutoff, _ = grid.places[place]
-    value = grid.value[place]
+    metric, cutoff, _ = grid.measures[measure]
+    value = grid.value[measure]
     known = ~np.isnan(value)
-    variance = np.where(np.isnan(grid.std[place]), np.inf, grid.std[place] ** 2)
+    variance = np.where(np.isnan(grid.std[measure]), np.inf, grid.std[measure] ** 2)
     limits = {}
     for name, otherwise in (("worst", 0.0), ("best", np.inf)):
         at = (metric, cutoff, name)
-        found = grid.value[grid.places.index(at)] if at in grid.places else np.full_like(value, np.nan)
+        found = grid.value[grid.measures.index(at)] if at in grid.measures else np.full_like(value, np.nan)
         limits[name] = np.where(np.isnan(found), otherwise, found)
     filled = np.where(known, value, 0.0)
     fall = np.where(known, np.maximum(filled - limits["worst"], 0.0), 0.0)

@@ -39,23 +39,23 @@ class TieChances:
         self.p_equal[pair], self.p_tie_method[pair] = equal, method
 
 
-def tie_chances(grid: Grid, place: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> TieChances:
+def tie_chances(grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> TieChances:
     """What is known of every pair at one place: certainties first, then moments, then the lists' own scores."""
-    metric, cutoff, policy = grid.places[place]
+    metric, cutoff, policy = grid.measures[measure]
     found = TieChances.unknown(pairs.first.size)
     if policy != "expected":
         return found
-    here = ranges(grid, place)
+    here = ranges(grid, measure)
     lead = columns["difference"] * columns["queries"]
     low, high = tail_bounds(here, pairs, lead)
     still = _loose_lists(here, pairs) == 0
-    apart = _apart(grid, place, pairs)
+    apart = _apart(grid, measure, pairs)
     rows = {name: row for row, name in enumerate(grid.models)}
-    places = {name: column for column, name in enumerate(grid.queries)}
+    measures = {name: column for column, name in enumerate(grid.queries)}
     lists = {
-        (rows[model], places[query]): orders
+        (rows[model], measures[query]): orders
         for (model, query), orders in known.get((metric, cutoff), {}).items()
-        if model in rows and query in places
+        if model in rows and query in measures
     }
     reversals = Reversals(here, lists)
     for pair in np.flatnonzero(columns["queries"] > 0).tolist():
@@ -101,20 +101,20 @@ def _undecided_pair(
     found.put(pair, least, min(max(orders.value, least), most), most, orders.equal, orders.method)
 
 
-def undecided(grid: Grid, place: int) -> list[tuple[str, object]]:
+def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
     """Model and query of the lists whose distribution a pair needs, as moments leave it open."""
-    here = ranges(grid, place)
+    here = ranges(grid, measure)
     pairs = Pairs.every(len(grid.models))
     known = ~np.isnan(here.value)
     wanted = np.zeros_like(known)
-    apart = _apart(grid, place, pairs)
+    apart = _apart(grid, measure, pairs)
     for block in pairs.blocks(known.shape[1]):
         own = Pairs(pairs.first[block], pairs.second[block])
         paired = known[own.first] & known[own.second]
         first, second = (np.where(paired, here.value[side], 0.0).sum(axis=1) for side in (own.first, own.second))
         lead = np.where(_level(first, second), 0.0, first - second)
         low, high = tail_bounds(here, own, lead)
-        cut = ((grid.truncated[place][own.first] | grid.truncated[place][own.second]) & paired).any(axis=1)
+        cut = ((grid.truncated[measure][own.first] | grid.truncated[measure][own.second]) & paired).any(axis=1)
         open_ones = ((high - low > WIDE) & (apart[block] == 0) | (lead == 0)) & ~cut
         for pair in np.flatnonzero(open_ones):
             two = [own.first[pair], own.second[pair]]
@@ -135,17 +135,17 @@ def _level(first: Floats, second: Floats) -> Bools:
     return np.abs(first - second) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
 
 
-def _apart(grid: Grid, place: int, pairs: Pairs) -> Floats:
+def _apart(grid: Grid, measure: int, pairs: Pairs) -> Floats:
     """Whether no tie order reverses a pair.
 
     1 where the lowest mean of one model reaches the highest of the other, 2 where it is above it.
     """
-    metric, cutoff, _ = grid.places[place]
+    metric, cutoff, _ = grid.measures[measure]
     result = np.zeros(pairs.first.size)
-    if not {(metric, cutoff, bound) for bound in BOUNDS} <= set(grid.places):
+    if not {(metric, cutoff, bound) for bound in BOUNDS} <= set(grid.measures):
         return result
-    best, worst = (grid.value[grid.places.index((metric, cutoff, bound))] for bound in BOUNDS)
-    known = ~np.isnan(grid.value[place])
+    best, worst = (grid.value[grid.measures.index((metric, cutoff, bound))] for bound in BOUNDS)
+    known = ~np.isnan(grid.value[measure])
     for block in pairs.blocks(known.shape[1]):
         first, second = pairs.first[block], pairs.second[block]
         paired = known[first] & known[second]

@@ -20,7 +20,7 @@ from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import Requests, parse_metrics
-from retrieval_report.metrics.terms import FirstRelevant, Need
+from retrieval_report.metrics.terms import FirstRelevant, Term
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.closed_orders import counts_hits
 from retrieval_report.scoring.every_order import OrderScores, score_orders
@@ -48,17 +48,17 @@ def tie_orders(
     # Lists that no pair needs are not there, which is no fault of the rankings.
     checked = Options(seed=seed, **{**options, "policies": ("expected",), "missing_query": "zero"})
     wanted = {
-        (metric, cutoff): set(undecided(grid, place))
-        for place, (metric, cutoff, policy) in enumerate(grid.places)
+        (metric, cutoff): set(undecided(grid, index))
+        for index, (metric, cutoff, policy) in enumerate(grid.measures)
         if policy == "expected"
     }
     frame = with_model(to_polars(rankings, "rankings"))
     given = {"judgements": judgements, "queries": queries}
     others = {name: None if part is None else to_polars(part, name) for name, part in given.items()}
     found: Orders = {}
-    for requests in _alike(place for place, lists in wanted.items() if lists):
+    for requests in _alike(index for index, lists in wanted.items() if lists):
         asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
-        lists = set().union(*(wanted[place] for place in asked))
+        lists = set().union(*(wanted[index] for index in asked))
         # All models' rows of these queries, which may tell what is relevant.
         own = pl.DataFrame({"query": list({query for _, query in lists})}, schema={"query": frame.schema["query"]})
         parts = {
@@ -69,28 +69,28 @@ def tie_orders(
             given_rows = rows, parts["judgements"], parts["queries"]
             scored = score_orders(*given_rows, requests, checked, draws, walks=True, wanted=lists)
         for one in scored:
-            for column, place in enumerate(asked):
-                if (one.model, one.query) in wanted[place]:
-                    found.setdefault(place, {})[one.model, one.query] = _orders(one, column)
+            for column, index in enumerate(asked):
+                if (one.model, one.query) in wanted[index]:
+                    found.setdefault(index, {})[one.model, one.query] = _orders(one, column)
     _check_moments(grid, found)
     return found
 
 
-def _alike(places: Iterable[Place]) -> list[Requests]:
+def _alike(measures: Iterable[Place]) -> list[Requests]:
     """Metrics that are made of the same sums of the same places, and so tell the same orders apart, together."""
     groups: defaultdict[tuple[object, bool, int | None], Requests] = defaultdict(list)
-    for name, cutoff in places:
+    for name, cutoff in measures:
         try:
             ((metric, own),) = parse_metrics(name, cutoff)
         except ParameterError:  # a function of the caller's
             continue
-        groups[_kind(metric.need), metric.own_depth, cutoff].append((metric, own))
+        groups[_kind(metric.term), metric.own_depth, cutoff].append((metric, own))
     return list(groups.values())
 
 
-def _kind(need: Need) -> object:
+def _kind(term: Term) -> object:
     """What sets metrics apart whose distributions have closed forms; all others share their orders."""
-    return need if counts_hits(need) or isinstance(need, FirstRelevant) else None
+    return term if counts_hits(term) or isinstance(term, FirstRelevant) else None
 
 
 def _orders(scores: OrderScores, column: int) -> ListOrders:
@@ -104,9 +104,9 @@ def _orders(scores: OrderScores, column: int) -> ListOrders:
 
 def _check_moments(grid: Grid, found: Orders) -> None:
     """Refuse orders of other scores: a forgotten option changes the numbers, and nothing else would tell."""
-    for place, (metric, cutoff, policy) in enumerate(grid.places):
+    for index, (metric, cutoff, policy) in enumerate(grid.measures):
         lists = found.get((metric, cutoff), {}) if policy == "expected" else {}
-        known = ranges(grid, place) if lists else None
+        known = ranges(grid, index) if lists else None
         rows = {name: row for row, name in enumerate(grid.models)}
         columns = {name: column for column, name in enumerate(grid.queries)}
         for (model, query), orders in lists.items():

@@ -87,10 +87,10 @@ def truncated_lists(
     own = {**options, "policies": ("expected",), "relevant_items": "own"}  # R plays no part here
     prepared = prepare(frame, judgements, queries, Options(**own))
     lists = list_ends(prepared)
-    parts = [_at_cutoff(lists, cutoff).with_columns(place=pl.lit(place)) for place, cutoff in enumerate(asked)]
+    parts = [_at_cutoff(lists, cutoff).with_columns(index=pl.lit(index)) for index, cutoff in enumerate(asked)]
     words = [(model, found.truncated, found.reason) for model, found in prepared.decisions.items()]
     told = pl.DataFrame(words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row")
-    result = pl.concat(parts).join(told, on="model").sort("model", "place")
+    result = pl.concat(parts).join(told, on="model").sort("model", "index")
     return result.select(pl.col(name).cast(dtype) for name, dtype in TRUNCATED_LISTS.items())
 
 

@@ -16,7 +16,7 @@ from retrieval_report.analysis.inputs import (
     Grid,
     Indices,
     Pairs,
-    asked_places,
+    asked_measures,
     check_scores,
     check_whole,
     differences,
@@ -150,13 +150,13 @@ def compare_many(
         check_choice("baseline", baseline, grid.models)
     column = None if baseline is None else grid.models.index(baseline)
     frames = [pl.DataFrame(schema=FAMILY)]
-    for place in asked_places(grid, policies) if len(grid.models) > 1 else ():
-        value, std = grid.value[place], grid.std[place]
+    for at in asked_measures(grid, policies) if len(grid.models) > 1 else ():
+        value, std = grid.value[at], grid.std[at]
         if test == "tukey":
             pairs, columns = _tukey(value, std, resamples, seed)
         else:
             pairs, columns = _max_t(value, std, column, resamples, seed)
-        frame = _frame(grid, place, pairs, columns, test)
+        frame = _frame(grid, at, pairs, columns, test)
         frames.append(frame if most_apart is None else frame.filter(pl.col("apart") <= most_apart))
     return pl.concat(frames)
 
@@ -331,9 +331,9 @@ def _max_t(value: Floats, std: Floats, baseline: int | None, resamples: int, see
     return pairs, {**columns, "apart": apart, "family_p": p}
 
 
-def _frame(grid: Grid, place: int, pairs: Pairs, columns: Columns, method: str) -> pl.DataFrame:
+def _frame(grid: Grid, at: int, pairs: Pairs, columns: Columns, method: str) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
-    metric, cutoff, policy = grid.places[place]
+    metric, cutoff, policy = grid.measures[at]
     models = pl.Series(grid.models, dtype=pl.String)
     frame = pl.DataFrame({"model_a": models[pairs.first], "model_b": models[pairs.second], **columns}).with_columns(
         pl.lit(metric).alias("metric"),

@@ -7,11 +7,11 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT, furthest_off
-from retrieval_report.charts.data import at_place, bounds, held, inline, joined, nice_domain
+from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, nice_domain
 from retrieval_report.charts.theme import AMBER, BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, place_name, quoted, unique_labels
+from retrieval_report.writing.names import clean, measure_name, quoted, unique_labels
 
 __all__ = ["evaluators"]
 
@@ -59,10 +59,10 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     if frame is None:
         return empty_chart("no evaluator prints such a number")
     metric, cutoff = parse_measure(metric, cutoff)
-    where = place_name(metric, cutoff)
-    place = at_place(frame, metric, cutoff)
-    check_choice("model", model, list(dict.fromkeys(place["model"])))
-    rows = place.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])
+    where = measure_name(metric, cutoff)
+    measure = at_measure(frame, metric, cutoff)
+    check_choice("model", model, list(dict.fromkeys(measure["model"])))
+    rows = measure.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])
     if not rows.height:
         return empty_chart(f"no evaluator prints {where} for {quoted(model)}")
     rows = _named(rows)

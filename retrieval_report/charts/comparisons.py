@@ -19,7 +19,7 @@ from retrieval_report.analysis.verdicts import (
     order_of,
     verdict_rule,
 )
-from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
 from retrieval_report.charts.theme import (
     empty_chart,
     finish,
@@ -27,7 +27,7 @@ from retrieval_report.charts.theme import (
 )
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import place_name, quoted, unique_labels
+from retrieval_report.writing.names import measure_name, quoted, unique_labels
 
 __all__ = [
     "CHANCES",
@@ -80,7 +80,7 @@ def comparison_matrix(
     if pairs is None:
         return empty_chart("there are no pairs of models to compare")
     labels = unique_labels(best_first(pairs))
-    where = place_name(metric, cutoff)
+    where = measure_name(metric, cutoff)
     cells = _cells(pairs, labels)
     step = CELL if len(labels) <= WRITTEN else SMALL_CELL
     domain = alt.Scale(domain=list(labels.values()))
@@ -112,7 +112,7 @@ def pairs_at(comparison: object, metric: object, cutoff: int | None, policy: str
     frame = held(comparison, COMPARISON, "comparison", "compare")
     if frame is None:
         return None
-    here = at_place(frame, metric, cutoff)
+    here = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     pairs = here.filter((pl.col("policy") == policy) & pl.col("difference").is_not_null())
     if not pairs.height:
@@ -144,8 +144,8 @@ def best_first(pairs: pl.DataFrame) -> list[str]:
 
 def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     """Two cells for every pair: one half shows the difference, the other the chance of a flip."""
-    place = {name: number for number, name in enumerate(labels)}
-    behind = [pl.col(f"model_{side}").replace_strict(place, return_dtype=pl.Int64) for side in "ab"]
+    measure = {name: number for number, name in enumerate(labels)}
+    behind = [pl.col(f"model_{side}").replace_strict(measure, return_dtype=pl.Int64) for side in "ab"]
     upper = turned(pairs, behind[0] > behind[1])
     lower = turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     largest = pairs["difference"].abs().max()

@@ -7,11 +7,11 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.costs import COSTS
-from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, place_name, quoted
+from retrieval_report.writing.names import clean, measure_name, quoted
 
 __all__ = ["costs"]
 
@@ -68,10 +68,10 @@ def costs(
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
     metric, cutoff = parse_measure(metric, cutoff)
-    here = at_place(frame.filter(cost=cost), metric, cutoff)
+    here = at_measure(frame.filter(cost=cost), metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     rows = _prepared(here.filter(policy=policy))
-    where, what = place_name(metric, cutoff), clean(cost, 60)
+    where, what = measure_name(metric, cutoff), clean(cost, 60)
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
     on_log = low > 0 and high > 20 * low if log is None else log and low > 0
     lines = [

@@ -84,9 +84,9 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     order = wide.group_by("model").agg(pl.col("order").mean()).sort("order", "model", descending=[True, False])
     labels = unique_labels(order["model"])
     lit = [labels[model] for model in spotlight(order["model"].to_list(), bands)]
-    axis, places = cutoff_axis(wide["cutoff"], log)
+    axis, indexes = cutoff_axis(wide["cutoff"], log)
     rows = with_labels(wide, labels).with_columns(
-        at=pl.col("cutoff").replace_strict(places, return_dtype=pl.Float64),
+        at=pl.col("cutoff").replace_strict(indexes, return_dtype=pl.Float64),
         shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
         k=pl.col("cutoff").cast(pl.String).fill_null("all"),
         two_low=pl.col("expected") - 2 * pl.col("tie_std"),
@@ -117,18 +117,18 @@ def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axi
     known = sorted(cutoffs.drop_nulls().unique().to_list())
     last = float(known[-1]) if known else 1.0
     whole = last * (last / known[0]) ** 0.15 * 1.25 if known and log else last * 1.12 + 1 if known else 1.0
-    places: dict[int | None, float] = {cutoff: float(cutoff) for cutoff in known}
+    indexes: dict[int | None, float] = {cutoff: float(cutoff) for cutoff in known}
     if cutoffs.null_count():
-        places[None] = whole
+        indexes[None] = whole
     keep = known[:: math.ceil(len(known) / TICKS)] if known else []
-    ticks = [places[cutoff] for cutoff in [*keep, *([None] if None in places else [])]]
-    low, high = min(places.values()), max(places.values())
+    ticks = [indexes[cutoff] for cutoff in [*keep, *([None] if None in indexes else [])]]
+    low, high = min(indexes.values()), max(indexes.values())
     margin = (low / 1.1, high * 1.005) if log else (low - 0.02 * (high - low) - 0.1, high + 0.002 * (high - low) + 0.01)
     kind = {"type": "log"} if log else {"type": "linear", "zero": False}  # Vega warns of any zero on a log scale
     scale = alt.Scale(domain=margin, nice=False, **kind)
     text = f"datum.value > {last if known else 0} ? 'all' : format(datum.value, 'd')"
     axis = alt.Axis(values=ticks, labelExpr=text, title="cutoff k", grid=False, labelOverlap="greedy")
-    return (scale, axis), places
+    return (scale, axis), indexes
 
 
 def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
@@ -198,7 +198,7 @@ def _title(wide: pl.DataFrame, metric: str) -> str:
     at = {cutoff: wide.filter(pl.col("cutoff").eq_missing(cutoff)) for cutoff in cutoffs}
     leaders = [best_of(rows, "order") for rows in at.values()]
     names = [lead[0] if len(lead) == 1 else "" for lead in leaders]
-    changes = [place for place in range(1, len(names)) if names[place] != names[place - 1]]
+    changes = [index for index in range(1, len(names)) if names[index] != names[index - 1]]
     if not changes:
         first = f"{listed(leaders[0])} {'leads' if names[0] else 'lead'} in {metric} at every cutoff"
     elif len(changes) == 1 and "" not in names:

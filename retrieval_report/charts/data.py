@@ -17,7 +17,7 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean, unique_labels
 
 __all__ = [
-    "at_place",
+    "at_measure",
     "best_of",
     "bounds",
     "check_cutoff",
@@ -60,7 +60,7 @@ def check_cutoff(frame: pl.DataFrame, cutoff: int | None) -> None:
         raise ParameterError(f"cutoff: {cutoff!r} is not one of {', '.join(map(repr, there))}")
 
 
-def at_place(frame: pl.DataFrame, metric: object, cutoff: int | None) -> pl.DataFrame:
+def at_measure(frame: pl.DataFrame, metric: object, cutoff: int | None) -> pl.DataFrame:
     """The rows of one metric at one cutoff; None is the whole list."""
     frame = of_metric(frame, metric)
     check_cutoff(frame, cutoff)

@@ -7,12 +7,12 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.deciding import DECIDING
-from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, place_name, quoted
+from retrieval_report.writing.names import clean, measure_name, quoted
 
 __all__ = ["deciding_queries"]
 
@@ -62,10 +62,10 @@ def deciding_queries(
     if frame is None:
         return empty_chart("no query has a score of both models")
     metric, cutoff = parse_measure(metric, cutoff)
-    here = at_place(frame, metric, cutoff)
+    here = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     rows = here.filter(policy=policy)
-    where = place_name(metric, cutoff)
+    where = measure_name(metric, cutoff)
     one, other = rows["model_a"][0], rows["model_b"][0]
     lines = [
         f"bar: {where} of {quoted(one)} less that of {quoted(other)}; line: what tie order can make of it;",

@@ -19,7 +19,7 @@ from retrieval_report.charts.comparisons import (
     pairs_at,
     spoken_pairs,
 )
-from retrieval_report.charts.data import at_place, inline, summary_frame, with_labels
+from retrieval_report.charts.data import at_measure, inline, summary_frame, with_labels
 from retrieval_report.charts.theme import (
     AMBER,
     BLUE,
@@ -36,7 +36,7 @@ from retrieval_report.charts.theme import (
 )
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, place_name, quoted, unique_labels
+from retrieval_report.writing.names import clean, measure_name, quoted, unique_labels
 
 __all__ = ["intervals"]
 
@@ -108,9 +108,9 @@ def intervals(
     lead = order[0] if model is None and pairs.height > PAIRS else model
     if lead is not None:
         pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
-    where = place_name(metric, cutoff)
+    where = measure_name(metric, cutoff)
     bounds = None if summary is None else summary_frame(summary)
-    rows = _oriented(pairs, unique_labels(order), lead, None if bounds is None else at_place(bounds, metric, cutoff))
+    rows = _oriented(pairs, unique_labels(order), lead, None if bounds is None else at_measure(bounds, metric, cutoff))
     chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
     lines = [
         "dot: difference; thin line: confidence interval over queries;",

@@ -8,12 +8,12 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.leaderboard import LEADERBOARD
 from retrieval_report.analysis.letters import short_letters
-from retrieval_report.charts.data import at_place, held, inline, joined, with_labels
+from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import place_name, quoted
+from retrieval_report.writing.names import measure_name, quoted
 
 __all__ = ["leaderboard"]
 
@@ -63,12 +63,12 @@ def leaderboard(
     if frame is None:
         return empty_chart("there are no models to rank")
     metric, cutoff = parse_measure(metric, cutoff)
-    here = at_place(frame, metric, cutoff)
+    here = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     rows = here.filter(pl.col("policy") == policy, pl.col("value").is_not_null())
     if not rows.height:
         return empty_chart("no query has a score of every model")
-    where = place_name(metric, cutoff)
+    where = measure_name(metric, cutoff)
     drawn = with_labels(_prepared(rows.head(most)))
     lines = [
         "dot: score; thin line: confidence interval over queries; thick line: what tie order can give;",

@@ -75,7 +75,7 @@ def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
     frame = frame.sort("tie", maintain_order=True).with_columns(pl.col(order).cast(pl.Float64))
     return frame.with_columns(
         kind=kind,
-        place=pl.int_range(1, pl.len() + 1),
+        position=pl.int_range(1, pl.len() + 1),
         tie_end=pl.col("tie_start") + pl.col("tie_size") - 1,
         left=pl.col("tie_start") - 0.45,
         right=pl.col("tie_start") + pl.col("tie_size") - 0.55,
@@ -91,7 +91,7 @@ def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
         "tie_relevant",
         order,
         "kind",
-        "place",
+        "position",
         "left",
         "right",
     )
@@ -106,7 +106,7 @@ def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=[MIXED, PURE, ALONE], range=[VERMILLION, SKY, GREY]),
-        legend=alt.Legend(orient="bottom", symbolType="square", symbolStrokeWidth=6, symbolSize=30, title="places"),
+        legend=alt.Legend(orient="bottom", symbolType="square", symbolStrokeWidth=6, symbolSize=30, title="positions"),
     )
     tooltip = [
         alt.Tooltip(f"{order}:Q"),
@@ -129,8 +129,8 @@ def _places() -> alt.Axis:
 def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
     grades = sorted(rows["relevance"].unique().to_list())
     colours = [
-        "transparent" if grade == 0 else GRADES[min(place, len(GRADES) - 1)]
-        for place, grade in enumerate(grades, start=-1 if grades[0] == 0 else 0)
+        "transparent" if grade == 0 else GRADES[min(index, len(GRADES) - 1)]
+        for index, grade in enumerate(grades, start=-1 if grades[0] == 0 else 0)
     ]
     legend = alt.Legend(title="relevance", orient="bottom", symbolStrokeWidth=1)
     rows = rows.with_columns(grade=pl.col("relevance").map_elements(number_text, return_dtype=pl.String))

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.order_scores import DISTRIBUTION
+from retrieval_report.analysis.score_distribution import DISTRIBUTION
 from retrieval_report.charts.data import held, inline, joined
 from retrieval_report.charts.theme import (
     AMBER,
@@ -26,7 +26,7 @@ from retrieval_report.charts.theme import (
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import clean, place_name
+from retrieval_report.writing.names import clean, measure_name
 
 __all__ = ["list_orders", "score_distribution"]
 
@@ -51,7 +51,7 @@ def score_distribution(
     Parameters
     ----------
     distribution
-        What :func:`order_scores` returns.
+        What :func:`score_distribution` returns.
     metric, cutoff
         What it is the distribution of: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     marks
@@ -66,16 +66,16 @@ def score_distribution(
 
     Examples
     --------
-    >>> from retrieval_report.analysis.order_scores import order_scores
+    >>> import retrieval_report as rr
     >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
-    >>> found = order_scores(rankings, model="model", query="q", metric="rr", cutoff=None)
+    >>> found = rr.score_distribution(rankings, model="model", query="q", metric="rr", cutoff=None)
     >>> chart = score_distribution(found, metric="rr", cutoff=None, marks={"expected": 0.5208, "order received": 1.0})
     >>> print(*chart.to_dict()["title"]["text"])
     rr@all can be anything from 0.2500 to 1.0000; order received: 1.0000, more than 75% of the orders give
     """
-    frame = held(distribution, DISTRIBUTION, "distribution", "order_scores")
+    frame = held(distribution, DISTRIBUTION, "distribution", "score_distribution")
     metric, cutoff = parse_measure(metric, cutoff)
-    where = place_name(metric, cutoff)
+    where = measure_name(metric, cutoff)
     if frame is None:
         return empty_chart(f"the list has no {where}")
     orders, method = frame["orders"][0], frame["method"][0]
@@ -103,9 +103,9 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
         half = max(min(gap * 0.3, span / 100), span / 250)  # narrow, for a bar stands for one score
         return frame.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, scores=pl.lit(1))
     width = span / BINS
-    place = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
-    bars = frame.group_by(place.alias("place")).agg(pl.col("probability").sum(), scores=pl.len()).sort("place")
-    low = values[0] + pl.col("place") * width
+    position = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
+    bars = frame.group_by(position.alias("position")).agg(pl.col("probability").sum(), scores=pl.len()).sort("position")
+    low = values[0] + pl.col("position") * width
     return bars.with_columns(low=low, high=low + width, value=low + width / 2)
 
 
@@ -176,7 +176,7 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     Parameters
     ----------
     orders
-        Rows of one list by the name of the order, first place first: what :func:`list_ties` returns for the order
+        Rows of one list by the name of the order, first place first: what :func:`ranking_ties` returns for the order
         received, and what :func:`drawn_order` returns.
     cutoff
         Where to draw the line; None is the whole list.
@@ -189,9 +189,9 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
 
     Examples
     --------
-    >>> from retrieval_report.analysis.orders import drawn_order, list_ties
+    >>> from retrieval_report.analysis.orders import drawn_order, ranking_ties
     >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [1, 0, 0]}
-    >>> rows = list_ties(rankings, model="model", query="q")
+    >>> rows = ranking_ties(rankings, model="model", query="q")
     >>> chart = list_orders({"order received": rows, "draw 0": drawn_order(rows, draw=0)})
     >>> print(*chart.to_dict()["title"]["text"])
     2 of the first 3 places are in ties of different relevances: tie order alone decides what stands there
@@ -202,13 +202,13 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
         return empty_chart("the list has no items")
     missing = [name for frame in frames.values() for name in ORDER_COLUMNS if name not in frame.columns]
     if missing:
-        raise ColumnError(f"orders: no column {missing[0]!r}; expected what list_ties returns")
+        raise ColumnError(f"orders: no column {missing[0]!r}; expected what ranking_ties returns")
     rows = pl.concat([_places(frame, clean(name, 40)) for name, frame in frames.items()])
     most = max(float(str(rows["relevance"].max())), 1.0)
     mean = _averages(first)
     shown = pl.concat([rows, mean]).with_columns(shade=pl.col("relevance") / most)
     names = [*(clean(name, 40) for name in frames), EXPECTED]
-    line = _line(cutoff, shown["place"].to_numpy().max())
+    line = _line(cutoff, shown["position"].to_numpy().max())
     chart = layered(*_squares(shown, names), *line).properties(width=WIDTH, height=STEP * len(names))
     lines = ["green: relevant, paler: less so; a frame is a tie, whose items could stand in any order"]
     if line:
@@ -223,7 +223,7 @@ def _places(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     frame = frame.sort("tie", maintain_order=True).head(PLACES)
     return frame.select(
         order=pl.lit(name),
-        place=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        position=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
         item=pl.Series([clean(str(item), 60) for item in frame["item"]], dtype=pl.String),
         relevance=pl.col("relevance").cast(pl.Float64),
         tie=pl.col("tie"),
@@ -246,10 +246,10 @@ def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
         scale=alt.Scale(domain=names, paddingInner=0.25),
         axis=alt.Axis(ticks=False, domain=False, labelPadding=8),
     )
-    last = int(rows["place"].to_numpy().max())
+    last = int(rows["position"].to_numpy().max())
     scale = alt.Scale(domain=[0.4, last + 0.6], nice=False, zero=False)
     axis = alt.Axis(title="place in the list", tickMinStep=1, grid=False, format="d")
-    rows = rows.with_columns(left=pl.col("place") - 0.42, right=pl.col("place") + 0.42)
+    rows = rows.with_columns(left=pl.col("position") - 0.42, right=pl.col("position") + 0.42)
     tooltip = [
         alt.Tooltip("order:N"),
         alt.Tooltip("place:Q"),
@@ -293,10 +293,10 @@ def _orders_title(frame: pl.DataFrame) -> str:
 
 
 def _orders_spoken(rows: pl.DataFrame, names: list[str], cutoff: int | None) -> str:
-    top = rows if cutoff is None else rows.filter(pl.col("place") <= cutoff)
+    top = rows if cutoff is None else rows.filter(pl.col("position") <= cutoff)
     parts = []
     for name in names:
-        places = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["place"].to_list()
-        listed = ", ".join(map(str, places[:12])) + (" …" if len(places) > 12 else "")
+        positions = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["position"].to_list()
+        listed = ", ".join(map(str, positions[:12])) + (" …" if len(positions) > 12 else "")
         parts.append(f"{name}: relevant items at place {listed or 'none'}")
     return "Places of the relevant items. " + joined(parts)

@@ -71,9 +71,9 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     order = wide.group_by("model").agg(pl.col("order").mean()).sort("order", "model", descending=[True, False])
     labels = unique_labels(order["model"])
     lit = [labels[model] for model in spotlight(order["model"].to_list(), first)]
-    axis, places = cutoff_axis(frame["cutoff"], log)
+    axis, measures = cutoff_axis(frame["cutoff"], log)
     rows = with_labels(rows.select("model", "cutoff", "policy", "value", "truncated_share"), labels).with_columns(
-        at=pl.col("cutoff").replace_strict(places, return_dtype=pl.Float64),
+        at=pl.col("cutoff").replace_strict(measures, return_dtype=pl.Float64),
         shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
         k=pl.col("cutoff").cast(pl.String).fill_null("all"),
     )

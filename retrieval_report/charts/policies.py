@@ -11,7 +11,7 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT
 from retrieval_report.charts.data import (
-    at_place,
+    at_measure,
     best_of,
     held,
     inline,
@@ -34,7 +34,7 @@ from retrieval_report.charts.theme import (
     open_dash,
 )
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import listed, place_name, quoted, unique_labels
+from retrieval_report.writing.names import listed, measure_name, quoted, unique_labels
 
 __all__ = ["lead_title", "policies"]
 
@@ -92,8 +92,8 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     if frame is None:
         return empty_chart("the summary has no rows")
     metric, cutoff = parse_measure(metric, cutoff)
-    wide = side_by_side(at_place(frame, metric, cutoff))
-    where = place_name(metric, cutoff)
+    wide = side_by_side(at_measure(frame, metric, cutoff))
+    where = measure_name(metric, cutoff)
     labels = unique_labels(wide["model"])
     rows = with_labels(wide, labels).with_columns(
         two_low=pl.col("expected") - 2 * pl.col("tie_std"), two_high=pl.col("expected") + 2 * pl.col("tie_std")
@@ -207,8 +207,8 @@ def _looks(names: Sequence[str]) -> dict[str, alt.Shape | alt.Stroke | alt.Fill]
     """One legend for shape, outline and filling."""
     legend = alt.Legend(title=None, orient="bottom", columns=3)
 
-    def scale(place: int) -> alt.Scale:
-        return alt.Scale(domain=list(names), range=[MARKS[name][place] for name in names])
+    def scale(measure: int) -> alt.Scale:
+        return alt.Scale(domain=list(names), range=[MARKS[name][measure] for name in names])
 
     return {
         "shape": alt.Shape("mark:N", scale=scale(0), legend=legend),

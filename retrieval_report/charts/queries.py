@@ -10,11 +10,11 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import at_place, bounds, held, inline, nice_domain, with_labels
+from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain, with_labels
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, place_name, quoted
+from retrieval_report.writing.names import clean, measure_name, quoted
 
 __all__ = ["query_scatter"]
 
@@ -84,8 +84,8 @@ def query_scatter(
     if frame is None:
         return empty_chart("the table of queries has no rows")
     metric, cutoff = parse_measure(metric, cutoff)
-    where = place_name(metric, cutoff)
-    rows = at_place(frame, metric, cutoff).filter(pl.col("naive").is_not_null() & pl.col("expected").is_not_null())
+    where = measure_name(metric, cutoff)
+    rows = at_measure(frame, metric, cutoff).filter(pl.col("naive").is_not_null() & pl.col("expected").is_not_null())
     if models is not None:
         unknown = [model for model in models if model not in set(frame["model"])]
         if unknown:
@@ -111,18 +111,18 @@ def _points(rows: pl.DataFrame) -> pl.DataFrame:
     """One row for equal points; on a grid where there are many."""
     rows = rows.with_columns(query=pl.col("query").cast(pl.String), off=pl.col("naive_error").abs())
     rows = rows.sort("off", "model", "query", descending=[True, False, False])
-    places = ["naive", "expected"]
-    if rows.select(places).n_unique() > MOST:
-        low, high = nice_domain(rows, places)
+    measures = ["naive", "expected"]
+    if rows.select(measures).n_unique() > MOST:
+        low, high = nice_domain(rows, measures)
         step = (high - low) / GRID
-        cells = [((pl.col(name) - low) / step).floor().alias(f"{name}_cell") for name in places]
-        places = ["naive_cell", "expected_cell", "side"]
+        cells = [((pl.col(name) - low) / step).floor().alias(f"{name}_cell") for name in measures]
+        measures = ["naive_cell", "expected_cell", "side"]
         rows = rows.with_columns(cells)
-    group = rows.group_by(*places, maintain_order=True)
-    numbers = [name for name in NUMBERS if name not in places]
+    group = rows.group_by(*measures, maintain_order=True)
+    numbers = [name for name in NUMBERS if name not in measures]
     points = group.agg(
         *(_mean(name) for name in numbers),
-        pl.col("model", "query", "off", *({"side"} - {*places})).first(),
+        pl.col("model", "query", "off", *({"side"} - {*measures})).first(),
         lists=pl.len(),
     )
     points = with_labels(points)
@@ -204,7 +204,7 @@ def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
         alt.Chart(inline(points))
         .transform_filter(brush)
         .transform_window(
-            place="row_number()",
+            measure="row_number()",
             sort=[alt.SortField("off", order="descending"), alt.SortField("model"), alt.SortField("query")],
         )
         .transform_filter(f"datum.place <= {LISTED}")

@@ -10,10 +10,10 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import at_place, inline, joined, side_by_side, summary_frame, with_labels
+from retrieval_report.charts.data import at_measure, inline, joined, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import place_name, quoted
+from retrieval_report.writing.names import measure_name, quoted
 
 __all__ = ["rank_flips"]
 
@@ -55,8 +55,8 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
     if frame is None:
         return empty_chart("the summary has no rows")
     metric, cutoff = parse_measure(metric, cutoff)
-    wide = side_by_side(at_place(frame, metric, cutoff))
-    where = place_name(metric, cutoff)
+    wide = side_by_side(at_measure(frame, metric, cutoff))
+    where = measure_name(metric, cutoff)
     columns = [name for name in COLUMNS if wide[name].count()]
     if len(columns) < 2:
         return empty_chart(f"ranks at {where} need two of the policies naive, expected and shuffled")

@@ -7,10 +7,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.rounding import ROUNDING_EFFECT
-from retrieval_report.charts.data import at_place, best_of, held, inline, joined, nice_domain, with_labels
+from retrieval_report.charts.data import at_measure, best_of, held, inline, joined, nice_domain, with_labels
 from retrieval_report.charts.theme import BLUE, VERMILLION, empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import listed, place_name, unique_labels
+from retrieval_report.writing.names import listed, measure_name, unique_labels
 
 __all__ = ["rounding"]
 
@@ -49,8 +49,10 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     if frame is None:
         return empty_chart("there are no rounded scores")
     metric, cutoff = parse_measure(metric, cutoff)
-    where = place_name(metric, cutoff)
-    rows = at_place(frame, metric, cutoff).filter(pl.col("value").is_not_null() & pl.col("value_rounded").is_not_null())
+    where = measure_name(metric, cutoff)
+    rows = at_measure(frame, metric, cutoff).filter(
+        pl.col("value").is_not_null() & pl.col("value_rounded").is_not_null()
+    )
     if not rows.height:
         return empty_chart(f"no model has a score for {where}")
     labels = unique_labels(rows["model"])

@@ -10,11 +10,11 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import at_place, bounds, held, inline, joined, side_by_side, summary_frame
+from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, side_by_side, summary_frame
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, listed, place_name, quoted, short
+from retrieval_report.writing.names import clean, listed, measure_name, quoted, short
 
 __all__ = ["shuffled_distribution"]
 
@@ -73,10 +73,10 @@ def shuffled_distribution(
         return empty_chart("there are no draws" if draws is None else "the summary has no rows")
     metric, cutoff = parse_measure(metric, cutoff)
     draws, where = (
-        at_place(draws, metric, cutoff).filter(pl.col("value").is_not_null()),
-        place_name(metric, cutoff),
+        at_measure(draws, metric, cutoff).filter(pl.col("value").is_not_null()),
+        measure_name(metric, cutoff),
     )
-    wide = {row["model"]: row for row in side_by_side(at_place(frame, metric, cutoff)).iter_rows(named=True)}
+    wide = {row["model"]: row for row in side_by_side(at_measure(frame, metric, cutoff)).iter_rows(named=True)}
     if not draws.height:
         return empty_chart(f"no draw has a value for {where}")
     span = draws.group_by("model").agg(width=pl.col("value").max() - pl.col("value").min(), draws=pl.len())
@@ -174,7 +174,7 @@ def _curve(numbers: dict[str, float | None], area: float, scale: alt.Scale, axis
     mean, deviation = numbers.get("expected"), numbers.get("tie_std")
     if mean is None or not deviation:
         return []
-    steps = [8 * (place / (POINTS - 1)) - 4 for place in range(POINTS)]
+    steps = [8 * (measure / (POINTS - 1)) - 4 for measure in range(POINTS)]
     height = area / (deviation * math.sqrt(2 * math.pi))
     rows = pl.DataFrame(
         {

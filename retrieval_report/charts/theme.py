@@ -143,7 +143,7 @@ def finish(chart: Drawing, title: str, subtitle: Sequence[str], description: str
 def sentence_chart(sentence: str, width: int = 560) -> alt.Chart:
     """Draw a sentence where there is nothing better to draw."""
     lines = textwrap.wrap(sentence, width // 7)
-    rows = [{"line": line, "place": place} for place, line in enumerate(lines)]
+    rows = [{"line": line, "index": index} for index, line in enumerate(lines)]
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows), width=width, height=22 * len(rows), description=sentence)
         .mark_text(align="left", fontSize=13)

@@ -89,7 +89,7 @@ def _tooltip() -> list[alt.Tooltip]:
         alt.Tooltip("k:N", title="cutoff"),
         *(alt.Tooltip(f"{name}:Q", format=".1%", title=name.replace("_", " ")) for name in shares),
         *(alt.Tooltip(f"{name}:Q", title=name.replace("_", " ")) for name in numbers),
-        alt.Tooltip("resolution:Q", format=".2f", title="resolution in bits"),
+        alt.Tooltip("bits:Q", format=".2f", title="resolution in bits"),
     ]
 
 

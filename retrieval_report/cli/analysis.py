@@ -89,7 +89,7 @@ def profile(
 
     cut_share: queries whose cutoff falls inside a tie; mixed_share: of those, where the tie holds relevant and other
     items, so that the order matters; ends_in_cut_tie: queries whose cutoff reaches into a last tie that the end of the
-    list may have cut; resolution: bits of the distances, from the sizes of the ties.
+    list may have cut; bits: bits of the distances, from the sizes of the ties.
     """
     import retrieval_report as rr
 
@@ -102,7 +102,7 @@ def profile(
     files = {"profile.csv": table} | ({} if hints is None else {"hints.csv": hints})
     _write(folder, files, raw=raw)
     shares = ["cut_share", "mixed_share", "ends_in_cut_tie"]
-    shown = ["model", "queries", *shares, "tie_median", "tie_max", "distances", "resolution"]
+    shown = ["model", "queries", *shares, "tie_median", "tie_max", "distances", "bits"]
     click.echo(frame_table(table, shown, by=("cutoff",)))
     if hints is not None and hints.height:
         lines = [

@@ -98,9 +98,9 @@ def _targets(written: tuple[str | None, ...], read: tuple[str | None, ...]) -> l
     """Files to write; none of them may be one that is read, or another that is written."""
     targets = [Path(path) for path in written if path]
     inputs = {Path(path).resolve() for path in read if path}
-    for place, target in enumerate(targets):
+    for index, target in enumerate(targets):
         if target.resolve() in inputs:
             raise OutputError(f"cannot write to '{target}': it is one of the files to be read")
-        if target.resolve() in {other.resolve() for other in targets[:place]}:
+        if target.resolve() in {other.resolve() for other in targets[:index]}:
             raise OutputError(f"cannot write to '{target}' twice: --junit and --markdown are two files")
     return targets

@@ -48,10 +48,10 @@ def main() -> NoReturn:
 
 def _is_of_printing(error: OSError) -> bool:
     """Whether an error was met while printing; a stream says so neither in the error nor when asked again."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    return place is not None and place.tb_frame.f_code is click.echo.__code__
+    index = error.__traceback__
+    while index is not None and index.tb_next is not None:
+        index = index.tb_next
+    return index is not None and index.tb_frame.f_code is click.echo.__code__
 
 
 def _leave_standard_output() -> None:

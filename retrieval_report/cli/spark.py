@@ -77,8 +77,10 @@ def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFram
         for policy in Options(policies=settings["policies"]).policies
     ]
     keys = {name: SUMMARY[name] for name in ("metric", "cutoff", "policy")}
-    places = pl.DataFrame(asked, schema=keys, orient="row").with_row_index("place")
-    return summary.join(places, on=list(keys), how="left", nulls_equal=True).sort("model", "place").drop("place")
+    locations = pl.DataFrame(asked, schema=keys, orient="row").with_row_index("location")
+    return (
+        summary.join(locations, on=list(keys), how="left", nulls_equal=True).sort("model", "location").drop("location")
+    )
 
 
 def _write_summary(spark: Any, task: Task, summary: pl.DataFrame, *, here: bool) -> str:

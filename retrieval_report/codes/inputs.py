@@ -202,11 +202,11 @@ class _Bits:
         return ones
 
     def _refuse(self, rows: Matrix, known: NDArray[np.bool_], start: int) -> None:
-        row, column = (int(place) for place in np.argwhere(~known)[0])
+        row, column = (int(location) for location in np.argwhere(~known)[0])
         value = rows[row, column]
         bad = int(np.count_nonzero(~known))
-        place = f"in row {self.offset + start + row}, column {column}"
+        location = f"in row {self.offset + start + row}, column {column}"
         if np.isnan(value):
-            raise DataError(f"{self.what}: {bad} NaN or other values that are no bits, first NaN {place}")
+            raise DataError(f"{self.what}: {bad} NaN or other values that are no bits, first NaN {location}")
         hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
-        raise DataError(f"{self.what}: {bad} values are neither -1/1 nor 0/1, first {value} {place}{hint}")
+        raise DataError(f"{self.what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}")

@@ -74,9 +74,9 @@ class LabelSpace:
         if self.relation != hamming.SAME:
             return np.ascontiguousarray(_pack(labels, what, offset).T)
         values = _as_classes(labels, what)
-        place = np.searchsorted(self.classes, values)
-        known = self.classes[np.minimum(place, self.classes.size - 1)] == values
-        return np.where(known, place, self.classes.size).astype(np.uint64)[None]
+        location = np.searchsorted(self.classes, values)
+        known = self.classes[np.minimum(location, self.classes.size - 1)] == values
+        return np.where(known, location, self.classes.size).astype(np.uint64)[None]
 
     def relevance(self, queries: NDArray[Any], items: NDArray[Any], item_labels: Words) -> NDArray[np.int64]:
         """Relevance of single pairs, given as places of queries and items."""
@@ -128,7 +128,7 @@ def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
     ones = values == 1
     bad = ~(ones | (values == 0))
     if bad.any():
-        row, column = (int(place) for place in np.argwhere(bad)[0])
+        row, column = (int(location) for location in np.argwhere(bad)[0])
         hint = "; class ids have shape (n,)" if values.shape[1] == 1 else ""
         raise DataError(
             f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in row {offset + row}, "

@@ -31,17 +31,17 @@ def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
     """
     frame = check_judgements(to_polars(judgements, "judgements"))
     frame = frame.with_columns(in_kind_of(query_ids.alias("query"), frame["query"], "codes", "judgements"))
-    places = pl.DataFrame({"query": query_ids}).with_row_index("place")
+    indexes = pl.DataFrame({"query": query_ids}).with_row_index("index")
     frame = frame.with_columns(pl.col("query").cast(query_ids.dtype))
-    unjudged = places.join(frame, on="query", how="anti")
+    unjudged = indexes.join(frame, on="query", how="anti")
     if unjudged.height:
         raise KeyMismatchError(
-            f"judgements: {unjudged.height} of {places.height} queries have none, first {unjudged['query'][0]!r}"
+            f"judgements: {unjudged.height} of {indexes.height} queries have none, first {unjudged['query'][0]!r}"
         )
     relevance = pl.col("relevance")
     whole = frame.select((relevance.cast(pl.Float64) % 1 == 0).all()).item()
     frame = frame.with_columns(relevance.cast(pl.Int64 if whole else pl.Float64))
-    return frame.join(places, on="query").select("place", "item", "relevance")
+    return frame.join(indexes, on="query").select("index", "item", "relevance")
 
 
 @dataclass
@@ -74,14 +74,14 @@ class Corrections:
                 raise KeyMismatchError(
                     f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; ids are never cast"
                 )
-            own = pl.DataFrame({"item": self.query_ids}).with_row_index("place").join(slots, on="item")
+            own = pl.DataFrame({"item": self.query_ids}).with_row_index("index").join(slots, on="item")
             frames.append(self._without_self(items, own))
         if self.judged is not None:
             item = in_kind_of(ids.alias("item"), self.judged["item"], "codes", "judgements")
             pairs = self.judged.with_columns(item.cast(ids.dtype)).join(slots, on="item")
             self.met += pairs.height
             if own is not None:
-                pairs = pairs.join(own, on=["place", "item"], how="anti")
+                pairs = pairs.join(own, on=["index", "item"], how="anti")
             pairs = pairs.filter(pl.col("relevance") > 0)
             cells = self._cells(items, pairs)
             frames += [
@@ -91,30 +91,30 @@ class Corrections:
         return frames
 
     def _without_self(self, items: Items, own: pl.DataFrame) -> pl.DataFrame:
-        places, slots = own["place"].to_numpy(), own["slot"].to_numpy()
-        if self.found[places].any():
-            twice = self.query_ids[int(places[self.found[places]][0])]
+        indexes, slots = own["index"].to_numpy(), own["slot"].to_numpy()
+        if self.found[indexes].any():
+            twice = self.query_ids[int(indexes[self.found[indexes]][0])]
             raise DataError(f"exclude_self: query {twice!r} is among the items more than once")
-        self.found[places] = True
+        self.found[indexes] = True
         if self.by_position:
-            self._check_same(items, places, slots)
-        relevance = self.task.labels.relevance(places, slots, items.labels)
+            self._check_same(items, indexes, slots)
+        relevance = self.task.labels.relevance(indexes, slots, items.labels)
         cells = self._cells(items, own.with_columns(relevance=pl.Series(relevance)))
         return cells.with_columns(count=-pl.col("count"))
 
-    def _check_same(self, items: Items, places: NDArray[Any], slots: NDArray[Any]) -> None:
-        differ = (self.task.queries[places] != items.codes[:, slots].T).any(axis=1)
-        differ |= (self.task.labels.queries[places] != items.labels[:, slots].T).any(axis=1)
+    def _check_same(self, items: Items, indexes: NDArray[Any], slots: NDArray[Any]) -> None:
+        differ = (self.task.queries[indexes] != items.codes[:, slots].T).any(axis=1)
+        differ |= (self.task.labels.queries[indexes] != items.labels[:, slots].T).any(axis=1)
         if differ.any():
             raise KeyMismatchError(
                 f"exclude_self: without ids query i is taken for item i, but {int(differ.sum())} of them have other "
-                f"codes or labels, first {int(places[differ].min())}; give query_ids and item_ids"
+                f"codes or labels, first {int(indexes[differ].min())}; give query_ids and item_ids"
             )
 
     def _cells(self, items: Items, pairs: pl.DataFrame) -> pl.DataFrame:
-        places, slots = pairs["place"].to_numpy(), pairs["slot"].to_numpy()
-        distances = _pair_distances(self.task, items, places, slots)
-        cells = pairs.select(query="place", distance=pl.Series(distances), relevance="relevance", count=1)
+        indexes, slots = pairs["index"].to_numpy(), pairs["slot"].to_numpy()
+        distances = _pair_distances(self.task, items, indexes, slots)
+        cells = pairs.select(query="index", distance=pl.Series(distances), relevance="relevance", count=1)
         return cells.cast({name: dtype for name, dtype in CELLS.items() if name != "relevance"})
 
     def check(self) -> None:

@@ -75,13 +75,13 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
     for number, shard in enumerate(item_codes):
         name = f"item_codes of shard {number}"
         values = _parts(shard, name)
-        for place, (other, lists) in enumerate(beside.items(), 1):
+        for index, (other, lists) in enumerate(beside.items(), 1):
             if lists is not None:
-                if values[place] is not None:
+                if values[index] is not None:
                     raise ParameterError(f"{other}: given beside shards that hold their own")
                 if number >= len(lists):
                     raise DataError(f"{other}: {len(lists)} entries, and more shards than that")
-                values[place] = lists[number]
+                values[index] = lists[number]
         yield _Shard(name, as_matrix(values[0], name), values[1], values[2])
     if number < 0:
         raise DataError("item_codes: no shards")

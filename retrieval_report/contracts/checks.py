@@ -69,20 +69,20 @@ def refuse(
     """Raise a DataError if any row is bad."""
     if not frame.select(bad.any()).item():
         return
-    rows, place = _place(frame, bad)
+    rows, location = _place(frame, bad)
     source = "" if what == "rankings" else f"{what}: "
-    raise DataError(f"{source}column {column!r}: {rows} {rule}, {place}{hint}")
+    raise DataError(f"{source}column {column!r}: {rows} {rule}, {location}{hint}")
 
 
 def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     """Raise a DataError if two rows have the same keys."""
     if frame.select(keys).n_unique() == frame.height:
         return
-    rows, place = _place(frame, pl.struct(keys).is_duplicated())
+    rows, location = _place(frame, pl.struct(keys).is_duplicated())
     first = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0, named=True)
     named = ", ".join(f"{key} {value!r}" for key, value in first.items())
     raise DataError(
-        f"{what}: {rows} rows repeat another's {', '.join(keys)}; {place}: {named}. "
+        f"{what}: {rows} rows repeat another's {', '.join(keys)}; {location}: {named}. "
         f"Repeated items push scores above 1; keep one row of each, e.g. with .unique({list(keys)!r})"
     )
 

@@ -55,11 +55,11 @@ def _first_relevant_in(
             rest, rest_low = pair_quotient(float(size - relevant - slot), 0.0, float(size - slot), 0.0)
             survival, survival_low = pair_product(survival, survival_low, rest, rest_low)
             slot += 1
-            place = 1.0 / (t + slot)
+            position = 1.0 / (t + slot)
             found, found_low = add(found, found_low, chance)
-            mean, mean_low = add(mean, mean_low, chance * place)
-            square += chance * place * place
-            late = (slot - 1.0) * place / (t + 1.0)  # 1/(t+1) − place, without cancelling
+            mean, mean_low = add(mean, mean_low, chance * position)
+            square += chance * position * position
+            late = (slot - 1.0) * position / (t + 1.0)  # 1/(t+1) − place, without cancelling
             shift += chance * late
             shift_square += chance * late * late
         whole = limit == size - relevant + 1

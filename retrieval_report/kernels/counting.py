@@ -16,14 +16,14 @@ Places = NDArray[np.uint32]
 @kernel
 def _number(key: Integers, low: int, tie: Integers, table: Integers) -> None:
     """Number the distances of one list, near first, where they are few enough for a table."""
-    for place in range(key.size):
-        table[key[place] - low] = 1
+    for slot in range(key.size):
+        table[key[slot] - low] = 1
     ties = 0
     for distance in range(table.size):
         ties += table[distance]
         table[distance] = ties - 1
-    for place in range(key.size):
-        tie[place] = table[key[place] - low]
+    for slot in range(key.size):
+        tie[slot] = table[key[slot] - low]
 
 
 @allocating
@@ -55,17 +55,17 @@ def cell_rows(
     for q in range(first, last):
         rows = end[q] - begin[q]
         low, high = np.iinfo(np.int64).max, np.iinfo(np.int64).min
-        for place in range(rows):
-            keys[place] = row_key[row_of[begin[q] + place] if row_of.size > 0 else begin[q] + place]
-            low, high = min(low, keys[place]), max(high, keys[place])
+        for slot in range(rows):
+            keys[slot] = row_key[row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot]
+            low, high = min(low, keys[slot]), max(high, keys[slot])
         spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
         if spread < np.uint64(4 * rows):
             _number(keys[:rows], low, ties[:rows], np.zeros(int(spread) + 1, np.int64))
         else:
             _number_sorted(keys[:rows], ties[:rows])
-        for place in range(rows):
-            row = row_of[begin[q] + place] if row_of.size > 0 else begin[q] + place
-            cell = lists.tie[lists.start[q] + ties[place]]
+        for slot in range(rows):
+            row = row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot
+            cell = lists.tie[lists.start[q] + ties[slot]]
             while lists.grade[cell] != row_grade[row]:
                 cell += 1
             found[cell] = row

@@ -78,10 +78,10 @@ def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
         start[codes[row] + 1] += 1
     for code in range(1, start.size):
         start[code] += start[code - 1]
-    place = start[:-1].copy()
+    bucket = start[:-1].copy()
     for row in range(codes.size):
-        row_of[place[codes[row]]] = row
-        place[codes[row]] += 1
+        row_of[bucket[codes[row]]] = row
+        bucket[codes[row]] += 1
 
 
 @allocating
@@ -94,8 +94,8 @@ def repeating_list(first: int, last: int, begin: Integers, end: Integers, row_of
     table, stamp = np.empty(size, np.uint64), np.full(size, -1, np.int64)
     for q in range(first, last):
         mask = table_mask(end[q] - begin[q])
-        for place in range(begin[q], end[q]):
-            key = item[row_of[place]] if row_of.size > 0 else item[place]
+        for bucket in range(begin[q], end[q]):
+            key = item[row_of[bucket]] if row_of.size > 0 else item[bucket]
             slot = _slot(key, mask)
             while stamp[slot] == q:
                 if table[slot] == key:
@@ -128,8 +128,8 @@ def disagreeing_row(
     for group in range(group_start.size - 1):
         for index in range(group_start[group], group_start[group + 1]):
             q = list_of[index]
-            for place in range(begin[q], end[q]):
-                row = row_of[place] if row_of.size > 0 else place
+            for bucket in range(begin[q], end[q]):
+                row = row_of[bucket] if row_of.size > 0 else bucket
                 slot = _slot(item[row], mask)
                 while stamp[slot] == group and table[slot] != item[row]:
                     slot = (slot + np.uint64(1)) & mask
@@ -147,11 +147,11 @@ def _flush(seen: Codes, found: int, tally: Integers, grade: Codes, items: Intege
         gap = 3 * gap + 1
     while gap > 0:  # Shell's sort: `np.sort` alone takes a second to compile
         for index in range(gap, found):
-            code, place = seen[index], index
-            while place >= gap and seen[place - gap] > code:
-                seen[place] = seen[place - gap]
-                place -= gap
-            seen[place] = code
+            code, bucket = seen[index], index
+            while bucket >= gap and seen[bucket - gap] > code:
+                seen[bucket] = seen[bucket - gap]
+                bucket -= gap
+            seen[bucket] = code
         gap //= 3
     for index in range(found):
         code = seen[found - 1 - index] if falling else seen[index]
@@ -167,8 +167,8 @@ def _count_table(
     tie_cells: Integers, cell_grade: Codes, cell_items: Integers,
 ) -> tuple[int, int]:  # fmt: skip
     """Ties and cells of one list by counting distances and grades in a table."""
-    for place in range(key.size):
-        table[(key[place] - low) * kinds + grade[place]] += count[place]
+    for bucket in range(key.size):
+        table[(key[bucket] - low) * kinds + grade[bucket]] += count[bucket]
     for distance in range(table.size // kinds):
         before = cells
         for code in range(kinds):
@@ -190,33 +190,33 @@ def _count_runs(
     """Ties and cells of one list whose rows are taken in ``order`` (empty: as they are)."""
     found, before = ZERO, cells
     for index in range(key.size):
-        place = order[index] if order.size > 0 else index
-        if index > 0 and key[place] != key[order[index - 1] if order.size > 0 else index - 1]:
+        bucket = order[index] if order.size > 0 else index
+        if index > 0 and key[bucket] != key[order[index - 1] if order.size > 0 else index - 1]:
             cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
             tie_cells[ties] = cells - before
             ties += 1
             found, before = ZERO, cells
-        code = grade[place]
+        code = grade[bucket]
         if tally[code] == 0:
             seen[found] = code
             found += 1
-        tally[code] += count[place]
+        tally[code] += count[bucket]
     cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
     tie_cells[ties] = cells - before
     return ties + 1, cells
 
 
 @allocating
-def _sort_places(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
+def _sort_measures(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
     """Fill in the places of the keys in rising order, equal ones as received (radix sort, a byte at a time)."""
     other = np.empty(key.size, np.int64)
-    for place in range(key.size):
-        order[place] = place
+    for bucket in range(key.size):
+        order[bucket] = bucket
     shift = np.uint64(0)
     while shift < np.uint64(64) and spread >> shift > np.uint64(0):
         start = np.zeros(257, np.int64)
-        for place in range(key.size):
-            start[int((np.uint64(key[place] - low) >> shift) & np.uint64(255)) + 1] += 1
+        for bucket in range(key.size):
+            start[int((np.uint64(key[bucket] - low) >> shift) & np.uint64(255)) + 1] += 1
         for digit in range(256):
             start[digit + 1] += start[digit]
         for index in range(key.size):
@@ -235,12 +235,12 @@ def _gather(
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Copy the rows of a list side by side; return the smallest and largest key and whether the keys ascend."""
     low, high, ascending, last = np.iinfo(np.int64).max, np.iinfo(np.int64).min, True, np.iinfo(np.int64).min
-    for place in range(key.size):
-        row = row_of[begin + place] if row_of.size > 0 else begin + place
+    for bucket in range(key.size):
+        row = row_of[begin + bucket] if row_of.size > 0 else begin + bucket
         value = row_key[row]
-        key[place], grade[place] = value, row_grade[row]
+        key[bucket], grade[bucket] = value, row_grade[row]
         if row_count.size > 0:
-            count[place] = row_count[row]
+            count[bucket] = row_count[row]
         ascending = ascending and value >= last
         low, high, last = min(low, value), max(high, value), value
     return low, high, ascending
@@ -257,7 +257,7 @@ def count_cells(
     row_grade: Codes,
     row_count: Integers,
     kinds: int,
-    list_ties: Integers,
+    ranking_ties: Integers,
     tie_cells: Integers,
     cell_grade: Codes,
     cell_items: Integers,
@@ -288,17 +288,17 @@ def count_cells(
                     key, grade, count, low, kinds, table, ties, cells, tie_cells, cell_grade, cell_items
                 )
             else:
-                places = order[: 0 if ascending else rows]
+                buckets = order[: 0 if ascending else rows]
                 if not ascending:
-                    _sort_places(key, low, spread, places)
+                    _sort_measures(key, low, spread, buckets)
                 ties, cells = _count_runs(
-                    places, key, grade, count, tally, seen, ties, cells, tie_cells, cell_grade, cell_items
+                    buckets, key, grade, count, tally, seen, ties, cells, tie_cells, cell_grade, cell_items
                 )
                 if naive_grade.size > 0:
-                    for place in range(rows):
-                        naive_grade[written + place] = grade[place] if ascending else grade[places[place]]
+                    for bucket in range(rows):
+                        naive_grade[written + bucket] = grade[bucket] if ascending else grade[buckets[bucket]]
                     written += rows
-        list_ties[q - first] = ties - before
+        ranking_ties[q - first] = ties - before
     return ties, cells
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from retrieval_report.kernels.additive import slot_weight
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
-from retrieval_report.kernels.places import NEAR, order_variance, place_sums
+from retrieval_report.kernels.ranks import NEAR, order_variance, place_sums
 from retrieval_report.kernels.ratios import hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 

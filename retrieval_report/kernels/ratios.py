@@ -231,8 +231,8 @@ def retrieved_extremes(
                 least, most = max(0, slots - (size - relevant)), min(relevant, slots)
                 chosen = -1.0
                 for x in range(least, most + 1):
-                    place = t if best else t + slots - x
-                    part, _ = _runs_sum(runs, levels, x, before, place, harmonics)
+                    rank = t if best else t + slots - x
+                    part, _ = _runs_sum(runs, levels, x, before, rank, harmonics)
                     value = (value_sum + part) / (found + x) if found + x > 0 else 0.0
                     if chosen < 0.0 or (value > chosen) == best:
                         chosen = value
@@ -240,8 +240,8 @@ def retrieved_extremes(
                 j += 1
             if j == cutoffs:
                 break  # the tables reach no farther than the deepest cutoff
-            place = t if best else t + size - relevant
-            part, before = _runs_sum(runs, levels, relevant, before, place, harmonics)
+            rank = t if best else t + size - relevant
+            part, before = _runs_sum(runs, levels, relevant, before, rank, harmonics)
             value_sum += part
             found += relevant
             t += size

@@ -37,8 +37,8 @@ def text_keys(characters: NDArray[np.uint8], start: Integers, keys: Keys) -> Non
     """A key for each UTF-8 text (FNV-1a, mixed)."""
     for index in range(keys.size):
         state = np.uint64(0xCBF29CE484222325)
-        for place in range(start[index], start[index + 1]):
-            state = (state ^ np.uint64(characters[place])) * np.uint64(0x100000001B3)
+        for position in range(start[index], start[index + 1]):
+            state = (state ^ np.uint64(characters[position])) * np.uint64(0x100000001B3)
         keys[index] = mix(state)
 
 

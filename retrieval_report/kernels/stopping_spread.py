@@ -63,20 +63,20 @@ def _step_back(
     states, kinds = mean.size - 1, sizes.size
     others = size - sizes.sum()
     used = np.zeros(kinds, np.int64)
-    passed, place, rest = 0, 1.0 / (t + slot + 1.0), 1.0 / (size - slot)
+    passed, position, rest = 0, 1.0 / (t + slot + 1.0), 1.0 / (size - slot)
     for state in range(states):
         plain = slot - passed
         if 0 <= plain <= others:
             chance = (others - plain) * rest
             value, stride = chance * mean[state], 1
             for kind in range(kinds):
-                gain = stops[kind] * place + (1.0 - stops[kind]) * mean[min(state + stride, states)]
+                gain = stops[kind] * position + (1.0 - stops[kind]) * mean[min(state + stride, states)]
                 value += (sizes[kind] - used[kind]) * rest * gain
                 stride *= levels[kind]
             spread, stride = chance * (variance[state] + (mean[state] - value) ** 2), 1
             for kind in range(kinds):
                 following, go_on = min(state + stride, states), 1.0 - stops[kind]
-                gain = stops[kind] * place + go_on * mean[following]
+                gain = stops[kind] * position + go_on * mean[following]
                 chance = (sizes[kind] - used[kind]) * rest
                 spread += chance * (go_on * go_on * variance[following] + (gain - value) ** 2)
                 stride *= levels[kind]

@@ -56,7 +56,7 @@ class Terms(NamedTuple):
 
 
 @inlined
-def _amount(terms: Terms, place: int, grade: int, sum_before: float, going: float) -> float:
+def _amount(terms: Terms, position: int, grade: int, sum_before: float, going: float) -> float:
     """What an item adds at a place, after values of some sum and with some chance to come so far."""
     value = terms.value[grade]
     if terms.form == WEIGHTED:
@@ -65,16 +65,18 @@ def _amount(terms: Terms, place: int, grade: int, sum_before: float, going: floa
         counted = sum_before + value if terms.relevant[grade] else 0.0
     else:
         counted = going * value
-    amount: float = counted * terms.weight[place]
+    amount: float = counted * terms.weight[position]
     return amount
 
 
 @kernel
-def _whole(terms: Terms, place: int, grade: int, items: int, before: float, going: float) -> tuple[float, float, float]:
+def _whole(
+    terms: Terms, position: int, grade: int, items: int, before: float, going: float
+) -> tuple[float, float, float]:
     """What items of one grade add from a place on; the sum of values and the chance to go on behind them."""
     total = 0.0
     for item in range(items):
-        total += _amount(terms, place + item, grade, before, going)
+        total += _amount(terms, position + item, grade, before, going)
         before += terms.value[grade] if terms.relevant[grade] else 0.0
         going *= 1.0 - terms.value[grade] if terms.form == CASCADE else 1.0
     return total, before, going
@@ -82,7 +84,7 @@ def _whole(terms: Terms, place: int, grade: int, items: int, before: float, goin
 
 @allocating
 def _tie_steps(
-    steps: Steps, count: int, node: int, items: Integers, grades: Integers, slots: int, place: int,
+    steps: Steps, count: int, node: int, items: Integers, grades: Integers, slots: int, position: int,
     before: float, going: float, scale: float, terms: Terms,
 ) -> tuple[int, int]:  # fmt: skip
     """Write the steps through a tie of several grades; the number of steps (−1: no room) and the node behind it."""
@@ -120,7 +122,7 @@ def _tie_steps(
                 steps.source[count] = layer + (state if slot else 0)
                 steps.target[count] = following + (0 if last else other)
                 steps.chance[count] = (items[kind] - dealt[kind]) / (size - slot)
-                steps.amount[count] = scale * _amount(terms, place + slot, grades[kind], total, chance_on)
+                steps.amount[count] = scale * _amount(terms, position + slot, grades[kind], total, chance_on)
                 count += 1
         reached = ahead
         layer, following = following, following + (1 if last else states)
@@ -135,14 +137,14 @@ def _line(
 
     Without room the count is −1.
     """
-    place, before, going = 1, 0.0, 1.0
+    position, before, going = 1, 0.0, 1.0
     for tie in range(lists.start[q], lists.start[q + 1]):
-        if place > depth:
+        if position > depth:
             break
         c0, c1 = lists.tie[tie], lists.tie[tie + 1]
         items = lists.items[c0:c1].copy()
         grades = lists.grade[c0:c1].astype(np.int64)
-        slots = min(items.sum(), depth - place + 1)
+        slots = min(items.sum(), depth - position + 1)
         if slots < items.sum() and hits >= 0:
             for kind in range(items.size):
                 items[kind] = hits if terms.relevant[grades[kind]] else slots - hits
@@ -152,19 +154,19 @@ def _line(
         if items[0] == items.sum():
             if count == steps.source.size:
                 return -1, node
-            total, before, going = _whole(terms, place, grades[0], slots, before, going)
+            total, before, going = _whole(terms, position, grades[0], slots, before, going)
             steps.source[count], steps.target[count] = node, node + 1
             steps.chance[count], steps.amount[count] = 1.0, scale * total
             count, node = count + 1, node + 1
         else:
-            count, node = _tie_steps(steps, count, node, items, grades, slots, place, before, going, scale, terms)
+            count, node = _tie_steps(steps, count, node, items, grades, slots, position, before, going, scale, terms)
             if count < 0:
                 return count, node
             for kind in range(items.size):
                 value = terms.value[grades[kind]]
                 before += items[kind] * value if terms.relevant[grades[kind]] else 0.0
                 going *= (1.0 - value) ** items[kind] if terms.form == CASCADE else 1.0
-        place += slots
+        position += slots
     return count, node
 
 
@@ -177,10 +179,10 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
     """
     if not terms.retrieved:
         return _line(steps, 0, 0, q, lists, depth, terms, scale, -1)
-    place, sure = 0, 0
+    position, sure = 0, 0
     size, relevant, kinds = 0, 0, 0
     for tie in range(lists.start[q], lists.start[q + 1]):
-        if place >= depth:
+        if position >= depth:
             break
         sure += relevant
         size, relevant, kinds = 0, 0, 0
@@ -188,8 +190,8 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
             size += lists.items[c]
             relevant += lists.items[c] if terms.relevant[lists.grade[c]] else 0
             kinds += 1
-        place += size
-    slots = size - max(place - depth, 0)
+        position += size
+    slots = size - max(position - depth, 0)
     if slots == size or relevant == 0 or relevant == size:
         found = sure + (min(relevant, slots) if relevant else 0)
         return _line(steps, 0, 0, q, lists, depth, terms, scale / max(found, 1), -1)

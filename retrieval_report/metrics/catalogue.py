@@ -61,7 +61,7 @@ class Facts(Protocol):
     def relevant(self) -> Floats:
         """R, relevant items of the query."""
 
-    def ideal(self, need: terms.Ideal) -> Floats:
+    def ideal(self, term: terms.Ideal) -> Floats:
         """Ideal DCG."""
 
 
@@ -73,7 +73,7 @@ class Metric:
     own_depth: ClassVar[bool] = False  # the first R positions or the whole list, whatever the cutoffs
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         """The sum this metric is made of."""
         raise NotImplementedError
 
@@ -102,7 +102,7 @@ class NumRelRet(Metric):
     name: ClassVar[str] = "num_rel_ret"
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Sum(terms.Relevant(), terms.Unit())
 
 
@@ -144,7 +144,7 @@ class Recall(_PerRelevant):
     name: ClassVar[str] = "recall"
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Sum(terms.Relevant(), terms.Unit())
 
 
@@ -165,7 +165,7 @@ class HitRate(Metric):
     name: ClassVar[str] = "hit_rate"
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.FirstRelevant(reciprocal=False)
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
@@ -200,7 +200,7 @@ class AP(Metric):
         check_choice(f"{self.name} denominator", self.denominator, DENOMINATORS)
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Pairs(graded=False, retrieved=self.denominator == "retrieved")
 
     def divisor(self, facts: Facts) -> Floats:
@@ -224,7 +224,7 @@ class WAP(AP):
     name: ClassVar[str] = "wap"
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Pairs(graded=True, retrieved=self.denominator == "retrieved")
 
 
@@ -236,7 +236,7 @@ class APAtR(_PerRelevant):
     own_depth: ClassVar[bool] = True
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Pairs(graded=False, retrieved=False)
 
 
@@ -253,7 +253,7 @@ class Bpref(_PerRelevant):
     own_depth: ClassVar[bool] = True
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Preferences()
 
 
@@ -264,7 +264,7 @@ class RR(Metric):
     name: ClassVar[str] = "rr"
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.FirstRelevant(reciprocal=True)
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
@@ -278,7 +278,7 @@ class ACG(Metric):
     name: ClassVar[str] = "acg"
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Sum(terms.Graded(), terms.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
@@ -306,7 +306,7 @@ class DCG(Metric):
             check_choice(f"{self.name} discount", self.discount, ("log2", "reciprocal"))
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Sum(terms.Gain(terms.gain_rule(self.gain)), terms.Discount(self.discount))
 
 
@@ -327,8 +327,8 @@ class NDCG(DCG):
         check_choice("ndcg ideal", self.ideal, ("judged", "list", "cutoff"))
 
     @property
-    def need(self) -> terms.Need:
-        return super().need if self.ideal != "cutoff" else terms.OwnIdeal(terms.Discount(self.discount))
+    def term(self) -> terms.Term:
+        return super().term if self.ideal != "cutoff" else terms.OwnIdeal(terms.Discount(self.discount))
 
     @property
     def best(self) -> terms.Ideal | None:
@@ -366,7 +366,7 @@ class RBP(Metric):
             object.__setattr__(self, "max_grade", float(self.max_grade))  # as it is computed with, and reads back
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         values = terms.Relevant() if self.max_grade is None else terms.Scaled(self.max_grade)
         return terms.Sum(values, terms.Geometric(self.p))
 
@@ -388,7 +388,7 @@ class ERR(Metric):
         object.__setattr__(self, "max_grade", float(self.max_grade))
 
     @property
-    def need(self) -> terms.Need:
+    def term(self) -> terms.Term:
         return terms.Stops(self.max_grade)
 
 

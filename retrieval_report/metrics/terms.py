@@ -24,7 +24,6 @@ __all__ = [
     "Geometric",
     "Graded",
     "Ideal",
-    "Need",
     "OwnIdeal",
     "Pairs",
     "Preferences",
@@ -32,6 +31,7 @@ __all__ = [
     "Scaled",
     "Stops",
     "Sum",
+    "Term",
     "Unit",
     "check_judged_only",
     "check_largest",
@@ -222,7 +222,7 @@ class Preferences:
     """Σ over the relevant items of 1 − (judged items that are not relevant before it) / min(R, all such items)."""
 
 
-Need = Sum | Pairs | FirstRelevant | Stops | OwnIdeal | Preferences
+Term = Sum | Pairs | FirstRelevant | Stops | OwnIdeal | Preferences
 
 
 def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
@@ -279,8 +279,8 @@ def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> No
     ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
     """
     largest = grades.max(initial=0.0)
-    sums = [need for need in (getattr(metric, "need", None) for metric in metrics) if isinstance(need, Sum)]
-    if largest < STEEP_GRADE or Gain("exp2") not in [need.values for need in sums]:
+    sums = [term for term in (getattr(metric, "need", None) for metric in metrics) if isinstance(term, Sum)]
+    if largest < STEEP_GRADE or Gain("exp2") not in [term.values for term in sums]:
         return
     warnings.warn(
         f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider gain='linear'",

@@ -18,13 +18,13 @@ from retrieval_report.metrics.parsing import parse_metric, parse_metrics
 from retrieval_report.metrics.terms import Gain, gain_rule
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["WeighedGains", "list_weights", "weigh_gains"]
+__all__ = ["WeighedGains", "query_weights", "weigh_gains"]
 
 KEYS = ["model", "query"]
 Floats = NDArray[np.float64]
 
 
-def list_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Metric]) -> pl.DataFrame:
+def query_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Metric]) -> pl.DataFrame:
     """Weight of every list from its items' weights: w_q = Σ w·g / Σ g.
 
     g is the gain for DCG and NDCG, and 1 for items of relevance 1 or more for the others. A list in which every g is
@@ -59,7 +59,7 @@ def list_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Met
     >>> rankings = pl.DataFrame({
     ...     "query": ["q", "q", "r"], "item": ["a", "b", "a"], "distance": [1, 2, 1],
     ...     "relevance": [1, 1, 0], "weight": [1.0, 3.0, 5.0]})
-    >>> list_weights(rankings, metrics="rr")["weight"].to_list()
+    >>> query_weights(rankings, metrics="rr")["weight"].to_list()
     [2.0, 2.0]
     """
     frame, everything = _read(rankings)
@@ -97,7 +97,7 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     -------
     WeighedGains
         ``rankings`` whose relevance is the weighed gain, ``metric`` with linear gain, both for ``evaluate``, and
-        ``weights`` of the lists (columns of :func:`list_weights`) for ``summarise(queries=…, average="weighted")``.
+        ``weights`` of the lists (columns of :func:`query_weights`) for ``summarise(queries=…, average="weighted")``.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
         model, query, _ = uneven.row(0)
         way = "weigh_gains() takes such weights" if isinstance(metric, DCG) else "no function here takes such weights"
         raise ParameterError(
-            f"list_weights: {metric}: in {uneven.height} lists the relevant items differ in weight, first in query "
+            f"query_weights: {metric}: in {uneven.height} lists the relevant items differ in weight, first in query "
             f"{query!r} of model {model!r}; KerasRS weighs the term of each item then, which weights of lists cannot "
             f"say; {way}"
         )

@@ -140,10 +140,10 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
         if name in ("distance", "score"):
             _refuse_mixed_floats(name, parts)
         return pl.Float64()
-    places = "; ".join(f"{dtype} in {_first_with(dtype, name, parts).path}" for dtype in types)
+    locations = "; ".join(f"{dtype} in {_first_with(dtype, name, parts).path}" for dtype in types)
     odd = _odd_text(name, parts) if name in ID_COLUMNS else None
     hint = f" ({odd!r} is not spelt as a number is)" if odd else ""
-    raise ColumnError(f"column {name!r} has types that do not go together: {places}{hint}")
+    raise ColumnError(f"column {name!r} has types that do not go together: {locations}{hint}")
 
 
 def _fits(values: pl.Series) -> bool:

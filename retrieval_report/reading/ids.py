@@ -55,10 +55,10 @@ whole numbers
         return given
     odd = spelt_otherwise(given if wanted.dtype.is_integer() else wanted)
     if odd is not None:
-        place = other if wanted.dtype.is_integer() else what
+        location = other if wanted.dtype.is_integer() else what
         raise KeyMismatchError(
             f"column {wanted.name!r} is {wanted.dtype} in the {what} and {given.dtype} in the {other}, where "
-            f"{odd!r}{'' if place == other else f' of the {what}'} is not spelt as a number is; such ids are never "
+            f"{odd!r}{'' if location == other else f' of the {what}'} is not spelt as a number is; such ids are never "
             "cast ('007' and '7' would merge): make both text or both whole numbers"
         )
     if not wanted.dtype.is_integer():

@@ -93,23 +93,23 @@ def _look_twice(content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], 
 
 
 def _check_line(
-    place: str, pairs: _Object, schema: Mapping[str, pl.DataType], chosen: Mapping[str, str], told: set[str]
+    location: str, pairs: _Object, schema: Mapping[str, pl.DataType], chosen: Mapping[str, str], told: set[str]
 ) -> None:
     """Refuse names that stand there twice and ids that are neither texts nor integers; warn of lost digits, once."""
     values = dict(pairs)
     names = [name for name, _ in pairs]
     for ours, theirs in chosen.items():
         if names.count(theirs) > 1:
-            raise FileError(f"{place}: the name {theirs!r} stands there twice")
+            raise FileError(f"{location}: the name {theirs!r} stands there twice")
         value = values.get(theirs)
         if ours in ID_COLUMNS:
             if value is not None and type(value) is not str and not re.fullmatch(r"0|-?[1-9]\d*", str(value)):
-                raise ColumnError(f"{place}: column {theirs!r}: ids are texts or integers, not {_shown(value)}")
+                raise ColumnError(f"{location}: column {theirs!r}: ids are texts or integers, not {_shown(value)}")
         elif (
             schema[ours] == pl.Float64
             and ours not in told
             and isinstance(value, _Token)
-            and warn_of_lost_digits(place, ours, value)
+            and warn_of_lost_digits(location, ours, value)
         ):
             told.add(ours)
 
@@ -141,18 +141,18 @@ def _explain(content: bytes, source: Source, error: Exception) -> FileError | Da
     if broken:
         return FileError(broken)
     for number, line in enumerate(content.split(b"\n"), start=1):
-        place = f"{source.path}, line {number}"
+        location = f"{source.path}, line {number}"
         try:
             value = _pairs(line) if line.strip() else _Object()
         except RecursionError:
-            return FileError(f"{place}: lists or objects are nested too deep")
+            return FileError(f"{location}: lists or objects are nested too deep")
         except ValueError as reason:
-            return FileError(f"{place}: no JSON: {reason}")
+            return FileError(f"{location}: no JSON: {reason}")
         if not isinstance(value, _Object):
-            return FileError(f"{place}: expected a JSON object, got {_kind(value)}")
+            return FileError(f"{location}: expected a JSON object, got {_kind(value)}")
         large = next((held for _, held in value if isinstance(held, _Token) and _too_large(held)), None)
         if large is not None:
-            return DataError(f"{place}: {large[:80]!r} is too large for a number of 64 bits")
+            return DataError(f"{location}: {large[:80]!r} is too large for a number of 64 bits")
     return FileError(f"{source.path}: {str(error).strip().splitlines()[0][:200]}")
 
 

@@ -85,7 +85,7 @@ KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "qu
 """What a function calls a frame → what the frame is."""
 
 
-def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, place: str) -> dict[str, str]:
+def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, location: str) -> dict[str, str]:
     """Say which column of a file stands for which of ours.
 
     Parameters
@@ -116,20 +116,22 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
     >>> match_columns(["qid", "item", "score"], RANKINGS, {"distance": "score"}, "run.csv")
     {'query': 'qid', 'item': 'item', 'distance': 'score'}
     """
-    _refuse_repeated(found, place)
-    matched = _mapped(found, kind, columns or {}, place)
-    matched.update(_recognised(found, kind, matched, place))
+    _refuse_repeated(found, location)
+    matched = _mapped(found, kind, columns or {}, location)
+    matched.update(_recognised(found, kind, matched, location))
     missing = [name for entry in kind.missing(matched) for name in entry.split("|")]
     if missing:
         known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in missing)
         raise ColumnError(
-            f"{place}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {some(found)}, "
+            f"{location}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {some(found)}, "
             f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the file>'}}"
         )
     return {name: matched[name] for name in kind.columns if name in matched}
 
 
-def own_names(found: Sequence[str], kind: Kind, place: str, columns: Mapping[str, str] | None = None) -> dict[str, str]:
+def own_names(
+    found: Sequence[str], kind: Kind, location: str, columns: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Say which column of a frame stands for which of ours; unlike a file, a frame may lack some or have its own extra.
 
     A column that has our name is that column, whatever else there is; the other names of other tools count where it
@@ -138,13 +140,13 @@ def own_names(found: Sequence[str], kind: Kind, place: str, columns: Mapping[str
     >>> own_names(["qid", "item", "doc", "score", "sim"], RANKINGS, "rankings")
     {'query': 'qid', 'item': 'item', 'score': 'score'}
     """
-    mapped = _mapped(found, kind, columns or {}, place)
+    mapped = _mapped(found, kind, columns or {}, location)
     taken = set(mapped.values())
     one_order = {"distance", "score"} & set(mapped)
     for name in kind.columns:
         if name in found and name not in mapped and name not in taken and not (one_order and name in _ORDERS):
             mapped[name] = name
-    mapped.update(_recognised(found, kind, mapped, place))
+    mapped.update(_recognised(found, kind, mapped, location))
     return {name: mapped[name] for name in kind.columns if name in mapped}
 
 
@@ -152,19 +154,19 @@ def _normal(name: str) -> str:
     return name.strip("\ufeff \t\r\n\xa0").casefold().replace("-", "_").replace(" ", "_")
 
 
-def _refuse_repeated(found: Sequence[str], place: str) -> None:
+def _refuse_repeated(found: Sequence[str], location: str) -> None:
     twice = sorted(repeated(found))
     if twice:
-        raise ColumnError(f"{place}: the header names {some(twice)} more than once; columns are {some(found)}")
+        raise ColumnError(f"{location}: the header names {some(twice)} more than once; columns are {some(found)}")
 
 
-def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], place: str) -> dict[str, str]:
+def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str) -> dict[str, str]:
     """Follow the caller's `columns`, and refuse what cannot be followed."""
     for ours, theirs in columns.items():
         if ours not in kind.columns:
             raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}")
         if theirs not in found:
-            raise ColumnError(f"{place}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}")
+            raise ColumnError(f"{location}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}")
     if len(set(columns.values())) < len(columns):
         raise ColumnError(f"columns={dict(columns)!r} uses one column of the file twice")
     if "distance" in columns and "score" in columns:
@@ -172,7 +174,7 @@ def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], place:
     return dict(columns)
 
 
-def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], place: str) -> dict[str, str]:
+def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], location: str) -> dict[str, str]:
     """Recognise the columns the caller did not name."""
     taken = set(mapped.values())
     free = [(name, _normal(name)) for name in found if name not in taken]
@@ -185,7 +187,7 @@ def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], pla
             candidates = [name for name in candidates if _normal(name) not in kind.last]
         if len(candidates) > 1:
             raise ColumnError(
-                f"{place}: columns {some(candidates)} can all be meant by {ours!r}; "
+                f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
                 f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
             )
         if candidates:
@@ -193,7 +195,7 @@ def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], pla
     if "distance" in recognised and "score" in recognised:
         near, far = recognised["distance"], recognised["score"]
         raise ColumnError(
-            f"{place}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are there; "
+            f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are there; "
             f"choose with columns={{'distance': {near!r}}} or columns={{'score': {far!r}}}"
         )
     return recognised

@@ -65,13 +65,13 @@ def read_predictions(source: Source, form: str, choose: Callable[[Sequence[str]]
     return frame.select(pl.col(theirs).alias(ours) for ours, theirs in choose(frame.columns).items())
 
 
-def _parse(text: str, place: str) -> Any:
+def _parse(text: str, location: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except DataError as error:
-        raise FileError(f"{place}: {error}") from None
+        raise FileError(f"{location}: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{place}: no JSON: {error}") from None
+        raise FileError(f"{location}: no JSON: {error}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -111,13 +111,13 @@ def _of_lines(text: str, source: Source) -> tuple[None, Mapping[str, Any]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        place = f"{source.path}, line {number}"
-        row = _parse(line, place)
+        location = f"{source.path}, line {number}"
+        row = _parse(line, location)
         try:
             query, results = str(row["query_id"]), [(str(one["corpus_id"]), one["score"]) for one in row["results"]]
         except (KeyError, TypeError):
-            raise FileError(f"{place}: no object with query_id and results of corpus_id and score") from None
+            raise FileError(f"{location}: no object with query_id and results of corpus_id and score") from None
         if query in runs or len(dict(results)) < len(results):
-            raise FileError(f"{place}: query {query!r}, or one of its results, is there twice")
+            raise FileError(f"{location}: query {query!r}, or one of its results, is there twice")
         runs[query] = dict(results)
     return None, runs

@@ -41,7 +41,7 @@ class TextTable:
         Row index → line number in the file; slow, for messages only.
     """
 
-    place: str
+    location: str
     frame: pl.DataFrame
     line: Callable[[int], int]
 
@@ -121,7 +121,7 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
     value = text[int(bad[0])]
     hint = "; a decimal comma? write a point" if _DECIMAL_COMMA.match(value) else ""
     return DataError(
-        f"{table.place}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} is not {wanted}"
+        f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} is not {wanted}"
         f" ({len(bad)} such values){hint}"
     )
 
@@ -132,15 +132,15 @@ def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -
         return
     lost = text.str.contains(_LONG_INTEGER.pattern) & (floats.abs() >= 2.0**53)
     for row in lost.arg_true().head(1):
-        warn_of_lost_digits(f"{table.place}, line {table.line(row)}", text.name, text[row])
+        warn_of_lost_digits(f"{table.location}, line {table.line(row)}", text.name, text[row])
 
 
-def warn_of_lost_digits(place: str, column: str, number: str) -> bool:
+def warn_of_lost_digits(location: str, column: str, number: str) -> bool:
     """Warn, and say so, if a number is an integer too long for a float: neighbours may merge."""
     lost = _LONG_INTEGER.match(number) is not None and abs(int(number)) >= 2**53
     if lost:
         warnings.warn(
-            f"{place}: column {column!r}: {number[:80]!r} does not fit "
+            f"{location}: column {column!r}: {number[:80]!r} does not fit "
             "a float64 exactly, so neighbouring values may become ties",
             RetrievalReportWarning,
             stacklevel=2,

@@ -115,7 +115,7 @@ OF_FRAME = {
         "mixed_items": "share of the top k that stands in a tie of different relevances",
         "items": "length of the lists (median)",
         "distances": "different distances in a list (median)",
-        "resolution": "bits that the distance tells about the order (median)",
+        "bits": "bits that the distance tells about the order (median)",
         "near_ties": "share of the gaps between neighbours that only rounding decides",
     },
     "hints": {

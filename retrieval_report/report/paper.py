@@ -86,8 +86,8 @@ def latex_table(report: Report) -> str:
 def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
     """Measures in the order asked; models by their value of the headline measure, highest first."""
     expected = report.summary.filter(policy="expected")
-    places = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
-    columns = {place: _column(report, *place) for place in places}
+    shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
+    columns = {here: _column(report, *here) for here in shown}
     headline = columns.get((report.metric, report.cutoff), {})
     names = sorted(
         expected["model"].unique(),
@@ -96,18 +96,18 @@ def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
             name,
         ),
     )
-    measures = [f"{metric}@{'all' if cutoff is None else cutoff}" for metric, cutoff in places]
-    return measures, {name: [columns[place].get(name, _Cell()) for place in places] for name in names}
+    measures = [f"{metric}@{'all' if cutoff is None else cutoff}" for metric, cutoff in shown]
+    return measures, {name: [columns[here].get(name, _Cell()) for here in shown] for name in names}
 
 
 def _column(report: Report, metric: str, cutoff: int | None) -> dict[str, _Cell]:
-    place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
-    rows = report.summary.filter(place, policy="expected")
+    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    rows = report.summary.filter(here, policy="expected")
     highest = rows["value"].max()
     best = set(rows.filter(pl.col("value") == highest)["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row
-        for row in report.flips.filter(place).iter_rows(named=True)
+        for row in report.flips.filter(here).iter_rows(named=True)
         if best & {row["model_a"], row["model_b"]}
     }
     cells = {}

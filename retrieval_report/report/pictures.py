@@ -29,7 +29,7 @@ def pictures(report: Report) -> list[Picture]:
     from retrieval_report import charts
 
     metric, cutoff, summary = report.metric, report.cutoff, report.summary
-    place: dict[str, Any] = {"metric": metric, "cutoff": cutoff}
+    measure: dict[str, Any] = {"metric": metric, "cutoff": cutoff}
     models, cutoffs = summary["model"].n_unique(), summary.filter(metric=metric)["cutoff"].n_unique()
     audit = None if report.audit.is_empty() else report.audit
     beside = "and what cut lists leave open" if report.cut else "beside the exact mean"
@@ -38,15 +38,15 @@ def pictures(report: Report) -> list[Picture]:
         runs = "Means of random orders of the rows that are there; a deeper retrieval would hold more."
     wanted: list[tuple[bool, str, str, str, Callable[[], Any]]] = [
         (True, "policies", "What each policy says", f"Every way to order the inside of ties, {beside}.",
-         lambda: charts.policies(summary, audit=audit, **place)),
+         lambda: charts.policies(summary, audit=audit, **measure)),
         (cutoffs > 1, "cutoffs", "Along the cutoffs", "The expected score of every model by depth.",
          lambda: charts.scores_by_cutoff(summary, metric=metric)),
         (models > 1, "flips", "Does the ranking change?", "The place of every model under each policy.",
-         lambda: charts.rank_flips(summary, **place)),
+         lambda: charts.rank_flips(summary, **measure)),
         (True, "shuffled", "What repeated runs would print", runs,
-         lambda: charts.shuffled_distribution(report.shuffled, summary, **place)),
+         lambda: charts.shuffled_distribution(report.shuffled, summary, **measure)),
         (models > 1, "matrix", "Every pair of models", "Difference, significance and the chance of a tie flip.",
-         lambda: charts.comparison_matrix(report.comparison, **place)),
+         lambda: charts.comparison_matrix(report.comparison, **measure)),
         (True, "profile-chart", "Where cutoffs meet ties", "How large ties are, and how often a cutoff cuts one.",
          lambda: charts.profile(report.profile)),
     ]  # fmt: skip

@@ -178,8 +178,8 @@ def _audit(report: Report) -> Table:
         _same_winner("Same winner", help="whether it names the model that is best under its own definition"),
         text_column("Order inside ties", "order", width=80),
     ]
-    place = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
-    largest = report.audit.filter(place).sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
+    here = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
+    largest = report.audit.filter(here).sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
     rows = largest.with_columns(name=pl.format("{} {}", "system", pl.col("version").fill_null(""))).iter_rows(
         named=True
     )
@@ -228,7 +228,7 @@ def _profile(report: Report) -> Table:
         number_column("Largest tie", "tie_max", 0),
         number_column("Items", "items", 0, help="length of the lists (median)"),
         number_column("Distances", "distances", 0, help="different distances in a list (median)"),
-        number_column("Bits", "resolution", 1, help="what the distance tells about the order (median)"),
+        number_column("Bits", "bits", 1, help="what the distance tells about the order (median)"),
     ]
     return _table(
         "profile", "How much the distances tie", columns, report.profile.iter_rows(named=True), by_measure=False

@@ -77,7 +77,7 @@ def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str
     for part in frame.partition_by(by, maintain_order=True) if by else [frame]:
         rows = part.select(columns).iter_rows()
         table = [list(columns)] + [[_cell(*pair, digits) for pair in zip(columns, row, strict=True)] for row in rows]
-        texts = [place for place, name in enumerate(columns) if part.schema[name] == pl.String]
+        texts = [index for index, name in enumerate(columns) if part.schema[name] == pl.String]
         blocks.append("\n".join([*_heading(part, by), *_align(table, texts)]))
     return "\n\n".join(blocks)
 
@@ -257,8 +257,8 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> lis
     for row in table:
         pads = [" " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
         cells = [
-            cell + pad if place in texts else pad + cell
-            for place, (cell, pad) in enumerate(zip(row, pads, strict=True))
+            cell + pad if index in texts else pad + cell
+            for index, (cell, pad) in enumerate(zip(row, pads, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
     return lines

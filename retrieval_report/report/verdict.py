@@ -62,9 +62,9 @@ def verdict(
         The status (a verdict of `flips`, or "single model" or "no score") and
         the sentences. Names are cut to 60 columns and made harmless to read; they are not escaped for HTML.
     """
-    place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
     models: Models = {}
-    for row in summary.filter(place).iter_rows(named=True):
+    for row in summary.filter(here).iter_rows(named=True):
         models.setdefault(row["model"], {})[row["policy"]] = row
     ranked = sorted(
         (name for name in models if _value(models[name], "expected") is not None),
@@ -73,9 +73,9 @@ def verdict(
     measure = f"{metric}@{'all' if cutoff is None else cutoff}"
     if not ranked:
         return "no score", (f"No model has a score for {measure}.",)
-    status, sentences = _winner(ranked, models, flips.filter(place), measure)
-    sentences += [*_pairs(flips.filter(place), measure), *_naive(ranked, models, measure), *_range(ranked[0], models)]
-    sentences += _elsewhere(summary.filter(~place), ranked[0])
+    status, sentences = _winner(ranked, models, flips.filter(here), measure)
+    sentences += [*_pairs(flips.filter(here), measure), *_naive(ranked, models, measure), *_range(ranked[0], models)]
+    sentences += _elsewhere(summary.filter(~here), ranked[0])
     return status, tuple(sentences)
 
 
@@ -99,8 +99,8 @@ def pair_verdict(
         The status (a verdict of `flips`, or "no score") and the sentences, as of
         `verdict`.
     """
-    place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
-    pair = _pair(flips.filter(place), first, second)
+    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    pair = _pair(flips.filter(here), first, second)
     measure = f"{metric}@{'all' if cutoff is None else cutoff}"
     if pair["value_a"] is None or pair["value_b"] is None:
         return "no score", (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)

@@ -62,8 +62,8 @@ class Rows(NamedTuple):
 
     def of(self, index: int) -> NDArray[np.integer]:
         """Row numbers of one list."""
-        places = np.arange(self.begin[index], self.end[index])
-        return self.row_of[places] if self.row_of.size else places
+        indexes = np.arange(self.begin[index], self.end[index])
+        return self.row_of[indexes] if self.row_of.size else indexes
 
     def any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether any row of each list is marked."""
@@ -214,7 +214,10 @@ def lists_from_rows(
     parts = over_ranges(task, work, workers)
     list_ties, tie_cells, cell_grade, cell_items, order = (np.concatenate(part) for part in zip(*parts, strict=True))
     lists = Lists(
-        np.concatenate([[0], np.cumsum(list_ties)]), np.concatenate([[0], np.cumsum(tie_cells)]), cell_grade, cell_items
+        np.concatenate([[0], np.cumsum(list_ties)]),
+        np.concatenate([[0], np.cumsum(tie_cells)]),
+        cell_grade,
+        cell_items,
     )
     return lists, singles(work, order) if naive else None
 

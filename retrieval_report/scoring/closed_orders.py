@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.ratios import hypergeometric_band
-from retrieval_report.metrics.terms import FirstRelevant, Need, Relevant, Sum, Unit
+from retrieval_report.metrics.terms import FirstRelevant, Relevant, Sum, Term, Unit
 from retrieval_report.scoring.arrays import Codes, Floats, Lists
 
 __all__ = ["Closed", "closed_form", "counts_hits"]
 
 
-def counts_hits(need: Need) -> bool:
+def counts_hits(term: Term) -> bool:
     """Whether a metric sees nothing but the number of relevant items among the top k."""
-    return isinstance(need, Sum) and isinstance(need.values, Relevant) and isinstance(need.weights, Unit)
+    return isinstance(term, Sum) and isinstance(term.values, Relevant) and isinstance(term.weights, Unit)
 
 
 class Closed(NamedTuple):
@@ -33,13 +33,13 @@ class Closed(NamedTuple):
 
 
 def closed_form(
-    need: Need, ties: Lists, base: Codes, limit: int, number: int, relevant: NDArray[np.bool_]
+    term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: NDArray[np.bool_]
 ) -> Closed | None:
     """The orders of one list down to a place; None for metrics without closed form.
 
     ``base`` are the grades at the cells that the orders are laid out in: a cell an item in ties of different grades.
     """
-    if not counts_hits(need) and not isinstance(need, FirstRelevant):
+    if not counts_hits(term) and not isinstance(term, FirstRelevant):
         return None
     base = base.copy()
     before = cell = 0
@@ -52,8 +52,8 @@ def closed_form(
             break
         hits = int(items[relevant[kinds]].sum())
         here = slice(cell, cell + slots)
-        if isinstance(need, FirstRelevant) and hits:
-            return _first_hit(base, (before, slots, size, hits), need)
+        if isinstance(term, FirstRelevant) and hits:
+            return _first_hit(base, (before, slots, size, hits), term)
         if slots < size and 0 < hits < size:
             return _hits(base, here, kinds, relevant, size, hits)
         if kinds.size > 1:
@@ -76,13 +76,13 @@ def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], s
     return Closed(grade, chance, lambda value: value[0] + share[:, None] * (value[1] - value[0]))
 
 
-def _first_hit(base: Codes, place: tuple[int, int, int, int], need: FirstRelevant) -> Closed:
+def _first_hit(base: Codes, position: tuple[int, int, int, int], term: FirstRelevant) -> Closed:
     """The first relevant item at each slot of the first tie that has one, and beyond the last slot."""
-    before, slots, size, hits = place
-    places = np.arange(min(slots, size - hits + 1))
-    going = np.cumprod(np.concatenate([[1.0], (size - hits - places) / (size - places)]))
-    chance = going[:-1] * hits / (size - places)
-    value = 1.0 / (before + 1 + places) if need.reciprocal else np.ones(places.size)
-    if places.size < size - hits + 1:
+    before, slots, size, hits = position
+    positions = np.arange(min(slots, size - hits + 1))
+    going = np.cumprod(np.concatenate([[1.0], (size - hits - positions) / (size - positions)]))
+    chance = going[:-1] * hits / (size - positions)
+    value = 1.0 / (before + 1 + positions) if term.reciprocal else np.ones(positions.size)
+    if positions.size < size - hits + 1:
         chance, value = np.append(chance, going[-1]), np.append(value, 0.0)
     return Closed(base[None, :], chance, lambda scored: np.repeat(value[:, None], scored.shape[1], axis=1))

@@ -57,7 +57,7 @@ class Completions:
         """The least or the largest value of every list, for each metric and cutoff (own depth: None)."""
         asked = list(metrics)
         result: dict[tuple[Metric, int | None], Floats] = {}
-        metrics = [metric for metric in asked if not isinstance(metric.need, terms.Preferences)]
+        metrics = [metric for metric in asked if not isinstance(metric.term, terms.Preferences)]
         for metric in asked:
             if metric not in metrics:  # more judged items may follow anywhere: what bounds them is not worked out
                 result[metric, None] = np.full(self.before.size, np.nan)
@@ -170,11 +170,11 @@ class Completions:
         """The largest AP where any number of relevant items may follow: one more is one more term and one more in R."""
         asked, scorer = self.high.asked, self.high
         if isinstance(metric, WAP):  # its terms depend on grades: only bounded, by the most of the sum and the least R
-            total = scorer.moments(metric.need, arrange(scorer.prepared, "best")).mean
+            total = scorer.moments(metric.term, arrange(scorer.prepared, "best")).mean
             least = np.maximum(self.relevant, 1.0)[:, None]
             return total / (least if metric.denominator == "total" else np.minimum(asked, least))
         seen = self._scorer(self.seen, self._ideal(self.seen), self._unknown(self.least, 0 * self.reach), self.near)
-        sums = seen.moments(metric.need, arrange(seen.prepared, "best")).mean
+        sums = seen.moments(metric.term, arrange(seen.prepared, "best")).mean
         here = last_ties(self.seen, self.prepared.relevant_grade)
         ahead = total_of(self.seen, self.prepared.relevant_grade) - here
         result = np.zeros(asked.shape)
@@ -196,10 +196,10 @@ class Completions:
         open_ideal = follow.unlimited | follow.loose | unknown
         if not open_ideal.any():
             return values
-        need = metric.need
-        assert isinstance(need, terms.Sum)
-        gains = values_of(self.high, need)
-        search = _Search.of(self, need, gains / self.high.unit(need), over_list)
+        term = metric.term
+        assert isinstance(term, terms.Sum)
+        gains = values_of(self.high, term)
+        search = _Search.of(self, term, gains / self.high.unit(term), over_list)
         least = self._unknown(self.least, 0 * self.reach)  # of all grades; that of the list may be higher
         own = self._scorer(self.prepared.ties, self.prepared.listed, least, self.near)
         result = np.where(own.asked > self.before[:, None], values, _best_of_ties(own, metric))
@@ -235,16 +235,16 @@ class Completions:
         lists = self._lists(self._cells(self.most, more=np.ones_like(self.reach), unseen=True, zeros=False))
         scorer = self._far(lists, cutoff, self.retrieved)
         values = scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value[:, 0]
-        need, follow = metric.need, self.following
-        if isinstance(need, terms.FirstRelevant):
+        term, follow = metric.term, self.following
+        if isinstance(term, terms.FirstRelevant):
             return values
         if isinstance(metric, ACG) and cutoff is None:
             return np.full(values.size, self.prepared.grades[-1])
         unknown = follow.unlimited | follow.loose
         if isinstance(metric, NDCG):
             unknown = unknown | (metric.ideal != "judged") | ((follow.free > 0) & (self.least < self.most))
-        if isinstance(need, terms.Sum):
-            unknown = unknown | bool(values_of(scorer, need)[0] > 0)
+        if isinstance(term, terms.Sum):
+            unknown = unknown | bool(values_of(scorer, term)[0] > 0)
         if isinstance(metric, AP):
             graded = isinstance(metric, WAP) and metric.denominator != "total" and cutoff is None
             unknown = unknown | graded | (metric.denominator == "retrieved")
@@ -274,7 +274,7 @@ class _Search:
     discount: terms.Discount
 
     @classmethod
-    def of(cls, own: Completions, need: terms.Sum, gains: Floats, over_list: bool) -> _Search:
+    def of(cls, own: Completions, term: terms.Sum, gains: Floats, over_list: bool) -> _Search:
         prepared, follow = own.prepared, own.following
         closed = _closed(prepared.ties, prepared.beyond.within)
         scorer = own._scorer(closed, own._ideal(closed), own._unknown(own.least, 0 * own.reach), (None,))
@@ -283,9 +283,9 @@ class _Search:
         last = shown - _by_grade(own, closed)
         known = shown if over_list else _by_grade(own, prepared.known)
         more = np.where(follow.unlimited, DEEP, follow.free)[:, None] * prepared.relevant_grade
-        assert isinstance(need.weights, terms.Discount)
+        assert isinstance(term.weights, terms.Discount)
         return cls(
-            scorer.moments(need, arrange(scorer.prepared, "best")).mean[:, 0],
+            scorer.moments(term, arrange(scorer.prepared, "best")).mean[:, 0],
             known,
             last if over_list else last + unseen,
             more + unseen if over_list else more,
@@ -293,7 +293,7 @@ class _Search:
             np.where(follow.unlimited, DEEP, follow.free + (unseen.sum(axis=1) if over_list else 0)),
             gains,
             own.before,
-            need.weights,
+            term.weights,
         )
 
     def best(self, row: int, cutoff: int) -> float:

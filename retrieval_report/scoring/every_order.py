@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import shuffling
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.metrics.terms import Need
+from retrieval_report.metrics.terms import Term
 from retrieval_report.scoring.arrays import Codes, Floats, Integers, Lists
 from retrieval_report.scoring.closed_orders import closed_form
 from retrieval_report.scoring.run import Run, drawn_lists, list_keys, start
@@ -81,7 +81,7 @@ def score_orders(
     ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
     limit = run.limit
     layout = drawn_lists(ties, limit)
-    need = _one_need(requests)
+    term = _one_need(requests)
     kept = np.flatnonzero(~run.left_out()).tolist()
     if wanted is not None:
         names = run.prepared.names.select("model", "query")
@@ -92,7 +92,7 @@ def score_orders(
     found, paths = {}, {}
     for number in kept:
         base = layout.grade[layout.start[number] : layout.start[number + 1]]
-        every = None if need is None else _closed_orders(run, need, base, int(limit[number]), number)
+        every = None if term is None else _closed_orders(run, term, base, int(limit[number]), number)
         if every is None:
             paths[number] = tuple(maker.of(number) for maker in makers)
             walked = walks and None not in paths[number]
@@ -110,17 +110,17 @@ def score_orders(
     return result
 
 
-def _one_need(requests: Requests) -> Need | None:
+def _one_need(requests: Requests) -> Term | None:
     """The sums that all metrics are made of, where they are the same at one cutoff."""
-    needs = {metric.need for metric, _ in requests}
+    wanted_terms = {metric.term for metric, _ in requests}
     cutoffs = {cutoff for _, own in requests for cutoff in own}
-    return needs.pop() if len(needs) == len(cutoffs) == 1 else None
+    return wanted_terms.pop() if len(wanted_terms) == len(cutoffs) == 1 else None
 
 
-def _closed_orders(run: Run, need: Need, base: Codes, limit: int, number: int) -> _Orders | None:
+def _closed_orders(run: Run, term: Term, base: Codes, limit: int, number: int) -> _Orders | None:
     """The few orders that tell a whole distribution; None where there is no closed form."""
     relevant = run.prepared.relevant_grade
-    closed = closed_form(need, run.prepared.ties, base, limit, number, relevant)
+    closed = closed_form(term, run.prepared.ties, base, limit, number, relevant)
     return None if closed is None else _Orders(closed.grade, closed.chance, True, closed.spread)
 
 

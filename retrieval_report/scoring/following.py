@@ -55,11 +55,11 @@ class Following:
 def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Scores (lists, cutoffs) that reach into what a cut leaves open, where it can matter."""
     prepared, beyond = scorer.prepared, scorer.prepared.beyond
-    if isinstance(metric.need, terms.Preferences):  # it looks at the whole list
+    if isinstance(metric.term, terms.Preferences):  # it looks at the whole list
         return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
     deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
     relevant = prepared.relevant_grade
-    if isinstance(metric.need, terms.FirstRelevant):  # what comes after the first relevant item is all the same
+    if isinstance(metric.term, terms.FirstRelevant):  # what comes after the first relevant item is all the same
         last = np.where(beyond.within, last_ties(prepared.ties, relevant), 0)
         deeper = deeper & (total_of(prepared.listed, relevant) == last)[:, None]
     graded = beyond.within & (last_ties(prepared.ties, prepared.grades > 0) > 0)
@@ -92,16 +92,16 @@ def _counts_retrieved(metric: Metric, scorer: Scorer) -> Bools:
     """Where even irrelevant items that follow change a score."""
     if isinstance(metric, Precision) and metric.denominator == "retrieved":
         return np.ones_like(scorer.asked, np.bool_)
-    need, whole = metric.need, scorer.asked == WHOLE
-    if isinstance(need, terms.Sum) and values_of(scorer, need)[0] > 0:
+    term, whole = metric.term, scorer.asked == WHOLE
+    if isinstance(term, terms.Sum) and values_of(scorer, term)[0] > 0:
         return np.ones_like(whole)
     by_length = isinstance(metric, AP) and metric.denominator in ("k", "min")
     return np.asarray(whole & (by_length or isinstance(metric, Precision | F1 | ACG)))
 
 
-def values_of(scorer: Scorer, need: terms.Sum) -> Floats:
+def values_of(scorer: Scorer, term: terms.Sum) -> Floats:
     """What an item of each grade adds to a sum, before its weight."""
-    return need.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade)
+    return term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade)
 
 
 def total_of(lists: Lists, which: Bools) -> Integers:

@@ -283,9 +283,9 @@ def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:
     """Rows of all lists; those that were not found have none."""
     if names.height == found.height:
         return rows
-    place = found.join(names.with_row_index("list"), on=KEYS, how="left", maintain_order="left")["list"].to_numpy()
+    index = found.join(names.with_row_index("list"), on=KEYS, how="left", maintain_order="left")["list"].to_numpy()
     begin, end = np.zeros(names.height, np.int64), np.zeros(names.height, np.int64)
-    begin[place], end[place] = rows.begin, rows.end
+    begin[index], end[index] = rows.begin, rows.end
     return Rows(begin, end, rows.row_of)
 
 

@@ -76,7 +76,7 @@ def evaluate_radius(
     """
     inside = _inside(counts, radii, relevant_from, queries)
     values = _values(inside, empty, no_relevant)
-    means = inside.with_columns(pl.Series(name, values[:, place]) for place, name in enumerate(METRICS))
+    means = inside.with_columns(pl.Series(name, values[:, index]) for index, name in enumerate(METRICS))
     means = means.with_columns(pl.col(METRICS).fill_nan(None))
     return means.group_by("model", "radius", maintain_order=True).agg(
         *(pl.col(name).drop_nulls().mean() for name in METRICS),
@@ -116,12 +116,12 @@ def radius_scores(
     values = _values(inside, empty, no_relevant)
     inside = inside.with_columns(order=pl.int_range(pl.len()).over(KEYS))
     frames = []
-    for place, name in enumerate(METRICS):
+    for index, name in enumerate(METRICS):
         metric = pl.format(name + "(radius={})", pl.col("radius"))
-        frames.append(inside.with_columns(metric=metric, value=pl.Series(values[:, place]).fill_nan(None), place=place))
+        frames.append(inside.with_columns(metric=metric, value=pl.Series(values[:, index]).fill_nan(None), index=index))
     scores = (
         pl.concat(frames)
-        .sort(*KEYS, "place", "order")
+        .sort(*KEYS, "index", "order")
         .with_columns(cutoff=pl.lit(None, pl.Int64), policy=pl.lit("expected"), std=pl.col("value") * 0.0)
         .with_columns(truncated=False, pooled=False)  # counts reach the radius
     )
@@ -143,16 +143,16 @@ def _inside(
     lists = _all_lists(frame, queries)
     parts = []
     found = frame.group_by(KEYS).agg(found=count.filter(relevant).sum())
-    for place, radius in enumerate(wanted):
+    for index, radius in enumerate(wanted):
         near = frame.filter(pl.col("distance") <= radius)
         near = near.group_by(KEYS).agg(items=count.sum(), relevant=count.filter(relevant).sum())
-        parts.append(lists.join(near, on=KEYS, how="left").with_columns(radius=pl.lit(radius), place=pl.lit(place)))
+        parts.append(lists.join(near, on=KEYS, how="left").with_columns(radius=pl.lit(radius), index=pl.lit(index)))
     rows = (
         pl.concat(parts)
         .join(found, on=KEYS, how="left")
         .with_columns(pl.col("items", "relevant", "found").fill_null(0))
     )
-    rows = rows.with_columns(n_relevant=pl.coalesce("n_relevant", "found")).sort(*KEYS, "place")
+    rows = rows.with_columns(n_relevant=pl.coalesce("n_relevant", "found")).sort(*KEYS, "index")
     less = rows.filter(pl.col("n_relevant") < pl.col("found"))
     if less.height:
         raise DataError(
@@ -189,8 +189,8 @@ def _values(inside: pl.DataFrame, empty: str, no_relevant: str) -> Floats:
         inside[name].to_numpy().astype(np.float64) for name in ("items", "relevant", "n_relevant")
     )
     values = np.zeros((inside.height, len(METRICS)))
-    for place, (part, whole) in enumerate(((relevant, items), (relevant, total), (2 * relevant, items + total))):
-        np.divide(part, whole, out=values[:, place], where=whole > 0)
+    for index, (part, whole) in enumerate(((relevant, items), (relevant, total), (2 * relevant, items + total))):
+        np.divide(part, whole, out=values[:, index], where=whole > 0)
     values[:, 3] = relevant > 0
     if empty == "skip":
         values[items == 0] = np.nan

@@ -91,7 +91,7 @@ class Run:
         """The deepest place that any metric looks at, list by list."""
         own = self.deep_scorer.depths[:, 0] if self.deep else 0
         limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own)
-        whole = any(isinstance(metric.need, Preferences) for metric in self.deep)
+        whole = any(isinstance(metric.term, Preferences) for metric in self.deep)
         return self.prepared.length if whole else limit
 
     def undefined(self) -> NDArray[np.bool_]:
@@ -136,10 +136,10 @@ class Run:
         found = Completions(prepared, self.scorer.cutoffs, workers).extremes(self.plain, best=best)
         if self.deep:
             found |= Completions(prepared, (), workers).extremes(self.deep, best=best)
-        places = [(metric, None if metric.own_depth else k) for metric, cutoffs in self.requests for k in cutoffs]
-        for column, place in enumerate(places):
+        numbers = [(metric, None if metric.own_depth else k) for metric, cutoffs in self.requests for k in cutoffs]
+        for column, number in enumerate(numbers):
             marked = wanted[which, column]
-            values[which[marked], column] = found[place][marked]
+            values[which[marked], column] = found[number][marked]
 
     def left_out(self) -> NDArray[np.bool_]:
         """Lists without a value: their query has no judgements, nothing relevant, or no rows, and is to be skipped."""

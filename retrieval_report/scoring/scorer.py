@@ -66,7 +66,7 @@ class Scorer:
     _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._units: dict[terms.Need, float] = {}
+        self._units: dict[terms.Term, float] = {}
         self.length = self.prepared.length.astype(np.float64)[:, None]
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)[:, None]
         if self.cutoffs:
@@ -86,70 +86,70 @@ class Scorer:
         """Where a cutoff stands among the columns, which ascend."""
         return int(np.flatnonzero(self.order == self.cutoffs.index(cutoff))[0])
 
-    def ideal(self, need: terms.Ideal) -> Floats:
+    def ideal(self, term: terms.Ideal) -> Floats:
         """Ideal DCG at every cutoff."""
-        if need not in self._ideals:
-            lists = self.prepared.judged if need.over == "judged" else self.prepared.listed
+        if term not in self._ideals:
+            lists = self.prepared.judged if term.over == "judged" else self.prepared.listed
             length = lists.length[:, None]
-            depths = np.minimum(self.asked, length) if need.over == "judged" else self.depths
-            wanted = terms.Sum(need.gain, need.discount)
-            self._ideals[need] = self._run(_sum_task(self, wanted, depths), lists, depths).mean
-        return self._ideals[need]
+            depths = np.minimum(self.asked, length) if term.over == "judged" else self.depths
+            wanted = terms.Sum(term.gain, term.discount)
+            self._ideals[term] = self._run(_sum_task(self, wanted, depths), lists, depths).mean
+        return self._ideals[term]
 
     def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
         """Value and standard deviation of every metric at every cutoff, columns in ascending order of cutoff."""
-        sums: dict[terms.Need, Moments] = {}
+        sums: dict[terms.Term, Moments] = {}
         result = {}
         for metric in metrics:
-            need = metric.need
-            if need not in sums:
-                sums[need] = self.moments(need, arrangement)
+            term = metric.term
+            if term not in sums:
+                sums[term] = self.moments(term, arrangement)
             divisor = metric.divisor(self)
-            unit = 1.0 if isinstance(metric, NDCG) else self.unit(need)  # its ideal is in the same unit
+            unit = 1.0 if isinstance(metric, NDCG) else self.unit(term)  # its ideal is in the same unit
             with np.errstate(over="ignore"):
-                mean = _ratio(sums[need].mean, divisor) * unit
-                std = _ratio(np.sqrt(sums[need].variance), divisor) * unit
+                mean = _ratio(sums[term].mean, divisor) * unit
+                std = _ratio(np.sqrt(sums[term].variance), divisor) * unit
             if not np.isfinite(mean).all():
                 raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
             result[metric] = Scores(mean, std)
         return result
 
-    def unit(self, need: terms.Need) -> float:
+    def unit(self, term: terms.Term) -> float:
         """A power of two near the largest value, by which values are divided so that no square leaves float64."""
-        if not isinstance(need, terms.Sum) or isinstance(need.values, terms.Relevant):
+        if not isinstance(term, terms.Sum) or isinstance(term.values, terms.Relevant):
             return 1.0
-        if need not in self._units:
-            values = need.values.of(self.prepared.grades, self.prepared.relevant_grade)
+        if term not in self._units:
+            values = term.values.of(self.prepared.grades, self.prepared.relevant_grade)
             largest = float(values.max(initial=0.0))
-            self._units[need] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
-        return self._units[need]
+            self._units[term] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
+        return self._units[term]
 
     def check(self, metrics: Iterable[Metric]) -> None:
         """Raise for grades that a metric cannot take, before anything is computed."""
         for metric in metrics:
             if isinstance(metric, DCG):
                 terms.Gain(terms.gain_rule(metric.gain)).of(self.prepared.grades, self.prepared.relevant_grade)
-            if isinstance(metric.need, terms.OwnIdeal):
-                metric.need.check(self.prepared.grades)
+            if isinstance(metric.term, terms.OwnIdeal):
+                metric.term.check(self.prepared.grades)
 
-    def moments(self, need: terms.Need, arrangement: Arrangement) -> Moments:
+    def moments(self, term: terms.Term, arrangement: Arrangement) -> Moments:
         """Mean and variance of a sum, columns in ascending order of cutoff."""
         lists = arrangement.lists
-        if isinstance(need, terms.Sum):
-            return self._run(_sum_task(self, need, self.depths), lists, self.depths)
-        if isinstance(need, terms.Pairs):
-            if need.retrieved and arrangement.extreme:
-                return self._run(_pairs_extreme_task(self, need, arrangement.extreme), arrangement.ties, self.depths)
-            return self._run(_pairs_task(self, need), lists, self.depths)
-        if isinstance(need, terms.FirstRelevant):
-            return self._run(_first_relevant_task(self, need), lists, self.depths)
-        if isinstance(need, terms.Stops):
-            return self._run(_stops_task(self, need, arrangement.want_variance), lists, self.depths)
-        if isinstance(need, terms.Preferences):
+        if isinstance(term, terms.Sum):
+            return self._run(_sum_task(self, term, self.depths), lists, self.depths)
+        if isinstance(term, terms.Pairs):
+            if term.retrieved and arrangement.extreme:
+                return self._run(_pairs_extreme_task(self, term, arrangement.extreme), arrangement.ties, self.depths)
+            return self._run(_pairs_task(self, term), lists, self.depths)
+        if isinstance(term, terms.FirstRelevant):
+            return self._run(_first_relevant_task(self, term), lists, self.depths)
+        if isinstance(term, terms.Stops):
+            return self._run(_stops_task(self, term, arrangement.want_variance), lists, self.depths)
+        if isinstance(term, terms.Preferences):
             return self._run(_preferences_task(self), lists, self.depths)
         if arrangement.extreme:
-            return self._run(_own_ideal_extreme_task(self, need, arrangement.extreme), arrangement.ties, self.depths)
-        return self._run(_own_ideal_task(self, need), lists, self.depths)
+            return self._run(_own_ideal_extreme_task(self, term, arrangement.extreme), arrangement.ties, self.depths)
+        return self._run(_own_ideal_task(self, term), lists, self.depths)
 
     def _run(self, task: Task, lists: Lists, depths: Integers) -> Moments:
         """Run a task over ranges of lists; every list is scored by itself, so ranges do not change any bit."""
@@ -177,10 +177,10 @@ def _longest(depths: Integers) -> int:
     return -(-most // unit) * unit
 
 
-def _sum_task(scorer: Scorer, need: terms.Sum, depths: Integers) -> Task:
-    values = need.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade) / scorer.unit(need)
-    unit = isinstance(need.weights, terms.Unit)
-    weights = need.weights.table(1 if unit else _longest(depths))
+def _sum_task(scorer: Scorer, term: terms.Sum, depths: Integers) -> Task:
+    values = term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade) / scorer.unit(term)
+    unit = isinstance(term.weights, terms.Unit)
+    weights = term.weights.table(1 if unit else _longest(depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         additive.additive_moments(first, last, lists, depths, values, unit, weights, *out)
@@ -188,23 +188,23 @@ def _sum_task(scorer: Scorer, need: terms.Sum, depths: Integers) -> Task:
     return task
 
 
-def _pair_values(scorer: Scorer, need: terms.Pairs) -> Floats:
+def _pair_values(scorer: Scorer, term: terms.Pairs) -> Floats:
     relevant = scorer.prepared.relevant_grade
-    return np.where(relevant, scorer.prepared.grades, 0.0) if need.graded else relevant.astype(np.float64)
+    return np.where(relevant, scorer.prepared.grades, 0.0) if term.graded else relevant.astype(np.float64)
 
 
-def _pairs_task(scorer: Scorer, need: terms.Pairs) -> Task:
-    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(_longest(scorer.depths))
+def _pairs_task(scorer: Scorer, term: terms.Pairs) -> Task:
+    values, harmonic = _pair_values(scorer, term), tables.reciprocal_weights(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        kernel = pairwise.retrieved_moments if need.retrieved else pairwise.pairwise_moments
+        kernel = pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments
         kernel(first, last, lists, depths, values, harmonic, *out)
 
     return task
 
 
-def _pairs_extreme_task(scorer: Scorer, need: terms.Pairs, extreme: str) -> Task:
-    values, harmonic = _pair_values(scorer, need), tables.reciprocal_weights(_longest(scorer.depths))
+def _pairs_extreme_task(scorer: Scorer, term: terms.Pairs, extreme: str) -> Task:
+    values, harmonic = _pair_values(scorer, term), tables.reciprocal_weights(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         ratios.retrieved_extremes(first, last, lists, depths, values, harmonic, extreme == "best", out.mean)
@@ -212,19 +212,19 @@ def _pairs_extreme_task(scorer: Scorer, need: terms.Pairs, extreme: str) -> Task
     return task
 
 
-def _first_relevant_task(scorer: Scorer, need: terms.FirstRelevant) -> Task:
+def _first_relevant_task(scorer: Scorer, term: terms.FirstRelevant) -> Task:
     relevant = scorer.prepared.relevant_grade
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         other = Moments(np.empty(depths.shape), np.empty(depths.shape))
-        hit, reciprocal = (other, out) if need.reciprocal else (out, other)
+        hit, reciprocal = (other, out) if term.reciprocal else (out, other)
         cascade.first_relevant_moments(first, last, lists, depths, relevant, *hit, *reciprocal)
 
     return task
 
 
-def _stops_task(scorer: Scorer, need: terms.Stops, want_variance: bool) -> Task:
-    stop = need.of(scorer.prepared.grades)
+def _stops_task(scorer: Scorer, term: terms.Stops, want_variance: bool) -> Task:
+    stop = term.of(scorer.prepared.grades)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         stopping.stopping_moments(first, last, lists, depths, stop, want_variance, *out)
@@ -243,8 +243,8 @@ def _preferences_task(scorer: Scorer) -> Task:
     return task
 
 
-def _own_ideal_task(scorer: Scorer, need: terms.OwnIdeal) -> Task:
-    relevant, weights = scorer.prepared.grades > 0, need.discount.table(_longest(scorer.depths))
+def _own_ideal_task(scorer: Scorer, term: terms.OwnIdeal) -> Task:
+    relevant, weights = scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         ratios.own_ideal_moments(first, last, lists, depths, relevant, weights, *out)
@@ -252,8 +252,8 @@ def _own_ideal_task(scorer: Scorer, need: terms.OwnIdeal) -> Task:
     return task
 
 
-def _own_ideal_extreme_task(scorer: Scorer, need: terms.OwnIdeal, extreme: str) -> Task:
-    relevant, weights = scorer.prepared.grades > 0, need.discount.table(_longest(scorer.depths))
+def _own_ideal_extreme_task(scorer: Scorer, term: terms.OwnIdeal, extreme: str) -> Task:
+    relevant, weights = scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         ratios.own_ideal_extremes(first, last, lists, depths, relevant, weights, extreme == "best", out.mean)

@@ -60,7 +60,7 @@ class Walks:
         self.lists = run.prepared.ties
         self.depth: Integers = scorer.depths[:, column]
         divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, column]
-        unit = scorer.unit(metric.need) if isinstance(metric, NDCG) else 1.0  # its ideal is in that unit
+        unit = scorer.unit(metric.term) if isinstance(metric, NDCG) else 1.0  # its ideal is in that unit
         self.scale = np.divide(1.0, divisor * unit, out=np.zeros(divisor.size), where=divisor != 0)
         self.terms = _terms(run, metric, int(self.depth.max(initial=0)))
         nodes, numbers = np.empty((2, MOST_STEPS), np.int64), np.empty((2, MOST_STEPS))
@@ -86,14 +86,14 @@ class Walks:
 
 def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:
     """What an item adds at each place."""
-    need, grades, relevant = metric.need, run.prepared.grades, run.prepared.relevant_grade
-    places = np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
-    if isinstance(need, Sum):
-        weight = np.ones(longest + 1) if isinstance(need.weights, Unit) else need.weights.table(longest).weight
-        return Terms(WEIGHTED, need.values.of(grades, relevant), relevant, np.array(weight), False)
-    if isinstance(need, Pairs):
-        value = np.where(relevant, grades if need.graded else 1.0, 0.0)
-        return Terms(PAIRS, value, relevant, 1.0 / places, need.retrieved)
-    if isinstance(need, Stops):
-        return Terms(CASCADE, need.of(grades), relevant, 1.0 / places, False)
+    term, grades, relevant = metric.term, run.prepared.grades, run.prepared.relevant_grade
+    positions = np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
+    if isinstance(term, Sum):
+        weight = np.ones(longest + 1) if isinstance(term.weights, Unit) else term.weights.table(longest).weight
+        return Terms(WEIGHTED, term.values.of(grades, relevant), relevant, np.array(weight), False)
+    if isinstance(term, Pairs):
+        value = np.where(relevant, grades if term.graded else 1.0, 0.0)
+        return Terms(PAIRS, value, relevant, 1.0 / positions, term.retrieved)
+    if isinstance(term, Stops):
+        return Terms(CASCADE, term.of(grades), relevant, 1.0 / positions, False)
     return None

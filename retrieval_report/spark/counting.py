@@ -45,7 +45,7 @@ def count_ties(rankings: DataFrame) -> DataFrame:
 
 def _checked(name: str, order: str) -> Column:
     """A column that refuses what no count may hold."""
-    column, place = F.col(name), where("query", "model")
+    column, location = F.col(name), where("query", "model")
     if name in ("query", "item"):
         return refusing(column, column.isNull(), name, "null ids")
     if name == "model":
@@ -54,9 +54,9 @@ def _checked(name: str, order: str) -> Column:
     if name not in (order, "relevance"):
         return column
     number = column.cast("double")
-    checked = refusing(column, column.isNull() | F.isnan(number), name, "null or NaN", place=place)
-    checked = refusing(checked, F.abs(number) == float("inf"), name, "infinite", place=place)
-    return checked if name == order else refusing(checked, number < 0, name, "negative", place=place)
+    checked = refusing(column, column.isNull() | F.isnan(number), name, "null or NaN", location=location)
+    checked = refusing(checked, F.abs(number) == float("inf"), name, "infinite", location=location)
+    return checked if name == order else refusing(checked, number < 0, name, "negative", location=location)
 
 
 def check_items(rankings: DataFrame) -> None:

@@ -45,12 +45,12 @@ def refusing(
     rule: str,
     *,
     what: str = "rankings",
-    place: Column = None,
+    location: Column = None,
     error: str = "DataError",
 ) -> Column:
     """The column, which raises an error of ours on an executor where ``bad`` holds; ``place`` says where that is."""
     source = "" if what == "rankings" else f"{what}: "
     message = F.lit(f"retrieval_report.{error}: {source}column {name!r}: {rule}")
-    if place is not None:
-        message = F.concat(message, F.lit(", in "), place)
+    if location is not None:
+        message = F.concat(message, F.lit(", in "), location)
     return F.when(bad, F.raise_error(message)).otherwise(column)

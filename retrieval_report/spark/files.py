@@ -111,8 +111,8 @@ def _parquet(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     return frame
 
 
-def _renamed(frame: DataFrame, kind: Kind, columns: Mapping[str, str] | None, place: str) -> DataFrame:
+def _renamed(frame: DataFrame, kind: Kind, columns: Mapping[str, str] | None, location: str) -> DataFrame:
     """The columns of use, under our names."""
-    chosen = match_columns(frame.columns, kind, columns, place)
+    chosen = match_columns(frame.columns, kind, columns, location)
     quoted = {ours: "`" + theirs.replace("`", "``") + "`" for ours, theirs in chosen.items()}
     return frame.select([F.col(theirs).alias(ours) for ours, theirs in quoted.items()])

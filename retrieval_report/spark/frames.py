@@ -43,7 +43,7 @@ def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequen
         words = ours == "relevance" and frame.schema[given.index(theirs)].dataType.typeName() == "string"
         if ours in wanted and ours not in matched and not words:  # a label in words is no relevance
             matched[ours] = theirs
-    numbered = frame.toDF(*(f"_{place}" for place in range(len(given))))
+    numbered = frame.toDF(*(f"_{location}" for location in range(len(given))))
     held = numbered.select([F.col(f"_{given.index(matched[name])}").alias(name) for name in wanted if name in matched])
     return _whole_ids(held, [column.name for column in contract if column.kind == "id"], what)
 
@@ -56,7 +56,7 @@ def _whole_ids(frame: DataFrame, names: Sequence[str], what: str) -> DataFrame:
             column = F.col(field.name)
             above = ~column.between(F.lit(-(2**63)).cast("decimal(38,0)"), F.lit(2**63 - 1).cast("decimal(38,0)"))
             rule = "an id beyond 64 bits with sign, the longest whole numbers of Spark: make the ids text"
-            held = refusing(column, above, field.name, rule, what=what, place=where(field.name))
+            held = refusing(column, above, field.name, rule, what=what, location=where(field.name))
             frame = frame.withColumn(field.name, held.cast("long"))
     return frame
 
@@ -129,8 +129,8 @@ def _spelt(key: str, one: pl.DataType, two: pl.DataType, source: str, what: str)
         "never cast ('007' and '7' would merge): make both text or both whole numbers"
     )
     odd = F.col(key).isNotNull() & ~F.col(key).rlike("^(0|-?[1-9][0-9]{0,17})$")
-    place = F.concat(F.lit(f"{source}: "), where(key))
-    return refusing(F.col(key), odd, key, rule, place=place, error="KeyMismatchError")
+    location = F.concat(F.lit(f"{source}: "), where(key))
+    return refusing(F.col(key), odd, key, rule, location=location, error="KeyMismatchError")
 
 
 def same_ids(

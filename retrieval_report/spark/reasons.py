@@ -27,9 +27,9 @@ def reason(error: BaseException) -> str:
 
 
 @contextmanager
-def failing(ours: type[RetrievalReportError], place: str) -> Iterator[None]:
+def failing(ours: type[RetrievalReportError], location: str) -> Iterator[None]:
     """Turn an error of Spark into one of ours."""
     try:
         yield
     except FAILURES as error:
-        raise ours(f"{place}: {reason(error)}") from error
+        raise ours(f"{location}: {reason(error)}") from error

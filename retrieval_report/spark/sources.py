@@ -107,7 +107,7 @@ def _without_masked(rows: DataFrame, order: str) -> DataFrame:
     """Masked rows leave their list, which is still there."""
     if "mask" not in rows.columns:
         return rows
-    kept = refusing(F.col("mask"), F.col("mask").isNull(), "mask", "null", place=where("query", "item", "model"))
+    kept = refusing(F.col("mask"), F.col("mask").isNull(), "mask", "null", location=where("query", "item", "model"))
     standing = F.when(kept, F.lit(LISTED)).otherwise(F.lit(RECEIVED)).cast("byte")
     masked = [
         F.when(F.col("mask"), F.col(name)).alias(name) if name in (order, "relevance") else name
@@ -119,6 +119,6 @@ def _without_masked(rows: DataFrame, order: str) -> DataFrame:
 
 def _rounded(batches: Iterator[pa.RecordBatch], *, column: str, decimals: int) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        place = batch.schema.get_field_index(column)
-        values = pl.Series(pl.from_arrow(batch.column(place))).round(decimals).to_arrow()
-        yield batch.set_column(place, batch.schema.field(place), values.cast(batch.schema.field(place).type))
+        location = batch.schema.get_field_index(column)
+        values = pl.Series(pl.from_arrow(batch.column(location))).round(decimals).to_arrow()
+        yield batch.set_column(location, batch.schema.field(location), values.cast(batch.schema.field(location).type))

@@ -90,12 +90,12 @@ def _held(scores: DataFrame, unique: bool) -> DataFrame:
         if flag not in frame.columns:
             frame = frame.withColumn(flag, F.lit(False))
     hold(empty_of(frame, "scores"), SCORES, "scores", "evaluate")
-    place = where("query", "model")
+    location = where("query", "model")
     value, std = (F.when(~F.isnan(name), F.col(name)) for name in ("value", "std"))
     bad = (std < 0) | (std == float("inf"))
     numbers = {
-        "value": refusing(value, F.abs(value) == float("inf"), "value", "infinite", place=place),
-        "std": refusing(std, bad, "std", "negative or infinite", place=place),
+        "value": refusing(value, F.abs(value) == float("inf"), "value", "infinite", location=location),
+        "std": refusing(std, bad, "std", "negative or infinite", location=location),
     }
     numbers["std"] = F.when(~F.col("truncated"), numbers["std"])
     kept = [name for name in SCORES if name not in (*LIST, *numbers)]
@@ -105,7 +105,7 @@ def _held(scores: DataFrame, unique: bool) -> DataFrame:
     rest = [name for name in SCORES if name not in LIST]
     grouped = frame.groupBy(*LIST).agg(F.count("*").alias("times"), *(F.first(name).alias(name) for name in rest))
     rule = "scores of the same model, query, metric, cutoff and policy"
-    items = refusing(F.col("items"), F.col("times") > 1, "value", rule, place=place).alias("items")
+    items = refusing(F.col("items"), F.col("times") > 1, "value", rule, location=location).alias("items")
     return grouped.select(*LIST, *(items if name == "items" else F.col(name) for name in rest))
 
 
@@ -127,12 +127,12 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
         F.isnan("told") | (F.abs("told") == float("inf")) | (F.col("told") < 0) if column == "weight" else F.lit(False)
     )
     once = refusing(
-        F.col("told"), F.col("told").isNull() | bad, column, "null or no weight", what="queries", place=where(*keys)
+        F.col("told"), F.col("told").isNull() | bad, column, "null or no weight", what="queries", location=where(*keys)
     )
-    once = refusing(once, F.col("times") > 1, "query", "there more than once", what="queries", place=where(*keys))
+    once = refusing(once, F.col("times") > 1, "query", "there more than once", what="queries", location=where(*keys))
     joined = frame.join(told.select(*keys, once.alias(column)), on=keys, how="left")
     rule = f"scores without {column}; the queries frame lacks them"
-    found = refusing(F.col(column), F.col(column).isNull(), column, rule, place=where("query", "model"))
+    found = refusing(F.col(column), F.col(column).isNull(), column, rule, location=where("query", "model"))
     return joined.withColumn(column, found)
 
 
@@ -223,7 +223,7 @@ def _local(frame: DataFrame) -> pl.DataFrame:
 
 def _summary(sums: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """One row for each mean, in the columns of a summary."""
-    order = pl.col("policy").replace_strict({name: place for place, name in enumerate(POLICIES)}, default=len(POLICIES))
+    order = pl.col("policy").replace_strict({name: index for index, name in enumerate(POLICIES)}, default=len(POLICIES))
     sums = sums.sort("model", "metric", "cutoff", order, nulls_last=True)
     rows = [_row(row, confidence) for row in sums.iter_rows(named=True)]
     kinds = {name: dtype for name, dtype in SUMMARY.items() if name not in ("lowest", "highest")}

@@ -55,9 +55,13 @@ def _asked_once(queries: DataFrame) -> DataFrame:
         F.min(number).alias("least"),
     )
     query = refusing(F.col("query"), F.col("query").isNull(), "query", "null ids", what="queries")
-    query = refusing(query, F.col("times") > 1, "query", "there more than once", what="queries", place=where("query"))
+    query = refusing(
+        query, F.col("times") > 1, "query", "there more than once", what="queries", location=where("query")
+    )
     bad = (F.col("told") == 0) | (F.col("least") < 0)
-    number = refusing(F.col("n_relevant"), bad, "n_relevant", "null or negative", what="queries", place=where("query"))
+    number = refusing(
+        F.col("n_relevant"), bad, "n_relevant", "null or negative", what="queries", location=where("query")
+    )
     columns = [number.alias("n_relevant")] if "n_relevant" in queries.columns else []
     return grouped.select(query.alias("query"), *columns)
 
@@ -73,10 +77,10 @@ def _judged_once(judgements: DataFrame) -> DataFrame:
         "item",
         "judged more than once",
         what="judgements",
-        place=where("query", "item"),
+        location=where("query", "item"),
     )
     null = F.col("query").isNull() | F.col("item").isNull()
-    told = refusing(once, null, "query", "or 'item': null ids", what="judgements", place=where("query", "item"))
+    told = refusing(once, null, "query", "or 'item': null ids", what="judgements", location=where("query", "item"))
     return grouped.select("query", "item", told.alias("relevance"))
 
 
@@ -90,7 +94,7 @@ def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
         narrow = "float" if "float" in kinds else "double"
         differ = F.col("relevance").cast(narrow) != judged.cast(narrow)
         rule = "differs from the judgements; drop the column to use the judgements"
-        judged = refusing(judged, F.coalesce(differ, F.lit(False)), "relevance", rule, place=where("query", "item"))
+        judged = refusing(judged, F.coalesce(differ, F.lit(False)), "relevance", rule, location=where("query", "item"))
     others = [name for name in rows.columns if name != "relevance"]
     return joined.select(*others, judged.alias("relevance"))
 

@@ -79,8 +79,8 @@ def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: Whole, options:
     missing = _without(frame, pl.col("standing") != TOLD, names)
     beside = _known(frame, cells, grades, names, whole)
     _check_lists(frame, names, missing, beside, whole, options)
-    place = Rows(start[:-1], start[1:], np.empty(0, np.uint32))
-    prepared = lay_out(names, missing, place, items, grades, grade, beside, options)
+    location = Rows(start[:-1], start[1:], np.empty(0, np.uint32))
+    prepared = lay_out(names, missing, location, items, grades, grade, beside, options)
     # A stream shows no list beside another, so nothing can be found out here: what is not said is taken as whole.
     words = {model: NO if word == AUTO else word for model, word in given(options.truncated, _models(names)).items()}
     decisions = {model: Decision(word, "as given", 0) for model, word in words.items()}

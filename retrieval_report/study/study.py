@@ -380,8 +380,8 @@ class Study:
     def _board(self) -> pl.DataFrame:
         """The leaderboard of the headline measure, best first."""
         metric, cutoff = self._measures[0]
-        place = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
-        here = self.summary.filter(place)
+        at_measure = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
+        here = self.summary.filter(at_measure)
         naive = here.filter(policy="naive").select("model", naive="value")
         expected = here.filter(policy="expected").select("model", expected="value", tie_std="tie_std")
         bounds = here.filter(policy="expected").select("model", "lowest", "highest")

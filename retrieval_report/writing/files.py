@@ -113,19 +113,21 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
     """
     path = Path()
     with ExitStack() as stack:
-        places: dict[Path, Path] = {}
+        locations: dict[Path, Path] = {}
         try:
             for path in contents:
                 if path.is_dir():
                     raise IsADirectoryError(None, "is a folder", str(path))
-                if path.parent not in places:
+                if path.parent not in locations:
                     stack.enter_context(_made(path.parent))
-                    places[path.parent] = stack.enter_context(temporary_folder(path.parent))
+                    locations[path.parent] = stack.enter_context(temporary_folder(path.parent))
             for path, data in contents.items():
-                _to_disk(places[path.parent] / path.name, data)
-            for folder, place in places.items():
-                decide(place, *([path.name for path in paths if path.parent == folder] for paths in (contents, gone)))
-            _replace_all(places)
+                _to_disk(locations[path.parent] / path.name, data)
+            for folder, location in locations.items():
+                decide(
+                    location, *([path.name for path in paths if path.parent == folder] for paths in (contents, gone))
+                )
+            _replace_all(locations)
         except (OSError, ValueError) as error:
             raise _output_error(path, error) from error
 
@@ -133,31 +135,31 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
     """A folder that is made if need be; it is gone again where nothing gets into it."""
-    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    missing = [location for location in (folder, *folder.parents) if not location.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     except BaseException:
-        for place in missing:
+        for location in missing:
             with suppress(OSError):  # it holds something
-                place.rmdir()
+                location.rmdir()
         raise
 
 
-def _replace_all(places: Mapping[Path, Path]) -> None:
+def _replace_all(locations: Mapping[Path, Path]) -> None:
     """Replace the targets in all folders; an interrupt comes after the last of them."""
     try:
-        _finish_all(places)
+        _finish_all(locations)
     except OSError:
         raise
     except BaseException:
-        _finish_all(places)
+        _finish_all(locations)
         raise
 
 
-def _finish_all(places: Mapping[Path, Path]) -> None:
-    for folder, place in places.items():
-        finish(place)
+def _finish_all(locations: Mapping[Path, Path]) -> None:
+    for folder, location in locations.items():
+        finish(location)
         _sync_folder(folder)
 
 

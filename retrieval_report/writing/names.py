@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["LABEL", "clean", "listed", "place_name", "quoted", "short", "unique_labels"]
+__all__ = ["LABEL", "clean", "listed", "measure_name", "quoted", "short", "unique_labels"]
 
 LABEL = 28  # letters of a label beside a chart
 TOOLTIP = 1000  # nobody reads further, and the name stands in every row that is drawn
@@ -61,10 +61,10 @@ def unique_labels(names: Iterable[str]) -> dict[str, str]:
     return labels
 
 
-def place_name(metric: str, cutoff: int | None) -> str:
+def measure_name(metric: str, cutoff: int | None) -> str:
     """A metric at a cutoff.
 
-    >>> place_name("precision", 1), place_name("ap(denominator=retrieved)", None)
+    >>> measure_name("precision", 1), measure_name("ap(denominator=retrieved)", None)
     ('precision@1', 'ap(denominator=retrieved)@all')
     """
     return f"{clean(metric, 60)}@{'all' if cutoff is None else cutoff}"

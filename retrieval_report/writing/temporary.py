@@ -68,67 +68,67 @@ def scratch(beside: Path | None = None) -> Iterator[Scratch]:
 def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
     """A locked folder in ``beside``, or in $TMPDIR; what others left there is tidied up first."""
     tidy(Path(tempfile.gettempdir()) if beside is None else beside)
-    place = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=SUFFIX, dir=beside))
-    lock = _lock(place)
+    location = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=SUFFIX, dir=beside))
+    lock = _lock(location)
     try:
-        yield place
+        yield location
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(location, ignore_errors=True)
         _unlock(lock)
 
 
-def decide(place: Path, names: Sequence[str], gone: Sequence[str] = ()) -> None:
+def decide(location: Path, names: Sequence[str], gone: Sequence[str] = ()) -> None:
     """Say for good that these files replace those of the same names in the folder around ``place``, and others go."""
-    with (place / DECISION).open("x", encoding="utf-8") as file:
+    with (location / DECISION).open("x", encoding="utf-8") as file:
         json.dump({"replace": list(names), "remove": list(gone)}, file)
         file.flush()
         os.fsync(file.fileno())
 
 
-def finish(place: Path) -> None:
+def finish(location: Path) -> None:
     """Do what was decided, as far as it is not done; nothing where nothing was."""
     try:
-        decided = json.loads((place / DECISION).read_text(encoding="utf-8"))
+        decided = json.loads((location / DECISION).read_text(encoding="utf-8"))
         names, gone = ([name for name in decided[what] if Path(name).name == name] for what in ("replace", "remove"))
     except (OSError, ValueError, KeyError, TypeError):  # not written to its end: nothing was replaced yet
         return
     for name in names:
-        if (place / name).exists():
-            os.replace(place / name, place.parent / name)  # noqa: PTH105 - Path.replace hides the atomic step
+        if (location / name).exists():
+            os.replace(location / name, location.parent / name)  # noqa: PTH105 - Path.replace hides the atomic step
     for name in gone:
         with suppress(FileNotFoundError):
-            (place.parent / name).unlink()
+            (location.parent / name).unlink()
 
 
 def tidy(folder: Path) -> None:
     """Finish or remove what processes left in a folder that have ended without doing so themselves."""
     with suppress(OSError):
-        for place in folder.glob(temporary_name("*")):
+        for location in folder.glob(temporary_name("*")):
             with suppress(OSError):
-                _tidy_one(place)
+                _tidy_one(location)
 
 
-def _tidy_one(place: Path) -> None:
-    status = place.lstat()
-    if status.st_uid != getattr(os, "getuid", int)() or not place.is_dir() or place.is_symlink():
+def _tidy_one(location: Path) -> None:
+    status = location.lstat()
+    if status.st_uid != getattr(os, "getuid", int)() or not location.is_dir() or location.is_symlink():
         return
-    if time.time() - status.st_mtime < YOUNG and not (place / DECISION).exists():
+    if time.time() - status.st_mtime < YOUNG and not (location / DECISION).exists():
         return
-    lock = _lock(place)
+    lock = _lock(location)
     if lock is None:
         return
     try:
-        finish(place)
-        shutil.rmtree(place, ignore_errors=True)
+        finish(location)
+        shutil.rmtree(location, ignore_errors=True)
     finally:
         _unlock(lock)
 
 
-def _lock(place: Path) -> int | None:
+def _lock(location: Path) -> int | None:
     """Lock a folder, if nobody has; the lock ends with the process, however that ends."""
     if os.name != "posix":  # pragma: no cover
         return None
-    descriptor = os.open(place, os.O_RDONLY)
+    descriptor = os.open(location, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:  # held by another, or a file system without locks

@@ -48,20 +48,20 @@ def test_pytrec_eval_prints_what_the_audit_says(near: bool) -> None:
     calls |= {"ndcg_cut": "ndcg, ndcg_cut"}
     whole = {"set_P": "P, set_P", "set_recall": "recall, set_recall", "set_F": "set_F", "map": "map, map_cut"}
     whole |= {"recip_rank": "recip_rank", "ndcg": "ndcg, ndcg_cut", "Rprec": "Rprec"}
-    places: list[tuple[str, str, int | None]] = [
+    shown: list[tuple[str, str, int | None]] = [
         (f"{stem}_{k}", call, k) for stem, call in calls.items() for k in CUTOFFS if k
     ]
-    places += [(measure, call, None) for measure, call in whole.items()]
+    shown += [(measure, call, None) for measure, call in whole.items()]
     measures = {f"{stem}.{','.join(str(k) for k in CUTOFFS if k)}" for stem in calls} | set(whole)
     evaluator = pytrec_eval.RelevanceEvaluator(as_dicts(judgements, "relevance"), measures)
     for model in ("a", "b"):
         theirs = evaluator.evaluate(as_dicts(run.filter(model=model), "score"))
         assert len(theirs) == {"a": 25, "b": 24}[model]
-        for measure, call, cutoff in places:
+        for measure, call, cutoff in shown:
             mean = math.fsum(row[measure] for row in theirs.values()) / len(theirs)
             ours = printed(frame, "pytrec_eval", call, cutoff=cutoff, model=model)
             assert ours == pytest.approx(mean, rel=1e-12, abs=1e-15), (measure, model)
-    assert frame.height == 2 * len(places)
+    assert frame.height == 2 * len(shown)
 
 
 def test_float32_makes_ties_that_only_systems_with_float32_print() -> None:

@@ -16,9 +16,9 @@ from retrieval_report.analysis.audit import audit
 def test_an_open_order_is_shown_as_the_least_and_the_most_that_any_order_prints() -> None:
     ties = {"q": [[0, 2], [0, 1, 1]], "r": [[1], [3, 0, 0], [1, 0]]}
     rows = [
-        {"query": query, "item": f"{place}{number}", "distance": place, "relevance": grade}
+        {"query": query, "item": f"{index}{number}", "distance": index, "relevance": grade}
         for query, parts in ties.items()
-        for place, part in enumerate(parts)
+        for index, part in enumerate(parts)
         for number, grade in enumerate(part)
     ]
     metrics = ("ap@3", "ndcg@3", "rr", "dcg@4", "precision@2")

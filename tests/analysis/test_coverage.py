@@ -17,7 +17,7 @@ def recount(ties: list[list[bool]], k: int, p: float) -> tuple[list[float], list
     for parts in itertools.product(*(itertools.permutations(tie) for tie in ties)):
         flags = [flag for part in parts for flag in part][:k]
         shares.append(sum(flags) / len(flags))
-        residuals.append(1 - sum((1 - p) * p**place for place, flag in enumerate(flags) if flag))
+        residuals.append(1 - sum((1 - p) * p**index for index, flag in enumerate(flags) if flag))
     return shares, residuals
 
 

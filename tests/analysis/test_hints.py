@@ -52,8 +52,8 @@ def test_random_order_scores_what_the_closed_forms_say() -> None:
     )
     chance = chance_level(rankings, metrics=("precision", "recall", "rr", "ap"), cutoffs=(2, None))
     assert chance.schema == pl.Schema(CHANCE)
-    harmonic = sum(1 / place for place in range(1, 7)) / 6
-    squares = sum(1 / place**2 for place in range(1, 7)) / 6
+    harmonic = sum(1 / measure for measure in range(1, 7)) / 6
+    squares = sum(1 / measure**2 for measure in range(1, 7)) / 6
     values = {(metric, cutoff): row for _, metric, cutoff, *row in chance.iter_rows()}
     assert values["precision", 2][1] == pytest.approx(1 / 6)
     assert values["recall", 2][1] == pytest.approx(1 / 3)

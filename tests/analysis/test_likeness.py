@@ -80,8 +80,8 @@ def test_every_system_prints_what_the_audit_says(system: str) -> None:
     keys = ["metric", "cutoff"]
     means = scores.group_by(*keys, "policy").agg(pl.col("value").mean())
     for row in asked.iter_rows(named=True):
-        place = (pl.col("metric") == row["definition"]) & pl.col("cutoff").eq_missing(pl.lit(row["cutoff"], pl.Int64))
-        of = dict(means.filter(place).select("policy", "value").rows())
+        here = (pl.col("metric") == row["definition"]) & pl.col("cutoff").eq_missing(pl.lit(row["cutoff"], pl.Int64))
+        of = dict(means.filter(here).select("policy", "value").rows())
         assert of["expected"] == pytest.approx(row["expected"], rel=1e-12)
         assert row["prints_low"] - 1e-12 <= of["naive"] <= row["prints_high"] + 1e-12
         assert row["prints"] is None or of["naive"] == pytest.approx(row["prints"], rel=1e-12)

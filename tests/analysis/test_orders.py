@@ -15,8 +15,8 @@ from polars.testing import assert_frame_equal
 import oracles
 from oracles import Grade
 from retrieval_report import ParameterError, count_ties, evaluate, shuffled_means, tie_groups
-from retrieval_report.analysis.order_scores import DISTRIBUTION, DRAWS, order_scores
-from retrieval_report.analysis.orders import drawn_order, list_ties
+from retrieval_report.analysis.orders import drawn_order, ranking_ties
+from retrieval_report.analysis.score_distribution import DISTRIBUTION, DRAWS, score_distribution
 from retrieval_report.contracts.errors import DataError
 from strategies import ties
 
@@ -29,7 +29,7 @@ def rankings_of(groups: list[list[Grade]], **names: str) -> pl.DataFrame:
     rows = [(distance, grade) for distance, tie in enumerate(groups) for grade in tie]
     one = pl.DataFrame(
         {
-            "item": [f"i{place}" for place in range(len(rows))],
+            "item": [f"i{measure}" for measure in range(len(rows))],
             "distance": [distance for distance, _ in rows],
             "relevance": [float(grade) for _, grade in rows],
         }
@@ -51,7 +51,7 @@ def distribution_of(groups: list[list[Grade]], metric: str, cutoff: int | None) 
 @settings(max_examples=12)
 def test_every_score_has_the_share_of_orders_that_give_it(metric: str, groups: list[list[Grade]]) -> None:
     for cutoff in (2, None):
-        frame = order_scores(rankings_of(groups), **ONE, metric=metric, cutoff=cutoff)
+        frame = score_distribution(rankings_of(groups), **ONE, metric=metric, cutoff=cutoff)
         truth = distribution_of(groups, metric, cutoff)
         found = dict(frame.select(pl.col("value").round(9), "probability").rows())
         assert found.keys() == truth.keys()
@@ -64,7 +64,7 @@ def test_mean_spread_and_bounds_are_those_of_evaluate() -> None:
     rankings = rankings_of(groups)
     asked: dict[str, Any] = {"judgements": rankings.filter(query="q").select("query", "item", "relevance").tail(7)}
     rankings = rankings.filter(query="q").drop("relevance")
-    frame = order_scores(rankings, **ONE, **asked, metric="ndcg", cutoff=7)
+    frame = score_distribution(rankings, **ONE, **asked, metric="ndcg", cutoff=7)
     scores = evaluate(rankings, **asked, metrics="ndcg@7", policies=("expected", "worst", "best"))
     value = dict(scores.select("policy", "value").rows())
     mean = float((frame["value"] * frame["probability"]).sum())
@@ -86,7 +86,7 @@ def test_options_and_what_was_not_retrieved_count_as_in_evaluate() -> None:
         }
     )
     asked: dict[str, Any] = {"decimals": 1, "relevant_from": 2, "null_distance": "not_retrieved"}
-    frame = order_scores(rankings, model="model", query="q", metric="recall", cutoff=2, **asked)
+    frame = score_distribution(rankings, model="model", query="q", metric="recall", cutoff=2, **asked)
     assert frame.rows() == [
         (0.0, pytest.approx(1 / 3), "exact", 2),
         (0.5, pytest.approx(2 / 3), "exact", 2),
@@ -97,21 +97,21 @@ def test_options_and_what_was_not_retrieved_count_as_in_evaluate() -> None:
 
 def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
     rankings = rankings_of([[0, 1] * 12])
-    frame = order_scores(rankings, **ONE, metric="ap", cutoff=None, seed=5)
+    frame = score_distribution(rankings, **ONE, metric="ap", cutoff=None, seed=5)
     means = shuffled_means(rankings.filter(query="q"), metrics="ap", cutoffs=None, seed=5, shuffles=DRAWS)["value"]
     assert set(frame["method"]) == {"draws"}
     assert set(frame["orders"]) == {DRAWS}
     assert frame["value"].to_list() == pytest.approx(sorted(set(means.round(12).to_list())), abs=1e-12)
     assert (frame["value"] * frame["probability"]).sum() == pytest.approx(means.mean())
-    shallow = order_scores(rankings, **ONE, metric="ap", cutoff=3)
+    shallow = score_distribution(rankings, **ONE, metric="ap", cutoff=3)
     assert (set(shallow["method"]), set(shallow["orders"])) == ({"exact"}, {8})
 
 
 def test_long_lists_stay_within_the_rows_that_may_be_scored() -> None:
-    frame = order_scores(rankings_of([[1, *[0] * 900]]), **ONE, metric="ap", cutoff=None, draws=50)
+    frame = score_distribution(rankings_of([[1, *[0] * 900]]), **ONE, metric="ap", cutoff=None, draws=50)
     assert set(frame["method"]) == {"draws"}  # 901 orders of 901 rows would be above the limit
-    exact = order_scores(rankings_of([[1, *[0] * 300], [0] * 5]), **ONE, metric="rr", cutoff=None)
-    assert exact["value"].round(9).to_list() == [round(1 / place, 9) for place in range(301, 0, -1)]
+    exact = score_distribution(rankings_of([[1, *[0] * 300], [0] * 5]), **ONE, metric="rr", cutoff=None)
+    assert exact["value"].round(9).to_list() == [round(1 / measure, 9) for measure in range(301, 0, -1)]
     assert np.allclose(exact["probability"], 1 / 301)
 
 
@@ -122,14 +122,14 @@ def test_a_list_of_which_nothing_is_ranked_has_the_score_of_none(metric: str) ->
         schema_overrides={"distance": pl.Float64},
     )
     asked: dict[str, Any] = {"metric": metric, "cutoff": 2, "null_distance": "not_retrieved"}
-    scores = order_scores(rankings, model="model", query="q", **asked)
+    scores = score_distribution(rankings, model="model", query="q", **asked)
     assert scores.rows() == [(0.0, 1.0, "exact", 1)]
 
 
 def test_queries_without_a_score_have_no_distribution() -> None:
     rankings = rankings_of([[0, 0]])
-    skipped = order_scores(rankings, **ONE, metric="ap", no_relevant="skip")
-    unknown = order_scores(rankings, model="m", query="nowhere", metric="ap")
+    skipped = score_distribution(rankings, **ONE, metric="ap", no_relevant="skip")
+    unknown = score_distribution(rankings, model="m", query="nowhere", metric="ap")
     for frame in (skipped, unknown):
         assert frame.schema == pl.Schema(DISTRIBUTION)
         assert frame.height == 0
@@ -139,7 +139,7 @@ def test_queries_without_a_score_have_no_distribution() -> None:
 @settings(max_examples=25)
 def test_a_drawn_order_scores_what_the_draw_prints(groups: list[list[Grade]]) -> None:
     rankings = rankings_of([*groups, [1]], model="modèle")  # with nothing relevant a warning says so
-    rows = list_ties(rankings, model="modèle", query="q")
+    rows = ranking_ties(rankings, model="modèle", query="q")
     means = shuffled_means(rankings.filter(query="q"), metrics="dcg@4", shuffles=5, seed=3)["value"].to_list()
     for draw, mean in enumerate(means):
         order = drawn_order(rows, draw=draw, seed=3)
@@ -149,7 +149,7 @@ def test_a_drawn_order_scores_what_the_draw_prints(groups: list[list[Grade]]) ->
 
 
 def test_every_item_gets_to_every_place_of_its_tie() -> None:
-    rows = list_ties(rankings_of([[1], [1, 1, 0]]), **ONE)
+    rows = ranking_ties(rankings_of([[1], [1, 1, 0]]), **ONE)
     first = [drawn_order(rows, draw=draw)["item"][1] for draw in range(600)]
     counts = [first.count(item) for item in ("i1", "i2", "i3")]
     assert sum(counts) == 600
@@ -161,7 +161,7 @@ def test_whole_number_ids_are_drawn_as_by_shuffled_means() -> None:
         {"query": [7] * 6, "item": range(6), "distance": [1] * 6, "relevance": [1, 0, 2, 0, 1, 0]},
         schema_overrides={"query": pl.UInt16, "relevance": pl.UInt8},
     )
-    rows = list_ties(rankings, model="model", query=7, queries={"query": [7, 8], "n_relevant": [5, 1]})
+    rows = ranking_ties(rankings, model="model", query=7, queries={"query": [7, 8], "n_relevant": [5, 1]})
     means = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=20)["value"]
     drawn = [evaluate(drawn_order(rows, draw=draw), metrics="rr", cutoffs=None, policies="naive") for draw in range(20)]
     assert [scores["value"][0] for scores in drawn] == means.to_list()
@@ -169,10 +169,10 @@ def test_whole_number_ids_are_drawn_as_by_shuffled_means() -> None:
 
 def test_a_list_is_what_tie_groups_says_of_it() -> None:
     rankings = rankings_of([[0, 2], [1, 0, 0]])
-    rows = list_ties(rankings, **ONE, relevant_from=2)
+    rows = ranking_ties(rankings, **ONE, relevant_from=2)
     everything = tie_groups(rankings, relevant_from=2).filter(query="q")
     assert_frame_equal(rows.drop("row"), everything.drop("row"))
-    assert list_ties(rankings, model="m", query="nowhere").is_empty()
+    assert ranking_ties(rankings, model="m", query="nowhere").is_empty()
 
 
 def test_what_is_no_single_list_is_refused() -> None:
@@ -180,9 +180,9 @@ def test_what_is_no_single_list_is_refused() -> None:
     for query, ids in ((7, "text"), ("7", "numbers")):
         known = rankings if ids == "text" else rankings.with_columns(query=pl.lit(7))
         with pytest.raises(ParameterError, match=f"query: {query!r} is no id of this kind; column 'query'"):
-            list_ties(known, model="m", query=query)
+            ranking_ties(known, model="m", query=query)
     with pytest.raises(ParameterError, match="a counts frame has no items"):
-        list_ties(count_ties(rankings), **ONE)
+        ranking_ties(count_ties(rankings), **ONE)
     with pytest.raises(DataError, match="rows: 2 lists; pass the rows of one model and query"):
         drawn_order(tie_groups(rankings), draw=0)
     with pytest.raises(ParameterError, match="draw"):
@@ -199,8 +199,8 @@ def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list(
     }
     asked: dict[str, Any] = {"truncated": {"a": "within_tie", "b": "no"}}
     expected = evaluate(rows, metrics="ap", cutoffs=None, policies="expected", **asked).filter(model="a")
-    found = order_scores(rows, model="a", query="q", metric="ap", **asked)
+    found = score_distribution(rows, model="a", query="q", metric="ap", **asked)
     assert found.height == 2
     assert (found["value"] * found["probability"]).sum() == pytest.approx(expected["value"].item(), abs=1e-12)
-    own = order_scores(rows, model="a", query="q", metric="ap", relevant_items="own")
+    own = score_distribution(rows, model="a", query="q", metric="ap", relevant_items="own")
     assert own["value"].to_list() == pytest.approx([2 * value for value in found["value"].to_list()])

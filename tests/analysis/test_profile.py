@@ -77,7 +77,7 @@ def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str,
         "mixed_items": mixed / taken,
         "items": median(lengths),
         "distances": median(kinds),
-        "resolution": median(bits),
+        "bits": median(bits),
         "near_ties": 0.0,
     }
 
@@ -117,9 +117,9 @@ def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
 
 def test_a_list_without_ties_resolves_all_its_items_and_one_tie_none() -> None:
     rankings = pl.DataFrame({"query": ["q"] * 8, "item": range(8), "distance": range(8), "relevance": [1] * 8})
-    assert tie_profile(rankings, cutoffs=3).select("resolution", "cut_share").row(0) == (3.0, 0.0)
+    assert tie_profile(rankings, cutoffs=3).select("bits", "cut_share").row(0) == (3.0, 0.0)
     tied = rankings.with_columns(distance=pl.lit(0))
-    assert tie_profile(tied, cutoffs=3).select("resolution", "cut_share", "mixed_share").row(0) == (0.0, 1.0, 0.0)
+    assert tie_profile(tied, cutoffs=3).select("bits", "cut_share", "mixed_share").row(0) == (0.0, 1.0, 0.0)
 
 
 def test_without_relevances_only_what_needs_them_is_null() -> None:

@@ -39,14 +39,14 @@ def rbo(a: Sequence[str], b: Sequence[str], p: Fraction = P) -> Fraction:
 
 
 def tau_ap(truth: Sequence[str], other: Sequence[str]) -> Fraction:
-    place = {item: number for number, item in enumerate(truth)}
+    measure = {item: number for number, item in enumerate(truth)}
     n = len(other)
-    right = [sum(place[item] < place[own] for item in other[:rank]) for rank, own in enumerate(other)]
+    right = [sum(measure[item] < measure[own] for item in other[:rank]) for rank, own in enumerate(other)]
     return Fraction(2, n - 1) * sum((Fraction(right[i], i) for i in range(1, n)), Fraction(0)) - 1
 
 
 def frame(ties: Ties, **more: Any) -> pl.DataFrame:
-    rows = [(item, place) for place, tie in enumerate(ties) for item in tie]
+    rows = [(item, index) for index, tie in enumerate(ties) for item in tie]
     schema = {"item": pl.String, "distance": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit("q"), **more)
 
@@ -91,7 +91,7 @@ def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
     assume(len(shared) > 1)
     every = [tau_ap(left, right) for left in orders(a) for right in orders(b)]
     assert found["tau_ap"] == pytest.approx(float(sum(every) / len(every)), rel=1e-12, abs=1e-14)
-    ranks = [{item: place for place, tie in enumerate(ties) for item in tie} for ties in (a, b)]
+    ranks = [{item: index for index, tie in enumerate(ties) for item in tie} for ties in (a, b)]
     theirs = stats.kendalltau(*([rank[item] for item in sorted(shared)] for rank in ranks)).statistic
     assert (found["tau_b"] is None) == math.isnan(theirs)
     if not math.isnan(theirs):

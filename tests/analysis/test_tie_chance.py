@@ -11,9 +11,10 @@ from scipy import stats
 
 import oracles
 from made_scores import scores_of, within
-from retrieval_report import NDCG, KeyMismatchError, ParameterError, evaluate, shuffled_means, walks
+from retrieval_report import NDCG, KeyMismatchError, ParameterError, evaluate, shuffled_means
 from retrieval_report.analysis.comparison import compare
 from retrieval_report.analysis.tie_bounds import normal_chances
+from retrieval_report.scoring import walks
 
 SHUFFLES = 3000
 
@@ -122,8 +123,8 @@ def test_orders_that_are_equal_reverse_nothing() -> None:
 def lists(model: str, queries: Iterable[str], ties: Sequence[Sequence[int]]) -> pl.DataFrame:
     """The same list for many queries: the relevances of tie after tie."""
     one = [(distance, grade) for distance, tie in enumerate(ties) for grade in tie]
-    named = [(f"{grade}/{[other for _, other in one[:place]].count(grade)}", distance, grade)
-             for place, (distance, grade) in enumerate(one)]  # fmt: skip
+    named = [(f"{grade}/{[other for _, other in one[:at]].count(grade)}", distance, grade)
+             for at, (distance, grade) in enumerate(one)]  # fmt: skip
     rows = [(model, query, *item) for query in queries for item in named]
     return pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
 
@@ -142,7 +143,7 @@ def test_one_heavy_tie_among_many_light_ones_is_not_normal() -> None:
     assert alone["tied_queries"] == 30
     # b leads where the tie puts its relevant item third or lower; first it is with probability 1/10, second it is level
     # but for the light queries.
-    shares = [(1 / place, 0.1) for place in range(1, 11)]
+    shares = [(1 / at, 0.1) for at in range(1, 11)]
     lead = 0.5 - sum(value * share for value, share in shares)
     assert exact["difference"] * -30 == pytest.approx(lead, abs=0.02)
     for row in (alone, exact):

@@ -21,7 +21,7 @@ def test_an_accidental_winner_is_named_in_the_first_line() -> None:
         "**The printed winner is an accident of tie order.** In the order received, coarse comes first by rr\\@3; "
         "over all orders of tied items it is fine."
     )
-    kinds = [page.main.children[place].type for place in range(2)]
+    kinds = [page.main.children[measure].type for measure in range(2)]
     assert kinds == ["title", "error"] or kinds == ["heading", "alert"]  # nothing but the title stands above
 
 

@@ -10,8 +10,8 @@ import pytest
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
-from retrieval_report.analysis.order_scores import order_scores
-from retrieval_report.analysis.orders import drawn_order, list_ties
+from retrieval_report.analysis.orders import drawn_order, ranking_ties
+from retrieval_report.analysis.score_distribution import score_distribution
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
@@ -59,7 +59,7 @@ def test_a_link_restores_list_and_draw_with_their_scores() -> None:
 
 def test_the_orders_are_the_one_received_and_the_one_drawn() -> None:
     page = open_page("queries", DATA, model="middle", query="query 4", draw="6")
-    rows = list_ties(RANKINGS, model="middle", query="query 4")
+    rows = ranking_ties(RANKINGS, model="middle", query="query 4")
     (spec,) = (spec for title, spec in charts(page).items() if "places are in ties" in title)
     squares = next(rows for rows in spec["datasets"].values() if "item" in rows[0])
     for name, frame in (("order received", rows), ("draw 6", drawn_order(rows, draw=6))):
@@ -78,7 +78,7 @@ def test_draw_again_takes_the_next_order() -> None:
 
 def test_the_distribution_is_that_of_all_orders() -> None:
     page = open_page("queries", DATA, model="middle", query="query 4")
-    truth = order_scores(RANKINGS, model="middle", query="query 4", **PLACE)
+    truth = score_distribution(RANKINGS, model="middle", query="query 4", **PLACE)
     (spec,) = (spec for title, spec in charts(page).items() if "can be anything from" in title)
     bars = next(rows for rows in spec["datasets"].values() if "probability" in rows[0])
     assert [row["value"] for row in bars] == truth["value"].to_list()

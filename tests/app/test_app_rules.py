@@ -17,9 +17,9 @@ from controls import RULES, Choice
 from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, plain, table, words
 from made_reports import made_rankings
 from records import Draws, Rules
-from retrieval_report.analysis.cuts import cut_ties
-from retrieval_report.analysis.order_scores import order_scores
 from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.analysis.score_distribution import score_distribution
+from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 from retrieval_report.contracts.errors import RetrievalReportError
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(pl.col("distance") / 2)  # not whole, to be rounded
@@ -100,7 +100,7 @@ def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
     profile = rr.tie_profile(**data.frames, cutoffs=3, **of_rows)
     for column in ("tied_items", "mixed_items", "items", "queries"):
         assert table(ties, 0)[column].to_list() == profile[column].to_list()
-    cuts = cut_ties(**data.frames, cutoff=3, **of_rows)
+    cuts = ties_at_cutoff(**data.frames, cutoff=3, **of_rows)
     assert table(ties, 1)["size"].to_list() == cuts["size"].to_list()
     rounded = rr.summarise(rr.evaluate(**data.frames, **MEASURE, policies="expected", decimals=0, **rules))
     effect = rounding_effect(truth.filter(policy="expected"), rounded)
@@ -125,7 +125,7 @@ def test_one_list_follows_the_rules(rankings: pl.DataFrame, others: dict[str, An
     draws = rr.shuffled_means(**frames, **MEASURE, shuffles=3, **rules)["value"]
     assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
     assert numbers(page)["This draw"] == f"{draws[2]:.4f}"
-    found = order_scores(**data.frames, model="middle", query="query 4", **PLACE, **rules)
+    found = score_distribution(**data.frames, model="middle", query="query 4", **PLACE, **rules)
     if found.height > 1:
         spec = next(spec for title, spec in charts(page).items() if "can be anything from" in title)
         bars = next(rows for rows in spec["datasets"].values() if "probability" in rows[0])
@@ -213,8 +213,8 @@ def test_numbers_that_no_control_takes_are_refused_in_words(name: str, value: st
 def top(models: int = 2) -> Data:
     """Lists of different items of one query, four deep, as of an index."""
     whole = made_rankings(("coarse", "fine"), 12).with_columns(pl.col("distance") // 2)
-    place = pl.int_range(pl.len()).over("model", "query")
-    kept = whole.sort("model", "query", "distance", maintain_order=True).filter(place < 4)
+    measure = pl.int_range(pl.len()).over("model", "query")
+    kept = whole.sort("model", "query", "distance", maintain_order=True).filter(measure < 4)
     return made_data(kept.filter(pl.col("model").is_in(["coarse", "fine"][:models])))
 
 

@@ -10,8 +10,8 @@ import pytest
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, plain, table, words
 from made_reports import made_rankings
-from retrieval_report.analysis.cuts import cut_ties
 from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(distance=pl.col("distance") / 8 + 0.01)
 DATA = made_data(RANKINGS)
@@ -23,14 +23,14 @@ def test_the_profile_is_that_of_tie_profile() -> None:
     page = open_page("ties", DATA)
     shown, truth = table(page, 0), rr.tie_profile(RANKINGS, cutoffs=3)
     assert shown["model"].to_list() == truth["model"].to_list()
-    for name in ("cut_share", "tied_items", "mixed_items", "tie_max", "resolution"):
+    for name in ("cut_share", "tied_items", "mixed_items", "tie_max", "bits"):
         assert shown[name].to_list() == truth[name].to_list()
     assert any("cuts a tie in" in title for title in charts(page))
 
 
 def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
     page = open_page("ties", DATA)
-    truth = cut_ties(RANKINGS, cutoff=3)
+    truth = ties_at_cutoff(RANKINGS, cutoff=3)
     assert table(page, 1).rows() == truth.rows()
     assert f"In {truth.height} lists, places 3 and 4 stand in one tie; in {truth['mixed'].sum()} of them" in words(page)
 
@@ -102,7 +102,7 @@ def test_counts_have_ties_too() -> None:
     counts = rr.count_ties(RANKINGS)
     page = open_page("ties", made_data(counts))
     assert table(page, 0)["cut_share"].to_list() == rr.tie_profile(RANKINGS, cutoffs=3)["cut_share"].to_list()
-    assert table(page, 1).rows() == cut_ties(RANKINGS, cutoff=3).rows()
+    assert table(page, 1).rows() == ties_at_cutoff(RANKINGS, cutoff=3).rows()
 
 
 def test_large_data_is_rounded_only_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,6 @@ def test_plain_text_has_no_mark_that_acts() -> None:
     text = "**b** <i> $x$ :material/x: `c` [l](u) # 1. | ~~s~~ http://a.b\n* c"
     escaped = plain(text)
     assert escaped.replace("\\", "") == text.replace("\n", "n").replace("\\", "")
-    for place, letter in enumerate(escaped):
+    for index, letter in enumerate(escaped):
         if letter in "*<>$:`[]()#|~.!_-+":
-            assert escaped[place - 1] == "\\"
+            assert escaped[index - 1] == "\\"

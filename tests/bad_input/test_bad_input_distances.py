@@ -147,7 +147,7 @@ def test_row_008_near_ties_differ_unless_rounded() -> None:
 
 
 def test_row_008_rounding_never_chains() -> None:
-    distance = [place / 10 for place in range(10)]  # each is within 0.1 of the next, the ends are not
+    distance = [measure / 10 for measure in range(10)]  # each is within 0.1 of the next, the ends are not
     assert value(one_list(distance, [0] * 9 + [1]), "rr", decimals=1) == pytest.approx(0.1)
 
 
@@ -189,10 +189,10 @@ def test_row_013_signed_integers_over_their_whole_range(dtype: Any, order: str) 
     bits = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64, "Int128": 128}[str(dtype)] - 1
     extremes = numbers([-(2**bits), 2**bits - 1, 0, -1, 2**bits - 2], dtype)
     assert ties(extremes, order=order) == ([1, 5, 3, 2, 4] if order == "distance" else [5, 1, 3, 4, 2])
-    place = 5 if order == "distance" else 1
-    assert scores(one_list(extremes, [0, 1, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / place] * 5
-    place = 1 if order == "distance" else 5
-    assert scores(one_list(extremes, [1, 0, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / place] * 5
+    measure = 5 if order == "distance" else 1
+    assert scores(one_list(extremes, [0, 1, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / measure] * 5
+    measure = 1 if order == "distance" else 5
+    assert scores(one_list(extremes, [1, 0, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / measure] * 5
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.UInt128])
@@ -209,8 +209,8 @@ def test_row_014_unsigned_integers_are_not_negated(dtype: Any, order: str) -> No
     bits = {"UInt8": 8, "UInt16": 16, "UInt32": 32, "UInt64": 64, "UInt128": 128}[str(dtype)]
     extremes = numbers([0, 2**bits - 1, 1, 2 ** (bits - 1)], dtype)
     assert ties(extremes, order=order) == ([1, 4, 2, 3] if order == "distance" else [4, 1, 3, 2])
-    place = 1 if order == "distance" else 4
-    assert scores(one_list(extremes, [1, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / place] * 5
+    measure = 1 if order == "distance" else 4
+    assert scores(one_list(extremes, [1, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / measure] * 5
 
 
 def test_row_015_int8_minus_128() -> None:
@@ -298,7 +298,7 @@ def test_row_021_without_ties_every_policy_gives_the_same_bits() -> None:
     rows = 400
     frame = pl.DataFrame(
         {
-            "query": [f"q{place % 8}" for place in range(rows)],
+            "query": [f"q{measure % 8}" for measure in range(rows)],
             "item": np.arange(rows),
             "distance": generator.permutation(rows) / 7,
             "relevance": generator.integers(0, 4, rows),

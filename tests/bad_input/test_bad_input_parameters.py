@@ -21,7 +21,7 @@ from retrieval_report import (
     NDCG,
     Metric,
     evaluate,
-    list_weights,
+    query_weights,
     shuffled_means,
     summarise,
     tie_groups,
@@ -133,7 +133,7 @@ def test_row_061_huge_cutoffs() -> None:
     [("precison", "precision"), ("ncdg@10", "ndcg"), ("rekall", "recall"), ("hitrate", "hit_rate"), ("mpa", "map")],
 )
 def test_row_062_unknown_metric(metric: str, close: str) -> None:
-    for call in (evaluate, shuffled_means, list_weights):
+    for call in (evaluate, shuffled_means, query_weights):
         with pytest.raises(ParameterError, match=rf"{metric}.*unknown; did you mean '{close}'\? Known: acg, ap"):
             call(rankings(), metrics=metric)
 
@@ -172,7 +172,7 @@ def test_row_062_metrics_with_wrong_parameters(metric: str, message: str) -> Non
 
 @pytest.mark.parametrize("metrics", [None, 5, object(), AP, [AP], [None], [5], [b"ap"], [["ap"]], Metric(), [Metric()]])
 def test_row_062_what_is_no_metric(metrics: Any) -> None:
-    for call in (evaluate, shuffled_means, list_weights):
+    for call in (evaluate, shuffled_means, query_weights):
         with pytest.raises(ParameterError, match="metric"):
             call(rankings(), metrics=metrics)
 

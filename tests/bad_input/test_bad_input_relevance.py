@@ -214,7 +214,7 @@ def test_row_030_small_integers_do_not_wrap_in_sums(dtype: Any) -> None:
     assert value(frame, "recall", 700) == 0.7
     assert value(frame, "wap", 1) == pytest.approx(100 / n, rel=1e-12)
     assert value(frame, "dcg(gain=linear,discount=reciprocal)") == pytest.approx(
-        100 * math.fsum(1 / place for place in range(1, n + 1)), rel=1e-12
+        100 * math.fsum(1 / measure for measure in range(1, n + 1)), rel=1e-12
     )
     found = evaluate(frame, metrics="precision", policies="expected")
     assert found["n_relevant"].unique().to_list() == [n]

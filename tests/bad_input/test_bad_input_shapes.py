@@ -19,7 +19,7 @@ from catalogue_texts import TEXTS
 from retrieval_report import (
     count_ties,
     evaluate,
-    list_weights,
+    query_weights,
     shuffled_means,
     summarise,
     tie_groups,
@@ -56,7 +56,7 @@ def test_row_054_empty_frame(kind: str) -> None:
     assert shuffled_means(EMPTY[kind]).columns == ["model", "metric", "cutoff", "draw", "value"]
     assert count_ties(EMPTY[kind]).columns == ["model", "query", "distance", "relevance", "count"]
     assert tie_groups(EMPTY[kind]).columns[-4:] == ["tie", "tie_start", "tie_size", "tie_relevant"]
-    assert list_weights(EMPTY[kind], metrics="rr").columns == ["model", "query", "metric", "weight"]
+    assert query_weights(EMPTY[kind], metrics="rr").columns == ["model", "query", "metric", "weight"]
     counts = count_ties(EMPTY[kind])
     assert evaluate(counts, policies="expected").height == 0
 
@@ -119,7 +119,7 @@ def test_row_055_columns_of_other_functions() -> None:
     with pytest.raises(ColumnError, match=r"no column 'metric'.*expected what evaluate returns"):
         summarise(rankings())
     with pytest.raises(ColumnError, match=r"no column 'weight'"):
-        list_weights(rankings(weight=None), metrics="rr")
+        query_weights(rankings(weight=None), metrics="rr")
     found = evaluate(rankings())
     for average, column in (("macro", "label"), ("weighted", "weight")):
         with pytest.raises(ColumnError, match=column):

@@ -39,7 +39,7 @@ def test_row_063_one_long_list() -> None:
     miss = math.exp(math.fsum(math.log1p(-relevant / (n - taken)) for taken in range(10)))
     assert value(frame, "hit_rate", 10) == pytest.approx(1 - miss, rel=1e-9)
     share = (relevant - 1) / (n - 1)
-    harmonic = math.fsum(1 / place for place in range(1, n + 1))
+    harmonic = math.fsum(1 / measure for measure in range(1, n + 1))
     exact_ap = math.fsum([(1 - share) * harmonic, n * share]) / n
     assert value(frame, "ap") == pytest.approx(exact_ap, rel=1e-12)
 
@@ -166,14 +166,14 @@ def test_row_067_far_down_a_long_list() -> None:
     distance = np.arange(n)
     distance[-3:] = n  # the last three tie, behind all others
     frame = one_list(distance, relevance)
-    places = [n - 2, n - 1, n]
-    inverse = [Fraction(1, place) for place in places]
+    measures = [n - 2, n - 1, n]
+    inverse = [Fraction(1, measure) for measure in measures]
     pairs = [(0, 1), (0, 2), (1, 2)]
     mean_rr = sum((inverse[first] for first, _ in pairs), Fraction(0)) / 3
     mean_ap = sum((inverse[first] + 2 * inverse[second] for first, second in pairs), Fraction(0)) / 6
     assert value(frame, "rr") == pytest.approx(float(mean_rr), rel=1e-12, abs=0)
     assert value(frame, "ap") == pytest.approx(float(mean_ap), rel=1e-12, abs=0)
-    gain = 2 / 3 * math.fsum(1 / math.log2(1 + place) for place in places)
+    gain = 2 / 3 * math.fsum(1 / math.log2(1 + measure) for measure in measures)
     assert value(frame, "dcg") == pytest.approx(gain, rel=1e-12, abs=0)
     spread = evaluate(frame, metrics=["rr", "dcg(discount=reciprocal)"], cutoffs=None, policies="expected")["std"]
     variance = sum((inverse[first] ** 2 for first, _ in pairs), Fraction(0)) / 3 - mean_rr**2

@@ -10,11 +10,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from bad_input import numbers, rankings
-from retrieval_report import evaluate, list_weights, summarise
+from retrieval_report import evaluate, query_weights, summarise
 from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, RetrievalReportError
 
 SCORES = evaluate(rankings(), metrics=["rr", "ndcg"], cutoffs=[1, None], policies=("expected", "best", "worst"))
-WEIGHTS = list_weights(rankings(weight=[1.0, 2.0, 3.0, 4.0]), metrics=["rr", "ndcg"])
+WEIGHTS = query_weights(rankings(weight=[1.0, 2.0, 3.0, 4.0]), metrics=["rr", "ndcg"])
 QUERIES = pl.DataFrame({"query": ["q1", "q2"], "label": ["x", "y"], "weight": [1.0, 3.0]})
 
 

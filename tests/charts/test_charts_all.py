@@ -60,7 +60,7 @@ def drawn(chart: Any) -> dict[str, Any]:
 @every_chart
 @pytest.mark.parametrize("number", [1, 50])
 def test_any_number_of_models(draw: Callable[[Frames], Any], number: int) -> None:
-    names = PLAIN[:1] if number == 1 else tuple(f"model-{place:02}" for place in range(number))
+    names = PLAIN[:1] if number == 1 else tuple(f"model-{here:02}" for here in range(number))
     spec = drawn(draw(frames(names)))
     assert spec["description"].endswith(".")
     assert spec["config"]["background"] == "transparent"

@@ -20,7 +20,7 @@ def rows_with(chart: Any, *columns: str) -> pl.DataFrame:
     return pl.DataFrame(found, infer_schema_length=None).select(columns).unique().sort(columns)
 
 
-def at_place(policy: str) -> pl.DataFrame:
+def at_measure(policy: str) -> pl.DataFrame:
     summary = frames(PLAIN)["summary"]
     return summary.filter(metric="precision", cutoff=2, policy=policy).sort("model")
 
@@ -32,11 +32,11 @@ def test_policies_draw_the_summary() -> None:
         ("order received (naive)", "naive"),
         ("mean of shuffles", "shuffled"),
     ):
-        assert points.filter(mark=mark)["at"].to_list() == at_place(policy)["value"].to_list()
+        assert points.filter(mark=mark)["at"].to_list() == at_measure(policy)["value"].to_list()
     ranges = rows_with(charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "lowest", "highest", "tie_std")
-    assert ranges["lowest"].to_list() == at_place("worst")["value"].to_list()
-    assert ranges["highest"].to_list() == at_place("best")["value"].to_list()
-    assert ranges["tie_std"].to_list() == at_place("expected")["tie_std"].to_list()
+    assert ranges["lowest"].to_list() == at_measure("worst")["value"].to_list()
+    assert ranges["highest"].to_list() == at_measure("best")["value"].to_list()
+    assert ranges["tie_std"].to_list() == at_measure("expected")["tie_std"].to_list()
 
 
 def test_policies_draw_the_audit() -> None:
@@ -65,10 +65,10 @@ def test_bands_are_for_the_models_asked_only() -> None:
 
 def test_flips_are_found_and_equal_ranks_stand_apart() -> None:
     chart = charts.rank_flips(frames(PLAIN)["summary"], **PLACE)
-    places = rows_with(chart, "column", "model", "rank", "score", "row")
+    measures = rows_with(chart, "column", "model", "rank", "score", "row")
     for column, policy in (("expected", "expected"), ("order received", "naive")):
-        mine = places.filter(column=column).sort("model")
-        assert mine["score"].to_list() == at_place(policy)["value"].to_list()
+        mine = measures.filter(column=column).sort("model")
+        assert mine["score"].to_list() == at_measure(policy)["value"].to_list()
         assert sorted(mine["row"].to_list()) == [0, 1, 2]
         assert mine["rank"].to_list() == mine["score"].rank("min", descending=True).to_list()
 
@@ -106,7 +106,7 @@ def test_intervals_keep_their_ends_when_a_pair_is_turned() -> None:
 
 
 def test_many_pairs_are_those_of_the_leader() -> None:
-    names = tuple(f"model-{place:02}" for place in range(50))
+    names = tuple(f"model-{measure:02}" for measure in range(50))
     drawn = rows_with(charts.intervals(frames(names)["comparison"], **PLACE), "pair", "model_a")
     assert drawn.height == 49
     assert drawn["model_a"].n_unique() == 1
@@ -139,9 +139,9 @@ def test_profile_draws_the_profile() -> None:
 
 
 def big_table(queries: int, distinct: int) -> pl.DataFrame:
-    place = pl.int_range(queries, eager=True)
-    naive, expected = (place * 7919 % distinct) / distinct, (place * 104729 % distinct) / distinct
-    table = pl.DataFrame({"query": place, "naive": naive, "expected": expected})
+    measure = pl.int_range(queries, eager=True)
+    naive, expected = (measure * 7919 % distinct) / distinct, (measure * 104729 % distinct) / distinct
+    table = pl.DataFrame({"query": measure, "naive": naive, "expected": expected})
     return table.with_columns(
         model=pl.lit("m"),
         metric=pl.lit("precision"),
@@ -167,9 +167,9 @@ def test_a_hundred_thousand_queries_are_counted_first(distinct: int) -> None:
 
 def test_one_list_shows_its_ties() -> None:
     rows = frames(PLAIN)["list"]
-    drawn = rows_with(charts.ranked_list(rows), "item", "place", "tie", "grade")
+    drawn = rows_with(charts.ranked_list(rows), "item", "measure", "tie", "grade")
     assert drawn.height == rows.height
-    assert drawn.sort("place")["tie"].to_list() == rows["tie"].to_list()
+    assert drawn.sort("measure")["tie"].to_list() == rows["tie"].to_list()
 
 
 def test_radius_and_curve_draw_their_frames() -> None:
@@ -192,7 +192,7 @@ def test_titles_state_the_finding() -> None:
         ]
     )
     title = " ".join(charts.policies(summary, **PLACE).to_dict()["title"]["text"])
-    leader = at_place("expected").sort("value", descending=True)
+    leader = at_measure("expected").sort("value", descending=True)
     if leader["value"][0] > leader["value"][1]:
         assert title.startswith(f"{leader['model'][0]} leads at precision@2 in expectation; the order received shows ")
     else:

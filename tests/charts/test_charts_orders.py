@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from retrieval_report import ParameterError, audit, charts, evaluate, shuffled_means, summarise
-from retrieval_report.analysis.order_scores import order_scores
-from retrieval_report.analysis.orders import drawn_order, list_ties
+from retrieval_report.analysis.orders import drawn_order, ranking_ties
 from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.contracts.errors import ColumnError
 
 LIST = pl.DataFrame(
@@ -46,13 +46,13 @@ def title(chart: Any) -> str:
 
 
 def distribution(rankings: pl.DataFrame = LIST, metric: str = "rr") -> pl.DataFrame:
-    return order_scores(rankings, model="model", query="q", metric=metric)
+    return score_distribution(rankings, model="model", query="q", metric=metric)
 
 
 def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
     chart = charts.score_distribution(distribution(), **PLACE, marks={"expected": 11 / 18, "order received": 1.0})
     bars, marks = layers(chart)
-    assert [row["value"] for row in bars] == [pytest.approx(1 / place) for place in (3, 2, 1)]
+    assert [row["value"] for row in bars] == [pytest.approx(1 / measure) for measure in (3, 2, 1)]
     assert [row["probability"] for row in bars] == [pytest.approx(1 / 3)] * 3
     assert all(row["low"] < row["value"] < row["high"] for row in bars)
     assert [(row["what"], row["at"]) for row in marks] == [("expected", pytest.approx(11 / 18)), ("order received", 1)]
@@ -60,7 +60,7 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
 
 
 def test_places_are_whole_numbers_on_the_axis_of_a_short_list() -> None:
-    rows = list_ties(LIST.head(2), model="model", query="q")
+    rows = ranking_ties(LIST.head(2), model="model", query="q")
     for layer in charts.ranked_list(rows).to_dict()["layer"]:
         axis = layer["encoding"]["x"]["axis"]
         assert (axis["title"], axis["tickMinStep"], axis["format"]) == ("place in the list", 1, "d")
@@ -89,7 +89,7 @@ def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
 
 def test_drawn_orders_are_not_called_all_of_them() -> None:
     long = LIST.select(pl.lit("q").alias("query"), item=pl.int_range(40), distance=1, relevance=pl.int_range(40) % 2)
-    found = order_scores(long, model="model", query="q", metric="ap", draws=50)
+    found = score_distribution(long, model="model", query="q", metric="ap", draws=50)
     chart = charts.score_distribution(found, metric="ap", cutoff=None, marks={"expected": 0.5, "order received": 1.0})
     assert title(chart).startswith("50 random orders give ap@all from ")
     assert title(chart).endswith("order received: 1.0000, more than 100% of them give")
@@ -102,7 +102,7 @@ def test_one_score_is_a_sentence() -> None:
 
 
 def test_items_stand_where_each_order_puts_them() -> None:
-    rows = list_ties(LIST, model="model", query="q")
+    rows = ranking_ties(LIST, model="model", query="q")
     drawn = drawn_order(rows, draw=1)
     squares, ties, line = layers(charts.list_orders({"received": rows, "draw 1": drawn}, cutoff=2))
     for name, frame in (("received", rows), ("draw 1", drawn)):
@@ -119,7 +119,7 @@ def test_items_stand_where_each_order_puts_them() -> None:
 
 
 def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> None:
-    apart = list_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
+    apart = ranking_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
     assert title(charts.list_orders({"received": apart})).startswith("None of the first 5 places")
     assert len(layers(charts.list_orders({"received": apart}))) == 2
     with pytest.raises(ColumnError, match="orders: no column 'tie'"):

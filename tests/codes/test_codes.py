@@ -71,12 +71,12 @@ def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
 @pytest.mark.parametrize("text", [False, True])
 def test_judgements(grades: list[float], text: bool) -> None:
     queries, items = random_bits(38, 3, 10), random_bits(39, 25, 10)
-    judged = [(query, 3 * query + place, grade) for query in range(3) for place, grade in enumerate(grades)]
+    judged = [(query, 3 * query + index, grade) for query in range(3) for index, grade in enumerate(grades)]
     frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
     ids: dict[str, Any] = {}
     if text:
         frame = frame.with_columns(query="q" + pl.col("query").cast(str), item="i" + pl.col("item").cast(str))
-        ids = {"query_ids": ["q0", "q1", "q2"], "item_ids": [f"i{place}" for place in range(25)]}
+        ids = {"query_ids": ["q0", "q1", "q2"], "item_ids": [f"i{index}" for index in range(25)]}
     counts = count_codes(queries, items, judgements=frame, **ids)
     expected = by_hand(pairs(queries, items, hamming), judged_by_hand(3, 25, judged))
     assert [row[1:] for row in rows(counts)] == [row[1:] for row in expected]
@@ -94,27 +94,30 @@ def test_judgements_of_items_without_code_are_told() -> None:
 @pytest.mark.parametrize("kind", ["classes", "any", "shared", "judgements"])
 def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
     items = random_bits(41, 30, 11)
-    places = [4, 20, 7]
-    known: dict[str, Any] = {"query_ids": [f"i{place}" for place in places], "item_ids": [f"i{n}" for n in range(30)]}
+    measures = [4, 20, 7]
+    known: dict[str, Any] = {
+        "query_ids": [f"i{measure}" for measure in measures],
+        "item_ids": [f"i{n}" for n in range(30)],
+    }
     labels = classes(42, 30)
     hot = random_bits(43, 30, 6)
     if kind == "classes":
-        known |= {"query_labels": labels[places], "item_labels": labels}
-        relevance = pairs(labels[places], labels, same)
+        known |= {"query_labels": labels[measures], "item_labels": labels}
+        relevance = pairs(labels[measures], labels, same)
     elif kind == "judgements":
         judged = [(0, 4, 3), (0, 5, 2), (1, 7, 1), (2, 8, 1)]
         frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
-        names = {"query": pl.col("query").replace_strict({n: f"i{p}" for n, p in enumerate(places)})}
+        names = {"query": pl.col("query").replace_strict({n: f"i{p}" for n, p in enumerate(measures)})}
         known["judgements"] = frame.with_columns(**names, item="i" + pl.col("item").cast(str))
         relevance = judged_by_hand(3, 30, judged)
     else:
-        known |= {"query_labels": hot[places], "item_labels": hot, "relevance": kind}
-        shared = hot[places] @ hot.T
+        known |= {"query_labels": hot[measures], "item_labels": hot, "relevance": kind}
+        shared = hot[measures] @ hot.T
         relevance = shared if kind == "shared" else (shared > 0).astype(int)
-    distance = pairs(items[places], items, hamming)
-    distance[np.arange(3), places] = -1
-    counts = count_codes(items[places], items, exclude_self=True, **known)
-    order = {f"i{place}": n for n, place in enumerate(places)}
+    distance = pairs(items[measures], items, hamming)
+    distance[np.arange(3), measures] = -1
+    counts = count_codes(items[measures], items, exclude_self=True, **known)
+    order = {f"i{measure}": n for n, measure in enumerate(measures)}
     assert sorted((order[row[0]], *row[1:]) for row in rows(counts)) == by_hand(distance, relevance)
 
 

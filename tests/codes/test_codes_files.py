@@ -206,8 +206,8 @@ def array(shape: str, dtype: str = "<f8") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
 
 
-def changed(data: bytes, place: int, value: bytes) -> bytes:
-    return data[:place] + value + data[place + len(value) :]
+def changed(data: bytes, measure: int, value: bytes) -> bytes:
+    return data[:measure] + value + data[measure + len(value) :]
 
 
 WHOLE = member(array("(0, 8)"))

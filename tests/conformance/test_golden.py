@@ -22,9 +22,9 @@ def number(value: Any) -> float:
 def scores_of(cases: list[dict[str, Any]]) -> pl.DataFrame:
     """Scores of all cases at once: every case is a query, evaluated at every cutoff that some case has."""
     rows = [
-        (number_, place, f"i{item}", grade)
+        (number_, measure, f"i{item}", grade)
         for number_, case in enumerate(cases)
-        for item, (place, grade) in enumerate((p, g) for p, tie in enumerate(case["ties"]) for g in tie)
+        for item, (measure, grade) in enumerate((p, g) for p, tie in enumerate(case["ties"]) for g in tie)
     ]
     frame = pl.DataFrame(rows, schema=["query", "distance", "item", "relevance"], orient="row")
     frame = frame.with_columns(item=pl.concat_str("query", "item"))

@@ -24,25 +24,25 @@ def printed(run: Path, judgements: pl.DataFrame, metrics: list[str], *, single: 
 
 
 def test_p5_and_map_of_trec_covid_are_those_of_the_leaderboard() -> None:
-    place = folder("trec-covid-round1")
-    judgements = read_judgements(place / "qrels.txt", negative="unjudged")
-    leaderboard = pl.read_csv(place / "leaderboard.csv")
+    measure = folder("trec-covid-round1")
+    judgements = read_judgements(measure / "qrels.txt", negative="unjudged")
+    leaderboard = pl.read_csv(measure / "leaderboard.csv")
     assert leaderboard.height == 38
     for row in leaderboard.iter_rows(named=True):
-        run = place / "runs" / f"{row['run']}.gz"
+        run = measure / "runs" / f"{row['run']}.gz"
         found = printed(run, judgements, ["precision@5", "ap@all"], single=row["run"] in FLOAT32)
         assert found == pytest.approx([row["p@5"], row["MAP"]], abs=5.1e-5), row["run"]
 
 
 @pytest.mark.filterwarnings("ignore:.*more than 6 fields")  # lines of JASS have a seventh
 def test_core17_prints_what_trec_eval_printed() -> None:
-    place = folder("core17")
-    judgements = read_judgements(place / "qrels.txt")
-    runs = sorted((place / "runs").glob("*.gz"))
+    measure = folder("core17")
+    judgements = read_judgements(measure / "qrels.txt")
+    runs = sorted((measure / "runs").glob("*.gz"))
     assert len(runs) == 20
     names = {"map": "ap@all", "P_30": "precision@30", "ndcg_cut_20": "ndcg(gain=linear)@20"}
     for run in runs:
-        file = place / "printed" / f"{run.name.removesuffix('.gz')}.trec_eval"
+        file = measure / "printed" / f"{run.name.removesuffix('.gz')}.trec_eval"
         told = {parts[0]: float(parts[2]) for parts in map(str.split, file.read_text().splitlines()) if len(parts) == 3}
         wanted = [told[name] for name in names]
         assert printed(run, judgements, list(names.values())) == pytest.approx(wanted, abs=5.1e-5), run.name

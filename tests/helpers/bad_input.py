@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report import count_ties, evaluate, list_weights, shuffled_means, tie_groups
+from retrieval_report import count_ties, evaluate, query_weights, shuffled_means, tie_groups
 from retrieval_report.contracts.errors import RetrievalReportError
 
 __all__ = ["ENTRANCES", "LAST", "POLICIES", "mixed", "numbers", "one_list", "rankings", "refused", "scores", "value"]
@@ -22,7 +22,7 @@ ENTRANCES: dict[str, Callable[[Any], pl.DataFrame]] = {
     "shuffled_means": lambda frame: shuffled_means(frame, metrics="precision", cutoffs=1, shuffles=1),
     "count_ties": count_ties,
     "tie_groups": tie_groups,
-    "list_weights": lambda frame: list_weights(frame, metrics="rr"),
+    "query_weights": lambda frame: query_weights(frame, metrics="rr"),
 }
 
 
@@ -41,7 +41,7 @@ def rankings(**columns: Any) -> pl.DataFrame:
 
 def one_list(distance: Any, relevance: Any, *, order: str = "distance", **columns: Any) -> pl.DataFrame:
     """One query of a model without name; items are i0, i1, …"""
-    items = [f"i{place}" for place in range(len(relevance))]
+    items = [f"i{measure}" for measure in range(len(relevance))]
     return pl.DataFrame(
         {"query": ["q"] * len(items), "item": items, order: distance, "relevance": relevance, **columns}
     )

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 import retrieval_report as rr
-from retrieval_report.analysis.order_scores import order_scores
 from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.scoring.radius import evaluate_radius
 
 Frames = dict[str, pl.DataFrame]
@@ -49,12 +49,12 @@ def frames(names: Names) -> Frames:
                 "query": [f"q{query}" for query in range(4) for _ in range(6)],
                 "item": [f"i{item}" for _ in range(4) for item in range(6)],
                 "distance": [
-                    (item * (place % 5 + 1) + place // 5) % 6 // (1 + place % 3) for _ in range(4) for item in range(6)
+                    (item * (index % 5 + 1) + index // 5) % 6 // (1 + index % 3) for _ in range(4) for item in range(6)
                 ],
                 "relevance": [(query + item) % 3 == 0 for query in range(4) for item in range(6)],
             }
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     ]
     rankings = pl.concat(parts).with_columns(pl.col("relevance").cast(pl.Int64))
     kinds: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 2, None)}
@@ -65,12 +65,12 @@ def frames(names: Names) -> Frames:
         "comparison": rr.compare(scores, policies="expected"),
         "leaderboard": rr.leaderboard(scores, policies="expected", resamples=99),
         "deciding": rr.deciding_queries(scores, names[0], names[1]) if len(names) > 1 else own_pair(scores),
-        "costs": rr.cost_table(rr.summarise(scores), {name: 10.0 * place + 1 for place, name in enumerate(names)}),
+        "costs": rr.cost_table(rr.summarise(scores), {name: 10.0 * index + 1 for index, name in enumerate(names)}),
         "profile": rr.tie_profile(rankings, cutoffs=(1, 2, None)),
         "queries": rr.query_table(scores),
         "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
         "list": rr.tie_groups(rankings.filter(model=names[0], query="q0")),
-        "distribution": order_scores(rankings, model=names[0], query="q0", metric="precision", cutoff=2),
+        "distribution": score_distribution(rankings, model=names[0], query="q0", metric="precision", cutoff=2),
         "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
         "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
     }

@@ -44,10 +44,10 @@ def load_cases(system: str) -> tuple[Case, ...]:
 # ---- frames ------------------------------------------------------------------------------------------------
 
 
-def grade(query: Mapping[str, Any], place: int, plan: Plan) -> float:
-    relevance = float(query["relevance"][place])
+def grade(query: Mapping[str, Any], measure: int, plan: Plan) -> float:
+    relevance = float(query["relevance"][measure])
     if plan.relevance == "weighted gain":
-        return float(query.get("weights", [1.0] * (place + 1))[place] * (2.0**relevance - 1.0))
+        return float(query.get("weights", [1.0] * (measure + 1))[measure] * (2.0**relevance - 1.0))
     if plan.relevance == "complement":
         return 1.0 - relevance
     return float(relevance > 0) if plan.relevance == "binary" else relevance
@@ -58,13 +58,13 @@ def ranking_rows(case: Case, plan: Plan) -> Iterator[dict[str, Any]]:
     for position, query in enumerate(case.queries):
         row = {"model": case.key, "query": case.query_id(position), "mask": True, "weight": 1.0}
         weights = query.get("weights", [1.0] * len(query["items"]))
-        places = range(len(query["items"]))
-        for place in reversed(places) if plan.reversed_rows else places:
+        measures = range(len(query["items"]))
+        for measure in reversed(measures) if plan.reversed_rows else measures:
             yield row | {
-                "item": query["items"][place],
-                column: float(query[column][place]),
-                "relevance": grade(query, place, plan),
-                "weight": float(weights[place]),
+                "item": query["items"][measure],
+                column: float(query[column][measure]),
+                "relevance": grade(query, measure, plan),
+                "weight": float(weights[measure]),
             }
         if has_no_list(query):
             for number, relevance in enumerate(query["unretrieved_relevance"]):
@@ -87,9 +87,9 @@ def judgement_rows(case: Case, plan: Plan) -> Iterator[dict[str, Any]]:
                 yield row | {"item": item, "relevance": own_gains(case)[label]}
             continue
         judged = judged_places(query)
-        for place, item in enumerate(query["items"]):
-            if judged[place]:
-                yield row | {"item": item, "relevance": grade(query, place, plan)}
+        for index, item in enumerate(query["items"]):
+            if judged[index]:
+                yield row | {"item": item, "relevance": grade(query, index, plan)}
         for number, relevance in enumerate(query.get("unretrieved_relevance", [])):
             yield row | {"item": f"unretrieved {number}", "relevance": float(relevance)}
 
@@ -177,7 +177,7 @@ def weighed(cases: Sequence[Case], plan: Plan) -> tuple[pl.DataFrame, Any, pl.Da
         return ranking_frame(cases, plan), plan.metrics, query_frame(cases, plan)
     if plan.relevance != "weighted gain":
         rankings = ranking_frame(cases, plan)
-        return rankings, plan.metrics, rr.list_weights(rankings, metrics=plan.metrics)
+        return rankings, plan.metrics, rr.query_weights(rankings, metrics=plan.metrics)
     found = rr.weigh_gains(ranking_frame(cases, replace(plan, relevance="as given")), plan.metrics[0])
     return found.rankings, found.metric, found.weights
 

@@ -39,10 +39,10 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
             "model": model,
             "query": f"query {query}",
             "item": item,
-            "distance": ((item * (7 + place) + query) % 11) // (1 + place % 3),
+            "distance": ((item * (7 + index) + query) % 11) // (1 + index % 3),
             "relevance": int((item * 5 + query) % 3 == 0) * (1 + item % 2),
         }
-        for place, model in enumerate(models)
+        for index, model in enumerate(models)
         for query in range(queries)
         for item in range(8)
     ]

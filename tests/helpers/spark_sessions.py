@@ -141,8 +141,8 @@ class Sessions:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        place = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
-        options = [f"--conf={name}={value}" for name, value in (settings(self.folder) | place).items()]
+        measure = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
+        options = [f"--conf={name}={value}" for name, value in (settings(self.folder) | measure).items()]
         home = str(Path(pyspark.__file__).parent)
         command = [f"{home}/bin/spark-submit", "--master", MASTERS["connect"], "--class", SERVER, *options]
         log = (self.folder / "server.log").open("wb")

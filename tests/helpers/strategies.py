@@ -117,10 +117,12 @@ def frame_cases(
     groups: dict[tuple[str, str], list[list[Grade]]] = {}
     for model in models:
         for number, items in enumerate(queries):
-            query, places = f"q{number}", draw(tie_of_each_item(len(items), len(levels)))
-            ranked = [(place, f"i{item}", items[item]) for item, place in enumerate(places) if place is not None]
-            rows += [(model, query, item, draw(equal_to(levels[place])), grade) for place, item, grade in ranked]
-            groups[model, query] = grouped([(place, grade) for place, _, grade in ranked])
+            query, measures = f"q{number}", draw(tie_of_each_item(len(items), len(levels)))
+            ranked = [
+                (measure, f"i{item}", items[item]) for item, measure in enumerate(measures) if measure is not None
+            ]
+            rows += [(model, query, item, draw(equal_to(levels[measure])), grade) for measure, item, grade in ranked]
+            groups[model, query] = grouped([(measure, grade) for measure, _, grade in ranked])
     grade_dtype = pl.Float64() if fractional else pl.Int64()
     schema = {"model": pl.String(), "query": pl.String(), "item": pl.String(), "distance": dtype}
     frame = pl.DataFrame(rows, schema={**schema, "relevance": grade_dtype}, orient="row")
@@ -134,9 +136,9 @@ def frame_cases(
 
 def tie_of_each_item(items: int, levels: int) -> st.SearchStrategy[list[int | None]]:
     """The tie each item falls into, None when it is not retrieved; at least one is."""
-    place = st.integers(0, levels - 1) | st.none()
-    return st.lists(place, min_size=items, max_size=items).map(
-        lambda places: [0, *places[1:]] if set(places) == {None} else places
+    measure = st.integers(0, levels - 1) | st.none()
+    return st.lists(measure, min_size=items, max_size=items).map(
+        lambda measures: [0, *measures[1:]] if set(measures) == {None} else measures
     )
 
 
@@ -146,8 +148,8 @@ def equal_to(distance: Any) -> st.SearchStrategy[Any]:
 
 
 def grouped(placed: Sequence[tuple[int, Grade]]) -> list[list[Grade]]:
-    places = sorted({place for place, _ in placed})
-    return [[grade for at, grade in placed if at == place] for place in places]
+    measures = sorted({measure for measure, _ in placed})
+    return [[grade for at, grade in placed if at == measure] for measure in measures]
 
 
 def judgements_of(queries: Sequence[Sequence[Grade]], dtype: pl.DataType) -> pl.DataFrame:

@@ -40,7 +40,7 @@ CUTOFFS = (10, 500_000, None)
 
 
 def counts(ties: Ties) -> pl.DataFrame:
-    cells = [(place, grade, items) for place, tie in enumerate(ties) for grade, items in tie.items()]
+    cells = [(index, grade, items) for index, tie in enumerate(ties) for grade, items in tie.items()]
     return pl.DataFrame(cells, schema=["distance", "relevance", "count"], orient="row").with_columns(query=pl.lit("q"))
 
 

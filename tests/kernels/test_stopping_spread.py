@@ -62,8 +62,8 @@ def test_a_tie_far_down_keeps_its_digits(slots: int) -> None:
     chances = [Fraction(stop) for grade, stop in enumerate(STOPS) for _ in range(counts[grade])]
     for order in itertools.permutations(chances):
         value, going = Fraction(0), Fraction(1)
-        for place, chance in enumerate(order[:slots], t + 1):
-            value += going * chance / place
+        for index, chance in enumerate(order[:slots], t + 1):
+            value += going * chance / index
             going *= 1 - chance
         values.append(value)
     mean = sum(values) / len(values)

@@ -19,9 +19,9 @@ from retrieval_report import (
     ParameterError,
     evaluate,
     evaluate_to,
-    order_scores,
     read_judgements,
     read_rankings,
+    score_distribution,
 )
 
 POLICIES = ("expected", "best", "worst", "naive")
@@ -32,7 +32,7 @@ ties_of_a_list = st.lists(
 
 
 def frames(ties: list[list[int | None]], unretrieved: list[int]) -> dict[str, Any]:
-    rows = [(f"i{tie}{place}", tie, grade) for tie, part in enumerate(ties) for place, grade in enumerate(part)]
+    rows = [(f"i{tie}{index}", tie, grade) for tie, part in enumerate(ties) for index, grade in enumerate(part)]
     schema = {"item": pl.String, "distance": pl.Int64, "relevance": pl.Int64}
     items = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit("q"))
     judged = [
@@ -95,7 +95,7 @@ def test_random_orders_reach_behind_the_first_relevant_items() -> None:
     assert drawn["value"].item() == pytest.approx(float(truth.mean), abs=0.02)
     near: list[list[int | None]] = [[0, 1], [1, 0, 0], [2]]
     rankings = frames(near, [])["rankings"].with_columns(relevance=pl.Series([0, 1, 1, 0, 0, 2]))
-    every = order_scores(rankings, model="model", query="q", metric="bpref", cutoff=None)
+    every = score_distribution(rankings, model="model", query="q", metric="bpref", cutoff=None)
     mean = every.select((pl.col("value") * pl.col("probability")).sum()).item()
     assert mean == pytest.approx(float(oracles.moments([[0, 1], [1, 0, 0], [2]], "bpref").mean))
     assert set(every["method"]) == {"exact"}
@@ -175,10 +175,10 @@ def test_a_track_of_trec_covid_is_printed_again() -> None:
 
     trec_eval 9 compares scores as float32; RBP counts a document of grade 1 half.
     """
-    place = folder("trec-covid-round1")
-    judgements = read_judgements(place / "qrels.txt")
-    board = {row["run"]: row for row in pl.read_csv(place / "leaderboard.csv").iter_rows(named=True)}
-    paths = sorted((place / "runs").glob("*.gz"))
+    measure = folder("trec-covid-round1")
+    judgements = read_judgements(measure / "qrels.txt")
+    board = {row["run"]: row for row in pl.read_csv(measure / "leaderboard.csv").iter_rows(named=True)}
+    paths = sorted((measure / "runs").glob("*.gz"))
     assert len(paths) == 38
     for path in paths:
         name = path.name.removesuffix(".gz")

@@ -25,10 +25,10 @@ UNEVEN = pl.DataFrame(
 def test_weights_that_differ_among_the_items_that_gain_are_refused_by_name(metric: str) -> None:
     name = metric.split("@")[0].replace("(", r"\(").replace(")", r"\)")
     way = "weigh_gains" if "dcg" in metric else "no function here"
-    with pytest.raises(ParameterError, match=rf"list_weights: {name}: in 1 lists .* query 'q' .* {way}"):
-        rr.list_weights(UNEVEN, metrics=["rr", metric])
+    with pytest.raises(ParameterError, match=rf"query_weights: {name}: in 1 lists .* query 'q' .* {way}"):
+        rr.query_weights(UNEVEN, metrics=["rr", metric])
     even = UNEVEN.with_columns(weight=pl.when(pl.col("relevance") > 0).then(2.0).otherwise("weight"))
-    assert rr.list_weights(even, metrics=metric)["weight"].to_list() == [2.0, 2.0, 2.0]
+    assert rr.query_weights(even, metrics=metric)["weight"].to_list() == [2.0, 2.0, 2.0]
 
 
 def keras(kind: str) -> float:

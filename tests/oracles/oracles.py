@@ -233,8 +233,8 @@ def bpref(grades: Sequence[Grade], k: int | None = None, **query: Unpack[Query])
     level, total, score = query.get("relevant_from"), total_relevant(grades, **query), ZERO
     judged = query.get("judged") or grades
     others = len(judged) - count_relevant(judged, level)
-    for place in (place for place, grade in enumerate(grades) if is_relevant(grade, level)):
-        before = place - count_relevant(grades[:place], level)
+    for index in (index for index, grade in enumerate(grades) if is_relevant(grade, level)):
+        before = index - count_relevant(grades[:index], level)
         score += 1 - Fraction(min(before, total), min(others, total)) if before else ONE
     return score / total if total else ZERO
 

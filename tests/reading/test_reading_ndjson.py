@@ -34,7 +34,7 @@ def refused(path: Path, error: type[RetrievalReportError], message: str) -> None
 
 
 def scored(*scores: str) -> list[str]:
-    return [f'{{"query": "q", "item": "i{place}", "score": {score}}}' for place, score in enumerate(scores)]
+    return [f'{{"query": "q", "item": "i{index}", "score": {score}}}' for index, score in enumerate(scores)]
 
 
 def test_large_whole_numbers_stay_apart(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ WANTED = evaluate(FRAME, judgements=JUDGED, **ASKED)
 
 def test_dictionaries_of_pytrec_eval() -> None:
     assert_frame_equal(evaluate(RUN, judgements=QRELS, **ASKED), WANTED)
-    assert read_rankings(RUN).rows() == [("model", *row, place) for place, row in enumerate(ROWS)]
+    assert read_rankings(RUN).rows() == [("model", *row, index) for index, row in enumerate(ROWS)]
     assert_frame_equal(read_judgements(QRELS), JUDGED)
     pytrec_eval = pytest.importorskip("pytrec_eval")
     run: dict[str, dict[str, float]] = {"q1": {"a": 3.0, "b": 2.5, "c": 1.0}, "q2": {"b": 1.0, "a": 0.5}}

@@ -151,12 +151,12 @@ def test_r_is_doubted_only_where_it_divides(metric: str, divided: bool) -> None:
 
 def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
     summary = cut_report(2).summary
-    place: dict[str, Any] = {"metric": "precision", "cutoff": 10}
+    here: dict[str, Any] = {"metric": "precision", "cutoff": 10}
     drawn = [
-        charts.policies(summary, **place),
+        charts.policies(summary, **here),
         charts.policy_panels(summary, metric="precision"),
         charts.scores_by_cutoff(summary, metric="precision", bands=["codes-0"]),
-        charts.intervals(cut_report(2).comparison, **place, summary=summary),
+        charts.intervals(cut_report(2).comparison, **here, summary=summary),
     ]
     for chart in drawn:
         text = chart.to_json()
@@ -166,7 +166,7 @@ def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
     for picture in pictures(whole):
         assert "lists are cut" not in str(picture.specification)
     ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "range")]
-    expected = summary.filter(**place, policy="expected").sort("value", descending=True)
+    expected = summary.filter(**here, policy="expected").sort("value", descending=True)
     assert ends == expected.select("lowest", "highest").rows()
 
 

@@ -68,8 +68,8 @@ def test_every_chart_draws_without_a_complaint_or_a_request(
         assert visit.requests == [report_file.as_uri()]
         charts = visit.page.locator(".chart")
         assert charts.count() >= 3
-        for place in range(charts.count()):
-            drawing = charts.nth(place).locator("svg").bounding_box()
+        for measure in range(charts.count()):
+            drawing = charts.nth(measure).locator("svg").bounding_box()
             assert drawing["width"] > 50
             assert drawing["height"] > 20
         assert visit.page.title() == "Retrieval report"

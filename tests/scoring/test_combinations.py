@@ -95,7 +95,7 @@ def case(seed: int) -> Case:
         if chance(0.85)
         for item in generator.permutation(ITEMS)[: generator.integers(1, 7)]
     ]
-    rows = [rows[place] for place in generator.permutation(len(rows))]
+    rows = [rows[measure] for measure in generator.permutation(len(rows))]
     options: dict[str, Any] = {
         "null_distance": "not_retrieved",
         "unjudged": str(generator.choice(["non_relevant", "drop"])),

@@ -28,12 +28,12 @@ GRADES = (1, 2, 3)
 
 
 def frame(ties: Sequence[Sequence[Grade]]) -> pl.DataFrame:
-    rows = [(place, grade) for place, tie in enumerate(ties) for grade in tie]
+    rows = [(at, grade) for at, tie in enumerate(ties) for grade in tie]
     return pl.DataFrame(
         {
             "query": ["q"] * len(rows),
             "item": [f"i{number}" for number in range(len(rows))],
-            "distance": [place for place, _ in rows],
+            "distance": [at for at, _ in rows],
             "relevance": [float(grade) for _, grade in rows],
         }
     )

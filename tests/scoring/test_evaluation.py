@@ -29,8 +29,8 @@ def ranked(ties: list[list[int]], query: str = "q", model: str = "m") -> list[di
     """Rows of one list; the distance of a tie is its number, rows come in the order written."""
     items = [(number, grade) for number, tie in enumerate(ties) for grade in tie]
     return [
-        {"model": model, "query": query, "item": f"i{place}", "distance": number, "relevance": grade}
-        for place, (number, grade) in enumerate(items)
+        {"model": model, "query": query, "item": f"i{index}", "distance": number, "relevance": grade}
+        for index, (number, grade) in enumerate(items)
     ]
 
 
@@ -99,7 +99,7 @@ def test_judgements_with_unretrieved_items(
     ties: list[list[int]], unretrieved: list[int], texts: list[str], cutoff: int | None
 ) -> None:
     rows = pl.DataFrame(ranked(ties))
-    extra = pl.DataFrame({"query": "q", "item": f"u{place}", "relevance": g} for place, g in enumerate(unretrieved))
+    extra = pl.DataFrame({"query": "q", "item": f"u{index}", "relevance": g} for index, g in enumerate(unretrieved))
     judgements = pl.concat([rows.select("query", "item", "relevance"), extra.cast({"relevance": pl.Int64})]) if (
         unretrieved
     ) else rows.select("query", "item", "relevance")  # fmt: skip
@@ -306,4 +306,4 @@ def test_n_relevant_of_the_queries_frame() -> None:
 
 def test_metric_base_asks_for_a_need() -> None:
     with pytest.raises(NotImplementedError):
-        _ = Metric().need
+        _ = Metric().term

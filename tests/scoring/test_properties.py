@@ -107,7 +107,7 @@ def arrangements() -> pl.DataFrame:
     for number, ties in enumerate(SMALL):
         for order, parts in enumerate(itertools.product(*(itertools.permutations(tie) for tie in ties))):
             grades = [grade for part in parts for grade in part]
-            rows += [(f"{number}:{order}", place, place, grade) for place, grade in enumerate(grades)]
+            rows += [(f"{number}:{order}", at, at, grade) for at, grade in enumerate(grades)]
     return pl.DataFrame(rows, schema=["query", "item", "distance", "relevance"], orient="row")
 
 
@@ -185,8 +185,8 @@ def test_property_03_ties_behind_the_cutoff_do_not_matter() -> None:
     frame = lists(9, queries=80)
     k = 3
     # The first k items stand alone, all others share a tie.
-    place = pl.col("distance").rank("ordinal").over("model", "query")
-    headed = frame.with_columns(distance=pl.when(place <= k).then(place).otherwise(99))
+    at = pl.col("distance").rank("ordinal").over("model", "query")
+    headed = frame.with_columns(distance=pl.when(at <= k).then(at).otherwise(99))
     metrics = [text for text in TEXTS if text not in OWN_DEPTH]
     scores = exact(headed, metrics, k, policies=(*EXACT, "naive"))
     assert scores["std"].drop_nulls().max() == 0

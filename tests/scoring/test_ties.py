@@ -21,10 +21,10 @@ def layout(rankings: pl.DataFrame, threads: int = 1) -> list[tuple[Any, ...]]:
     prepared = prepare(rankings, None, None, Options(policies=("expected",), threads=threads))
     lists, rows = prepared.ties, []
     for number, (model, query) in enumerate(prepared.names.iter_rows()):
-        for place, tie in enumerate(range(lists.start[number], lists.start[number + 1]), start=1):
+        for index, tie in enumerate(range(lists.start[number], lists.start[number + 1]), start=1):
             for cell in range(lists.tie[tie], lists.tie[tie + 1]):
                 grade = float(prepared.grades[lists.grade[cell]])
-                rows.append((model, query, place, grade, int(lists.items[cell])))
+                rows.append((model, query, index, grade, int(lists.items[cell])))
     return rows
 
 

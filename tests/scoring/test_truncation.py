@@ -238,7 +238,7 @@ def test_what_is_refused(truncated: Any, message: str) -> None:
 
 @pytest.mark.parametrize(("number", "others"), [(1, ""), (2, " and of another one"), (3, " and of 2 others")])
 def test_the_warning_counts_models(number: int, others: str) -> None:
-    lists = {name: top(ranked(place), 10 + place) for place, name in enumerate("abc"[:number])}
+    lists = {name: top(ranked(index), 10 + index) for index, name in enumerate("abc"[:number])}
     _, warned = said(models(**lists))
     assert len(warned) == 1
     assert warned[0].startswith(f"the lists of model 'a'{others} seem cut: ")

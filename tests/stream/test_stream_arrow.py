@@ -191,8 +191,8 @@ def test_bad_values_are_refused_as_by_evaluate(column: str, value: Any) -> None:
         evaluate(frame, policies="expected")
     with pytest.raises(DataError) as found:
         streamed(frame, size=2, policies="expected")
-    rule, place = re.sub(r" \(row \d+\)|^counts: ", "", str(expected.value)).split(", first ")
-    assert place.split(";")[0] in str(found.value)
+    rule, location = re.sub(r" \(row \d+\)|^counts: ", "", str(expected.value)).split(", first ")
+    assert location.split(";")[0] in str(found.value)
     if column != "relevance":  # counts have no option for rows that nobody judged
         assert str(found.value).startswith(rule)
     assert "row 2" not in str(found.value)

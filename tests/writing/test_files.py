@@ -128,14 +128,14 @@ def test_a_signal_while_trying_a_folder_leaves_no_probe(tmp_path: Path, monkeypa
 
 def left_behind(folder: Path, files: dict[str, bytes], decided: bytes | None) -> Path:
     """A temporary folder of a process that was killed an hour ago."""
-    place = folder / temporary_name("left")
-    place.mkdir()
+    location = folder / temporary_name("left")
+    location.mkdir()
     for name, data in files.items():
-        (place / name).write_bytes(data)
+        (location / name).write_bytes(data)
     if decided is not None:
-        (place / temporary.DECISION).write_bytes(decided)
-    os.utime(place, (0, 0))
-    return place
+        (location / temporary.DECISION).write_bytes(decided)
+    os.utime(location, (0, 0))
+    return location
 
 
 WHOLE = b'{"replace": ["a.csv", "../a.csv", "b.csv"], "remove": ["c.csv", "../d.csv", "e.csv"]}'

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from retrieval_report import ColumnError, DataError, ParameterError, evaluate, tie_groups
-from retrieval_report.analysis.resolution import resolution, resolve_ties
+from retrieval_report.analysis.tie_break_effect import resolve_ties, tie_break_effect
 
 RANKINGS = pl.DataFrame(
     {
@@ -65,8 +65,8 @@ def test_the_order_is_lexicographic(by: str) -> None:
     keys = sorted(rankings.select(-pl.col("score"), by).unique().rows())
     for part in found.partition_by("model", "query"):
         pairs = [(-score, key) for score, key in part.select("score", by).rows()]
-        places = {pair: number + 1 for number, pair in enumerate(sorted(set(pairs)))}
-        assert part["distance"].to_list() == [places[pair] for pair in pairs]
+        measures = {pair: number + 1 for number, pair in enumerate(sorted(set(pairs)))}
+        assert part["distance"].to_list() == [measures[pair] for pair in pairs]
     assert keys
 
 
@@ -133,7 +133,7 @@ def test_columns_that_hold_no_key_are_refused() -> None:
 
 def test_resolution_compares_before_and_after() -> None:
     rankings = random_rankings(4)
-    found = resolution(rankings, by="coarse", metrics=("ap", "precision"), cutoffs=(5, None))
+    found = tie_break_effect(rankings, by="coarse", metrics=("ap", "precision"), cutoffs=(5, None))
     assert found.select("model", "metric", "cutoff").rows() == [
         (model, metric, cutoff) for model in "mn" for metric in ("ap", "precision") for cutoff in (5, None)
     ]
@@ -147,7 +147,7 @@ def test_resolution_compares_before_and_after() -> None:
 
 
 def test_a_total_key_removes_all_of_it() -> None:
-    found = resolution(random_rankings(5), by="fine", metrics="ap")
+    found = tie_break_effect(random_rankings(5), by="fine", metrics="ap")
     assert found["tie_std_after"].to_list() == [0.0] * 8
     assert found["removed"].to_list() == [1.0] * 8
 
@@ -155,14 +155,16 @@ def test_a_total_key_removes_all_of_it() -> None:
 def test_resolution_passes_the_options_on() -> None:
     judgements = RANKINGS.select("query", "item", pl.lit(1).alias("relevance")).unique()
     rankings = RANKINGS.drop("relevance")
-    found = resolution(rankings, by="key", metrics="precision", cutoffs=1, judgements=judgements, policies="naive")
+    found = tie_break_effect(
+        rankings, by="key", metrics="precision", cutoffs=1, judgements=judgements, policies="naive"
+    )
     assert found["value_before"].to_list() == [1.0, 0.5]
     with pytest.raises(ParameterError, match="distance_threshold: broken ties have places instead of distances"):
-        resolution(RANKINGS, by="key", distance_threshold=3)
+        tie_break_effect(RANKINGS, by="key", distance_threshold=3)
 
 
 def test_decimals_round_before_and_after_alike() -> None:
     rankings = RANKINGS.with_columns(pl.col("distance") + pl.int_range(pl.len()) / 100)
-    found = resolution(rankings, by="key", metrics="rr", cutoffs=None, decimals=0)
-    whole = resolution(RANKINGS, by="key", metrics="rr", cutoffs=None)
+    found = tie_break_effect(rankings, by="key", metrics="rr", cutoffs=None, decimals=0)
+    whole = tie_break_effect(RANKINGS, by="key", metrics="rr", cutoffs=None)
     assert found.rows() == whole.rows()

@@ -17,7 +17,7 @@ from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["resolution", "resolve_ties"]
+__all__ = ["resolve_ties", "tie_break_effect"]
 
 
 def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimals: int | None = None) -> pl.DataFrame:
@@ -63,13 +63,13 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     if decimals is not None and not frame.schema[order].is_integer():
         column = column.round(decimals)
     one_list = [name for name in ("model", "query") if name in frame.columns]
-    places = frame.height + 1  # more than there are distinct keys in a list
+    measures = frame.height + 1  # more than there are distinct keys in a list
     first = column.rank("dense", descending=order == "score").over(one_list).cast(pl.Int64)
     second = pl.col("key").rank("dense", descending=descending).over(one_list).cast(pl.Int64)
     return (
-        keyed.with_columns(place=first * places + second)
-        .with_columns(pl.col("place").rank("dense").over(one_list).cast(pl.Int64))
-        .select(pl.col("place").alias("distance") if name == order else pl.col(name) for name in frame.columns)
+        keyed.with_columns(measure=first * measures + second)
+        .with_columns(pl.col("measure").rank("dense").over(one_list).cast(pl.Int64))
+        .select(pl.col("measure").alias("distance") if name == order else pl.col(name) for name in frame.columns)
     )
 
 
@@ -87,7 +87,7 @@ def _key(given: pl.DataFrame, frame: pl.DataFrame, by: str) -> pl.Series:
     return key.alias("key")
 
 
-def resolution(
+def tie_break_effect(
     rankings: object,
     *,
     by: str,
@@ -115,7 +115,7 @@ def resolution(
     >>> rankings = pl.DataFrame({
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1],
     ...     "reranker": [0.3, 0.9, 0.1, 0.9]})
-    >>> removed = resolution(rankings, by="reranker", descending=True, metrics="rr", cutoffs=None)
+    >>> removed = tie_break_effect(rankings, by="reranker", descending=True, metrics="rr", cutoffs=None)
     >>> removed.select("value_before", "value_after", pl.col("tie_std_before").round(4), "removed").row(0)
     (0.4444444444444444, 0.5, 0.0786, 1.0)
     """

@@ -10,7 +10,7 @@ from retrieval_report.analysis.profile import TieTable
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import Options
 
-__all__ = ["CUT_TIES", "cut_ties"]
+__all__ = ["CUT_TIES", "ties_at_cutoff"]
 
 CUT_TIES = {
     "model": pl.String,
@@ -24,7 +24,7 @@ CUT_TIES = {
 }
 
 
-def cut_ties(
+def ties_at_cutoff(
     rankings: object, *, cutoff: int, judgements: object = None, queries: object = None, **options: Any
 ) -> pl.DataFrame:
     """List the ties that a cutoff cuts: places k and k + 1 stand in one tie, and chance says who is counted.
@@ -49,16 +49,16 @@ def cut_ties(
     Examples
     --------
     >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]}
-    >>> cut_ties(rankings, cutoff=2).row(0)
+    >>> ties_at_cutoff(rankings, cutoff=2).row(0)
     ('model', 'q', 2, 3, 2, 1, 1, True)
-    >>> cut_ties(rankings, cutoff=1).height
+    >>> ties_at_cutoff(rankings, cutoff=1).height
     0
     """
-    place = check_whole("cutoff", cutoff, 1)
+    measure = check_whole("cutoff", cutoff, 1)
     table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
     before, size = pl.col("before"), pl.col("size")
-    found = table.ties.filter((before < place) & (before + size > place)).with_columns(
-        first=before + 1, last=before + size, inside=place - before
+    found = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
+        first=before + 1, last=before + size, inside=measure - before
     )
     if not table.judged:
         found = found.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))

@@ -9,8 +9,8 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 
-from retrieval_report.kernels import additive, places, tables
-from retrieval_report.kernels.places import PlaceSums
+from retrieval_report.kernels import additive, ranks, tables
+from retrieval_report.kernels.ranks import PlaceSums
 
 # Start, counted slots, size: short and long ties, cut and whole, near and far down the list.
 PLACES = [
@@ -38,24 +38,24 @@ def exact_sums(t: int, slots: int, size: int) -> list[Fraction]:
 
 @pytest.mark.parametrize(("t", "slots", "size"), PLACES)
 def test_sums_are_those_of_the_definition(t: int, slots: int, size: int) -> None:
-    sums = places.place_sums(t, slots, size, tables.reciprocal_weights(8192))
+    sums = ranks.place_sums(t, slots, size, tables.reciprocal_weights(8192))
     expected = [float(value) for value in exact_sums(t, slots, size)]
     assert list(sums) == pytest.approx(expected, rel=2e-13, abs=0.0)
 
 
-@pytest.mark.parametrize(("t", "slots", "size"), [place for place in PLACES if place[1] >= places.LONG])
+@pytest.mark.parametrize(("t", "slots", "size"), [position for position in PLACES if position[1] >= ranks.LONG])
 def test_closed_form_and_walk_agree(t: int, slots: int, size: int) -> None:
     harmonics = tables.reciprocal_weights(8192)
-    walked = places._walked_sums(t, slots, size, harmonics)
-    closed = places._closed_sums(t, slots, size, harmonics)
+    walked = ranks._walked_sums(t, slots, size, harmonics)
+    closed = ranks._closed_sums(t, slots, size, harmonics)
     assert list(closed) == pytest.approx(list(walked), rel=1e-11, abs=0.0)
 
 
 def test_closed_form_keeps_its_digits_at_the_edge_of_its_use() -> None:
     slots, harmonics = 1000, tables.reciprocal_weights(1 << 17)
-    t = places.NEAR * slots
-    walked = places._walked_sums(t, slots, slots, harmonics)
-    assert list(places.place_sums(t, slots, slots, harmonics)) == pytest.approx(list(walked), rel=1e-11, abs=0.0)
+    t = ranks.NEAR * slots
+    walked = ranks._walked_sums(t, slots, slots, harmonics)
+    assert list(ranks.place_sums(t, slots, slots, harmonics)) == pytest.approx(list(walked), rel=1e-11, abs=0.0)
 
 
 @pytest.mark.parametrize(("t", "size", "relevant", "before"), [(0, 4, 2, 0), (3, 5, 3, 2), (10, 6, 1, 4), (2, 3, 3, 1)])
@@ -63,17 +63,17 @@ def test_variance_is_that_of_all_orders(t: int, size: int, relevant: int, before
     for slots in range(1, size + 1):
         totals = []
         for chosen in combinations(range(1, size + 1), relevant):
-            seen = [place for place in chosen if place <= slots]
-            totals.append(sum(Fraction(before + rank, t + place) for rank, place in enumerate(seen, start=1)))
+            seen = [position for position in chosen if position <= slots]
+            totals.append(sum(Fraction(before + rank, t + position) for rank, position in enumerate(seen, start=1)))
         mean = sum(totals, Fraction(0)) / len(totals)
         variance = sum(((total - mean) ** 2 for total in totals), Fraction(0)) / len(totals)
-        sums = places.place_sums(t, slots, size, tables.reciprocal_weights(64))
-        found = places.order_variance(sums, float(relevant), float(size), float(before))
+        sums = ranks.place_sums(t, slots, size, tables.reciprocal_weights(64))
+        found = ranks.order_variance(sums, float(relevant), float(size), float(before))
         assert found == pytest.approx(float(variance), rel=1e-14, abs=1e-18)
 
 
 def test_one_slot_of_one_item_has_no_variance() -> None:
-    assert places.place_sums(5, 1, 1, tables.reciprocal_weights(64)) == PlaceSums(0.0, 0.0, 0.0, 0.0)
+    assert ranks.place_sums(5, 1, 1, tables.reciprocal_weights(64)) == PlaceSums(0.0, 0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,14 @@ from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.every_order import score_orders
 
-__all__ = ["DISTRIBUTION", "order_scores"]
+__all__ = ["DISTRIBUTION", "score_distribution"]
 
 DISTRIBUTION = {"value": pl.Float64, "probability": pl.Float64, "method": pl.String, "orders": pl.Int64}
 DRAWS = 2_000
 OWN_OPTIONS = ("shuffles", "policies", "progress")  # that the way of computing decides
 
 
-def order_scores(
+def score_distribution(
     rankings: object,
     *,
     model: str,
@@ -66,7 +66,7 @@ def order_scores(
     One relevant item among four that tie: it is as probable in each of the places.
 
     >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
-    >>> scores = order_scores(rankings, model="model", query="q", metric="rr", cutoff=2)
+    >>> scores = score_distribution(rankings, model="model", query="q", metric="rr", cutoff=2)
     >>> scores.rows()
     [(0.0, 0.5, 'exact', 3), (0.5, 0.25, 'exact', 3), (1.0, 0.25, 'exact', 3)]
     """
