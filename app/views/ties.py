@@ -53,8 +53,8 @@ PROFILE_EXPLAINED = {
 CUT_TITLES = {
     "model": "Model",
     "query": "Query",
-    "first": "From place",
-    "last": "To place",
+    "first": "From rank",
+    "last": "To rank",
     "size": "Items in the tie",
     "inside": "Counted",
     "relevant": "Relevant in it",
@@ -71,8 +71,8 @@ ROUNDING_TITLES = {
     "change": "Change",
     "tie_std": "± tie std",
     "tie_std_rounded": "± rounded",
-    "measure": "Place",
-    "place_rounded": "Place rounded",
+    "rank": "Rank",
+    "rank_rounded": "Rank rounded",
 }
 
 
@@ -128,7 +128,7 @@ def _cuts(data: Data, choice: Choice) -> None:
         return
     matter = found["mixed"].sum()
     st.markdown(
-        f"In {found.height} lists, places {choice.cutoff} and {choice.cutoff + 1} stand in one tie; in {matter} of "
+        f"In {found.height} lists, ranks {choice.cutoff} and {choice.cutoff + 1} stand in one tie; in {matter} of "
         "them the tied items differ in relevance, so chance decides what is counted."
         + (f" The {LISTED} largest are listed." if found.height > LISTED else "")
     )

@@ -118,7 +118,7 @@ def evaluate_like(
     data = Data.of(frame, judged, told, {"relevant_from": None, **common}, complete)
     with told_once():
         parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(asked)]
-    found = pl.concat(parts).sort("model", "query", "index", maintain_order=True)
+    found = pl.concat(parts).sort("model", "query", "measure", maintain_order=True)
     return found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
 
 

@@ -21,8 +21,8 @@ ROUNDING_EFFECT = {
     "change": pl.Float64,
     "tie_std": pl.Float64,
     "tie_std_rounded": pl.Float64,
-    "measure": pl.Int64,
-    "place_rounded": pl.Int64,
+    "rank": pl.Int64,
+    "rank_rounded": pl.Int64,
 }
 
 
@@ -41,7 +41,7 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     polars.DataFrame
         A row for every ``model``, ``metric``, ``cutoff``: ``value`` and ``value_rounded`` (expected means),
         ``change`` (rounded − received), ``tie_std`` and ``tie_std_rounded`` (of these means under random tie order),
-        ``place`` and ``place_rounded`` among the models (1: the highest mean; equal ones share a place). Metrics and
+        ``rank`` and ``rank_rounded`` among the models (1: the highest mean; equal ones share a rank). Metrics and
         cutoffs in the order received, best model first.
 
     Raises
@@ -68,12 +68,12 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     joined = joined.with_columns(
         pl.when(change.round(DIGITS) != 0).then(change).otherwise(change * 0.0).alias("change"),
         *(
-            pl.col(name).round(DIGITS).rank("min", descending=True).over("metric", "cutoff").alias(measure)
-            for name, measure in (("value", "measure"), ("value_rounded", "place_rounded"))
+            pl.col(name).round(DIGITS).rank("min", descending=True).over("metric", "cutoff").alias(rank)
+            for name, rank in (("value", "rank"), ("value_rounded", "rank_rounded"))
         ),
         first=pl.int_range(pl.len()).min().over("metric", "cutoff"),
     )
-    ordered = joined.sort("first", "measure", "model", nulls_last=True)
+    ordered = joined.sort("first", "rank", "model", nulls_last=True)
     return ordered.select(pl.col(name).cast(dtype) for name, dtype in ROUNDING_EFFECT.items())
 
 

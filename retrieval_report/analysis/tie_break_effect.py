@@ -37,7 +37,7 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     Returns
     -------
     polars.DataFrame
-        The rankings in the order received, with ``distance`` the place among the distinct pairs of distance (or
+        The rankings in the order received, with ``distance`` the rank among the distinct pairs of distance (or
         score) and key in its list, from 1. Null distances stay null.
 
     Raises
@@ -63,13 +63,13 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     if decimals is not None and not frame.schema[order].is_integer():
         column = column.round(decimals)
     one_list = [name for name in ("model", "query") if name in frame.columns]
-    measures = frame.height + 1  # more than there are distinct keys in a list
+    spread = frame.height + 1  # more than there are distinct keys in a list
     first = column.rank("dense", descending=order == "score").over(one_list).cast(pl.Int64)
     second = pl.col("key").rank("dense", descending=descending).over(one_list).cast(pl.Int64)
     return (
-        keyed.with_columns(measure=first * measures + second)
-        .with_columns(pl.col("measure").rank("dense").over(one_list).cast(pl.Int64))
-        .select(pl.col("measure").alias("distance") if name == order else pl.col(name) for name in frame.columns)
+        keyed.with_columns(position=first * spread + second)
+        .with_columns(pl.col("position").rank("dense").over(one_list).cast(pl.Int64))
+        .select(pl.col("position").alias("distance") if name == order else pl.col(name) for name in frame.columns)
     )
 
 
@@ -99,7 +99,7 @@ def tie_break_effect(
     """Show how much of the accident of tie order a second key removes.
 
     Takes the arguments of :func:`evaluate` besides those of :func:`resolve_ties`; ``policies`` has no effect, and
-    ``distance_threshold`` is refused, since places are no distances.
+    ``distance_threshold`` is refused, since ranks are no distances.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def tie_break_effect(
     """
     if options.get("distance_threshold") is not None:
         raise ParameterError(
-            "distance_threshold: broken ties have places instead of distances; set the relevance of items beyond the "
+            "distance_threshold: broken ties have ranks instead of distances; set the relevance of items beyond the "
             "threshold to 0 instead"
         )
     options["policies"] = "expected"

@@ -279,7 +279,7 @@ def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> No
     ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
     """
     largest = grades.max(initial=0.0)
-    sums = [term for term in (getattr(metric, "need", None) for metric in metrics) if isinstance(term, Sum)]
+    sums = [term for term in (getattr(metric, "term", None) for metric in metrics) if isinstance(term, Sum)]
     if largest < STEEP_GRADE or Gain("exp2") not in [term.values for term in sums]:
         return
     warnings.warn(
@@ -294,7 +294,7 @@ def check_judged_only(metrics: Iterable[object], by_judgements: bool, unjudged: 
     if unjudged != "non_relevant" and (unjudged is not None or not by_judgements):
         return
     for metric in metrics:
-        if isinstance(getattr(metric, "need", None), Preferences):
+        if isinstance(getattr(metric, "term", None), Preferences):
             raise ParameterError(
                 f"{metric}: looks at judged items only, and items without judgement would count as not relevant; "
                 "unjudged='drop' takes them out of the lists, unjudged='error' makes sure that there are none"

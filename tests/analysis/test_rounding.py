@@ -47,7 +47,7 @@ def test_the_best_comes_first_and_what_did_not_move_changed_by_nothing() -> None
     assert whole["model"].to_list() == ["close", "far"]
     assert whole["value"].to_list() == [0.5, 1 / 3]
     assert whole["change"].to_list() == [0.0, 0.0]
-    assert whole.select("measure", "place_rounded").rows() == [(1, 1), (2, 2)]
+    assert whole.select("rank", "rank_rounded").rows() == [(1, 1), (2, 2)]
 
 
 def test_the_tie_std_is_that_of_the_mean() -> None:

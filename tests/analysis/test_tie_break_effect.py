@@ -159,7 +159,7 @@ def test_resolution_passes_the_options_on() -> None:
         rankings, by="key", metrics="precision", cutoffs=1, judgements=judgements, policies="naive"
     )
     assert found["value_before"].to_list() == [1.0, 0.5]
-    with pytest.raises(ParameterError, match="distance_threshold: broken ties have places instead of distances"):
+    with pytest.raises(ParameterError, match="distance_threshold: broken ties have ranks instead of distances"):
         tie_break_effect(RANKINGS, by="key", distance_threshold=3)
 
 

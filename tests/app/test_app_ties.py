@@ -32,7 +32,7 @@ def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
     page = open_page("ties", DATA)
     truth = ties_at_cutoff(RANKINGS, cutoff=3)
     assert table(page, 1).rows() == truth.rows()
-    assert f"In {truth.height} lists, places 3 and 4 stand in one tie; in {truth['mixed'].sum()} of them" in words(page)
+    assert f"In {truth.height} lists, ranks 3 and 4 stand in one tie; in {truth['mixed'].sum()} of them" in words(page)
 
 
 @pytest.mark.parametrize("decimals", [0, 1])
@@ -41,7 +41,7 @@ def test_rounded_scores_stand_beside_the_exact_ones(decimals: int) -> None:
     summaries = [rr.summarise(rr.evaluate(RANKINGS, decimals=kept, **ASKED)) for kept in (None, decimals)]
     effect = rounding_effect(*summaries)
     shown = table(page, 2)
-    for name in ("model", "value", "value_rounded", "change", "place_rounded"):
+    for name in ("model", "value", "value_rounded", "change", "rank_rounded"):
         assert shown[name].to_list() == effect[name].to_list()
     rounded = rr.tie_profile(RANKINGS, cutoffs=3, decimals=decimals)
     assert table(page, 3)["tied_items"].to_list() == rounded["tied_items"].to_list()
