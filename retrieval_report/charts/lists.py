@@ -24,7 +24,7 @@ GRADES = (BLUE, GREEN, AMBER, VERMILLION)
 
 
 def ranked_list(tie_groups_rows: object) -> ChartType:
-    """Draw one list: its distances along the places, ties as level runs, relevant items as filled dots.
+    """Draw one list: its distances along the ranks, ties as level runs, relevant items as filled dots.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     -------
     altair.Chart
         Each tie is one level bar; items stand inside it in the order received, which any other order could replace.
-        The first 400 places are drawn, and the tie that the last of them is in.
+        The first 400 ranks are drawn, and the tie that the last of them is in.
 
     Examples
     --------
@@ -69,13 +69,13 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
 
 
 def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
-    """Items in the order received inside each tie, with their place."""
+    """Items in the order received inside each tie, with their rank."""
     mixed = pl.col("relevance").n_unique().over("tie") > 1
     kind = pl.when(pl.col("tie_size") == 1).then(pl.lit(ALONE)).when(mixed).then(pl.lit(MIXED)).otherwise(pl.lit(PURE))
     frame = frame.sort("tie", maintain_order=True).with_columns(pl.col(order).cast(pl.Float64))
     return frame.with_columns(
         kind=kind,
-        position=pl.int_range(1, pl.len() + 1),
+        rank=pl.int_range(1, pl.len() + 1),
         tie_end=pl.col("tie_start") + pl.col("tie_size") - 1,
         left=pl.col("tie_start") - 0.45,
         right=pl.col("tie_start") + pl.col("tie_size") - 0.55,
@@ -91,7 +91,7 @@ def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
         "tie_relevant",
         order,
         "kind",
-        "position",
+        "rank",
         "left",
         "right",
     )
@@ -106,24 +106,24 @@ def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=[MIXED, PURE, ALONE], range=[VERMILLION, SKY, GREY]),
-        legend=alt.Legend(orient="bottom", symbolType="square", symbolStrokeWidth=6, symbolSize=30, title="positions"),
+        legend=alt.Legend(orient="bottom", symbolType="square", symbolStrokeWidth=6, symbolSize=30, title="ranks"),
     )
     tooltip = [
         alt.Tooltip(f"{order}:Q"),
         "tie:Q",
-        alt.Tooltip("tie_start:Q", title="from place"),
-        alt.Tooltip("tie_end:Q", title="to place"),
+        alt.Tooltip("tie_start:Q", title="from rank"),
+        alt.Tooltip("tie_end:Q", title="to rank"),
         alt.Tooltip("tie_size:Q", title="items"),
         alt.Tooltip("tie_relevant:Q", title="relevant items"),
     ]
-    x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_places())
+    x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
     drawn: alt.Chart = bar.encode(x=x, x2="right:Q", y=_y(order), color=colour, tooltip=tooltip)
     return drawn
 
 
-def _places() -> alt.Axis:
-    return alt.Axis(title="place in the list", tickMinStep=1, format="d")  # there is no place 1.5
+def _ranks() -> alt.Axis:
+    return alt.Axis(title="rank in the list", tickMinStep=1, format="d")  # there is no rank 1.5
 
 
 def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
@@ -142,12 +142,12 @@ def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
         alt.Tooltip("item:N"),
         alt.Tooltip("relevance:Q"),
         alt.Tooltip(f"{order}:Q"),
-        alt.Tooltip("place:Q", title="place received"),
-        alt.Tooltip("tie_start:Q", title="tie from place"),
-        alt.Tooltip("tie_end:Q", title="to place"),
+        alt.Tooltip("rank:Q", title="rank received"),
+        alt.Tooltip("tie_start:Q", title="tie from rank"),
+        alt.Tooltip("tie_end:Q", title="to rank"),
         alt.Tooltip("tie_size:Q", title="items in the tie"),
     ]
-    x = alt.X("place:Q", scale=alt.Scale(zero=False, nice=False), axis=_places())
+    x = alt.X("rank:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     dot = alt.Chart(inline(rows)).mark_point(size=size, stroke=GREY, strokeWidth=1, opacity=1)
     drawn: alt.Chart = dot.encode(x=x, y=_y(order), fill=fill, tooltip=tooltip)
     return drawn
@@ -162,7 +162,7 @@ def _title(rows: pl.DataFrame, model: str, query: str) -> str:
 def _spoken(rows: pl.DataFrame) -> str:
     ties = rows.filter(pl.col("tie_size") > 1).group_by("tie", maintain_order=True).first().sort("tie").head(5)
     parts = [
-        f"places {start} to {end} tie, {relevant} of {size} relevant"
+        f"ranks {start} to {end} tie, {relevant} of {size} relevant"
         for start, end, size, relevant in ties.select("tie_start", "tie_end", "tie_size", "tie_relevant").rows()
     ]
     return f"A ranked list of {rows.height} items. " + ("; ".join(parts) + "." if parts else "No two items tie.")

@@ -103,9 +103,9 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
         half = max(min(gap * 0.3, span / 100), span / 250)  # narrow, for a bar stands for one score
         return frame.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, scores=pl.lit(1))
     width = span / BINS
-    position = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
-    bars = frame.group_by(position.alias("position")).agg(pl.col("probability").sum(), scores=pl.len()).sort("position")
-    low = values[0] + pl.col("position") * width
+    rank = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
+    bars = frame.group_by(rank.alias("rank")).agg(pl.col("probability").sum(), scores=pl.len()).sort("rank")
+    low = values[0] + pl.col("rank") * width
     return bars.with_columns(low=low, high=low + width, value=low + width / 2)
 
 
@@ -171,12 +171,12 @@ def _spoken(frame: pl.DataFrame, known: Mapping[str, float]) -> str:
 
 
 def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> ChartType:
-    """Draw the same list in several orders below each other, and what stands at every place on average.
+    """Draw the same list in several orders below each other, and what stands at every rank on average.
 
     Parameters
     ----------
     orders
-        Rows of one list by the name of the order, first place first: what :func:`ranking_ties` returns for the order
+        Rows of one list by the name of the order, first rank first: what :func:`ranking_ties` returns for the order
         received, and what :func:`drawn_order` returns.
     cutoff
         Where to draw the line; None is the whole list.
@@ -185,7 +185,7 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     -------
     altair.Chart
         A square for every item, filled by its relevance; a frame around every tie, inside which items could stand in
-        any order. The first sixty places.
+        any order. The first sixty ranks.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     >>> rows = ranking_ties(rankings, model="model", query="q")
     >>> chart = list_orders({"order received": rows, "draw 0": drawn_order(rows, draw=0)})
     >>> print(*chart.to_dict()["title"]["text"])
-    2 of the first 3 places are in ties of different relevances: tie order alone decides what stands there
+    2 of the first 3 ranks are in ties of different relevances: tie order alone decides what stands there
     """
     frames = {name: to_polars(rows, "orders") for name, rows in orders.items()}
     first = next(iter(frames.values()), pl.DataFrame())
@@ -203,27 +203,27 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     missing = [name for frame in frames.values() for name in ORDER_COLUMNS if name not in frame.columns]
     if missing:
         raise ColumnError(f"orders: no column {missing[0]!r}; expected what ranking_ties returns")
-    rows = pl.concat([_places(frame, clean(name, 40)) for name, frame in frames.items()])
+    rows = pl.concat([_ranks(frame, clean(name, 40)) for name, frame in frames.items()])
     most = max(float(str(rows["relevance"].max())), 1.0)
     mean = _averages(first)
     shown = pl.concat([rows, mean]).with_columns(shade=pl.col("relevance") / most)
     names = [*(clean(name, 40) for name in frames), EXPECTED]
-    line = _line(cutoff, shown["position"].to_numpy().max())
+    line = _line(cutoff, shown["rank"].to_numpy().max())
     chart = layered(*_squares(shown, names), *line).properties(width=WIDTH, height=STEP * len(names))
     lines = ["green: relevant, paler: less so; a frame is a tie, whose items could stand in any order"]
     if line:
         lines[0] += f"; the line is the cutoff {cutoff}"
     if first.height > PLACES:
-        lines[0] += f"; the first {PLACES} of {first.height} places"
+        lines[0] += f"; the first {PLACES} of {first.height} ranks"
     return finish(chart, _orders_title(first), lines, _orders_spoken(rows, names[:-1], cutoff), 88)
 
 
-def _places(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The first places of one order."""
+def _ranks(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The first ranks of one order."""
     frame = frame.sort("tie", maintain_order=True).head(PLACES)
     return frame.select(
         order=pl.lit(name),
-        position=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
         item=pl.Series([clean(str(item), 60) for item in frame["item"]], dtype=pl.String),
         relevance=pl.col("relevance").cast(pl.Float64),
         tie=pl.col("tie"),
@@ -233,9 +233,9 @@ def _places(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _averages(frame: pl.DataFrame) -> pl.DataFrame:
-    """What stands at every place on average: the mean relevance of its tie."""
+    """What stands at every rank on average: the mean relevance of its tie."""
     mean = frame.with_columns(pl.col("relevance").cast(pl.Float64).mean().over("tie"))
-    return _places(mean, EXPECTED).with_columns(item=pl.lit("any of the tie"))
+    return _ranks(mean, EXPECTED).with_columns(item=pl.lit("any of the tie"))
 
 
 def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
@@ -246,13 +246,13 @@ def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
         scale=alt.Scale(domain=names, paddingInner=0.25),
         axis=alt.Axis(ticks=False, domain=False, labelPadding=8),
     )
-    last = int(rows["position"].to_numpy().max())
+    last = int(rows["rank"].to_numpy().max())
     scale = alt.Scale(domain=[0.4, last + 0.6], nice=False, zero=False)
-    axis = alt.Axis(title="place in the list", tickMinStep=1, grid=False, format="d")
-    rows = rows.with_columns(left=pl.col("position") - 0.42, right=pl.col("position") + 0.42)
+    axis = alt.Axis(title="rank in the list", tickMinStep=1, grid=False, format="d")
+    rows = rows.with_columns(left=pl.col("rank") - 0.42, right=pl.col("rank") + 0.42)
     tooltip = [
         alt.Tooltip("order:N"),
-        alt.Tooltip("place:Q"),
+        alt.Tooltip("rank:Q"),
         alt.Tooltip("item:N"),
         alt.Tooltip("relevance:Q", format=".3~f"),
         alt.Tooltip("tie_size:Q", title="items in the tie"),
@@ -287,16 +287,16 @@ def _orders_title(frame: pl.DataFrame) -> str:
     top = frame.with_columns(mixed=pl.col("relevance").n_unique().over("tie") > 1).head(PLACES)
     mixed = top.filter("mixed").height
     if not mixed:
-        return f"None of the first {top.height} places hangs on the order inside ties"
-    start = f"{mixed} of the first {top.height} places are in ties of different relevances"
+        return f"None of the first {top.height} ranks depends on the order inside ties"
+    start = f"{mixed} of the first {top.height} ranks are in ties of different relevances"
     return f"{start}: tie order alone decides what stands there"
 
 
 def _orders_spoken(rows: pl.DataFrame, names: list[str], cutoff: int | None) -> str:
-    top = rows if cutoff is None else rows.filter(pl.col("position") <= cutoff)
+    top = rows if cutoff is None else rows.filter(pl.col("rank") <= cutoff)
     parts = []
     for name in names:
-        positions = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["position"].to_list()
-        listed = ", ".join(map(str, positions[:12])) + (" …" if len(positions) > 12 else "")
-        parts.append(f"{name}: relevant items at place {listed or 'none'}")
+        ranks = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["rank"].to_list()
+        listed = ", ".join(map(str, ranks[:12])) + (" …" if len(ranks) > 12 else "")
+        parts.append(f"{name}: relevant items at rank {listed or 'none'}")
     return "Places of the relevant items. " + joined(parts)

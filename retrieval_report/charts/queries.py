@@ -111,18 +111,18 @@ def _points(rows: pl.DataFrame) -> pl.DataFrame:
     """One row for equal points; on a grid where there are many."""
     rows = rows.with_columns(query=pl.col("query").cast(pl.String), off=pl.col("naive_error").abs())
     rows = rows.sort("off", "model", "query", descending=[True, False, False])
-    measures = ["naive", "expected"]
-    if rows.select(measures).n_unique() > MOST:
-        low, high = nice_domain(rows, measures)
+    keys = ["naive", "expected"]
+    if rows.select(keys).n_unique() > MOST:
+        low, high = nice_domain(rows, keys)
         step = (high - low) / GRID
-        cells = [((pl.col(name) - low) / step).floor().alias(f"{name}_cell") for name in measures]
-        measures = ["naive_cell", "expected_cell", "side"]
+        cells = [((pl.col(name) - low) / step).floor().alias(f"{name}_cell") for name in keys]
+        keys = ["naive_cell", "expected_cell", "side"]
         rows = rows.with_columns(cells)
-    group = rows.group_by(*measures, maintain_order=True)
-    numbers = [name for name in NUMBERS if name not in measures]
+    group = rows.group_by(*keys, maintain_order=True)
+    numbers = [name for name in NUMBERS if name not in keys]
     points = group.agg(
         *(_mean(name) for name in numbers),
-        pl.col("model", "query", "off", *({"side"} - {*measures})).first(),
+        pl.col("model", "query", "off", *({"side"} - {*keys})).first(),
         lists=pl.len(),
     )
     points = with_labels(points)
@@ -204,13 +204,13 @@ def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
         alt.Chart(inline(points))
         .transform_filter(brush)
         .transform_window(
-            measure="row_number()",
+            rank="row_number()",
             sort=[alt.SortField("off", order="descending"), alt.SortField("model"), alt.SortField("query")],
         )
-        .transform_filter(f"datum.place <= {LISTED}")
+        .transform_filter(f"datum.rank <= {LISTED}")
         .transform_calculate(error=error)
     )
-    y = alt.Y("place:O", axis=None, scale=alt.Scale(domain=list(range(1, LISTED + 1))))
+    y = alt.Y("rank:O", axis=None, scale=alt.Scale(domain=list(range(1, LISTED + 1))))
     tooltip = [
         alt.Tooltip("model:N"),
         alt.Tooltip("query:N"),

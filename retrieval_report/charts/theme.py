@@ -147,7 +147,7 @@ def sentence_chart(sentence: str, width: int = 560) -> alt.Chart:
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows), width=width, height=22 * len(rows), description=sentence)
         .mark_text(align="left", fontSize=13)
-        .encode(text="line:N", y=alt.Y("place:O", axis=None), x=alt.value(0))
+        .encode(text="line:N", y=alt.Y("index:O", axis=None), x=alt.value(0))
     )
     return styled(chart)
 

@@ -60,7 +60,7 @@ def test_a_link_restores_list_and_draw_with_their_scores() -> None:
 def test_the_orders_are_the_one_received_and_the_one_drawn() -> None:
     page = open_page("queries", DATA, model="middle", query="query 4", draw="6")
     rows = ranking_ties(RANKINGS, model="middle", query="query 4")
-    (spec,) = (spec for title, spec in charts(page).items() if "places are in ties" in title)
+    (spec,) = (spec for title, spec in charts(page).items() if "ranks are in ties" in title)
     squares = next(rows for rows in spec["datasets"].values() if "item" in rows[0])
     for name, frame in (("order received", rows), ("draw 6", drawn_order(rows, draw=6))):
         shown = [row["item"] for row in squares if row["order"] == name]
@@ -106,7 +106,7 @@ def test_whole_number_ids_and_judgements() -> None:
     one = rankings.filter(model="middle", query=4)
     means = rr.shuffled_means(one, metrics="ndcg", cutoffs=3, shuffles=3)["value"]
     assert numbers(page)["This draw"] == f"{means[2]:.4f}"
-    assert [title for title in charts(page) if "places are in ties" in title]
+    assert [title for title in charts(page) if "ranks are in ties" in title]
 
 
 def test_a_model_without_the_query_has_no_list() -> None:

@@ -167,9 +167,9 @@ def test_a_hundred_thousand_queries_are_counted_first(distinct: int) -> None:
 
 def test_one_list_shows_its_ties() -> None:
     rows = frames(PLAIN)["list"]
-    drawn = rows_with(charts.ranked_list(rows), "item", "measure", "tie", "grade")
+    drawn = rows_with(charts.ranked_list(rows), "item", "rank", "tie", "grade")
     assert drawn.height == rows.height
-    assert drawn.sort("measure")["tie"].to_list() == rows["tie"].to_list()
+    assert drawn.sort("rank")["tie"].to_list() == rows["tie"].to_list()
 
 
 def test_radius_and_curve_draw_their_frames() -> None:

@@ -59,11 +59,11 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
     assert title(chart).endswith("order received: 1.0000, more than 66% of the orders give")
 
 
-def test_places_are_whole_numbers_on_the_axis_of_a_short_list() -> None:
+def test_ranks_are_whole_numbers_on_the_axis_of_a_short_list() -> None:
     rows = ranking_ties(LIST.head(2), model="model", query="q")
     for layer in charts.ranked_list(rows).to_dict()["layer"]:
         axis = layer["encoding"]["x"]["axis"]
-        assert (axis["title"], axis["tickMinStep"], axis["format"]) == ("place in the list", 1, "d")
+        assert (axis["title"], axis["tickMinStep"], axis["format"]) == ("rank in the list", 1, "d")
 
 
 @pytest.mark.parametrize("values", [(0.0, 1.0), (0.25, 0.75), (0.2, 0.6, 1.0), (0.5, 0.501, 1.0)])
@@ -113,14 +113,14 @@ def test_items_stand_where_each_order_puts_them() -> None:
         (name, 0.58, 3.42) for name in ("received", "draw 1", "mean of all orders")
     }
     assert line == [{"at": 2.5}]
-    deep = charts.list_orders({"received": rows}, cutoff=5)  # nothing stands behind the last place
+    deep = charts.list_orders({"received": rows}, cutoff=5)  # nothing stands behind the last rank
     assert len(layers(deep)) == 2
     assert "cutoff" not in " ".join(deep.to_dict()["title"]["subtitle"])
 
 
 def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> None:
     apart = ranking_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
-    assert title(charts.list_orders({"received": apart})).startswith("None of the first 5 places")
+    assert title(charts.list_orders({"received": apart})).startswith("None of the first 5 ranks")
     assert len(layers(charts.list_orders({"received": apart}))) == 2
     with pytest.raises(ColumnError, match="orders: no column 'tie'"):
         charts.list_orders({"received": LIST})
