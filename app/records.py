@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.analysis.answers import AUDIT_OPTIONS, ROW_OPTIONS
 from retrieval_report.contracts.truncated import AUTO
-from retrieval_report.report.contents import AUDIT_OPTIONS, ROW_OPTIONS
 
 __all__ = ["Data", "Draws", "Files", "Rules", "Verdict"]
 

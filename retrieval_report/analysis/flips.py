@@ -14,6 +14,7 @@ from retrieval_report.analysis.tie_bounds import normal_chances
 from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, disagreeing, order_of, verdict_rule
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["flips", "rank_agreement"]
@@ -123,7 +124,7 @@ def _check_summary(summary: object) -> pl.DataFrame:
     if frame.select(keys).n_unique() < frame.height:
         model, metric, cutoff, policy = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0)
         raise DataError(
-            f"summary: {metric}@{'all' if cutoff is None else cutoff} of model {model!r} and policy {policy!r} is "
+            f"summary: {measure_text(metric, cutoff)} of model {model!r} and policy {policy!r} is "
             "there twice; pass one summary"
         )
     return frame
@@ -215,7 +216,7 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
     if pairs.height and not pairs.join(found, on=HERE, how="semi", nulls_equal=True).height:
         metric, cutoff = found.select(HERE).row(0)
         raise KeyMismatchError(
-            f"comparison: of {metric}@{'all' if cutoff is None else cutoff}, which the summary has not; both must come "
+            f"comparison: of {measure_text(metric, cutoff)}, which the summary has not; both must come "
             "from the same scores"
         )
     # A pair that the comparison has is told by it alone, nulls and all.

@@ -22,6 +22,7 @@ from retrieval_report.analysis.tukey import best_first, complete_queries
 from retrieval_report.contracts.arguments import listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["RANKS", "SOURCES", "rank_intervals", "resampled_means"]
@@ -183,7 +184,7 @@ def _given_draws(known: pl.DataFrame, here: _Place, models: list[str]) -> Floats
     rows = known.filter(pl.col("metric") == here.metric, pl.col("cutoff").eq_missing(pl.lit(here.cutoff, pl.Int64)))
     wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
     if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
-        measure = f"{here.metric}@{'all' if here.cutoff is None else here.cutoff}"
+        measure = measure_text(here.metric, here.cutoff)
         raise KeyMismatchError(f"shuffled: lacks draws of some model at {measure}; it must come from the same input")
     return wide.select(models).to_numpy()
 

@@ -19,7 +19,7 @@ from retrieval_report.analysis.tie_chance import Orders, undecided
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options
-from retrieval_report.metrics.parsing import Requests, parse_metrics
+from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
 from retrieval_report.metrics.terms import FirstRelevant, Term
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.closed_orders import counts_hits
@@ -115,7 +115,7 @@ def _check_moments(grid: Grid, found: Orders) -> None:
             mean = _mean(orders)
             if abs(mean - known.value[where]) > _margin(orders, known, where):
                 raise KeyMismatchError(
-                    f"rankings: they are not those of the scores: {metric}@{'all' if cutoff is None else cutoff} of "
+                    f"rankings: they are not those of the scores: {measure_text(metric, cutoff)} of "
                     f"model {model!r} and query {query!r} is {mean:.6g} on average over all tie orders, but "
                     f"{known.value[where]:.6g} in the scores; give compare the frames and options that evaluate was "
                     "given (judgements, queries, relevant_from, …)"

@@ -17,6 +17,7 @@ __all__ = [
     "CATALOGUE",
     "DEFAULT_CUTOFFS",
     "DEFAULT_METRICS",
+    "measure_text",
     "parse_cutoffs",
     "parse_measure",
     "parse_metric",
@@ -181,6 +182,15 @@ def split_metrics(text: str) -> list[str]:
     if "" in names[:-1] and any(names):  # one comma at the end does no harm
         raise ParameterError(f"metrics: {text!r} has a comma too many")
     return [name for name in names if name]
+
+
+def measure_text(metric: object, cutoff: int | None) -> str:
+    """A metric and a cutoff as `parse_measure` reads them.
+
+    >>> measure_text("ndcg", 10), measure_text("ap", None)
+    ('ndcg@10', 'ap@all')
+    """
+    return f"{metric}@{'all' if cutoff is None else cutoff}"
 
 
 def parse_metrics(metrics: object, cutoffs: object) -> Requests:

@@ -10,22 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.audit import audit
-from retrieval_report.analysis.comparison import compare
-from retrieval_report.analysis.flips import flips, rank_agreement
-from retrieval_report.analysis.hints import tie_hints
-from retrieval_report.analysis.profile import tie_profile
+from retrieval_report.analysis.answers import Answers, Measure
 from retrieval_report.analysis.queries import query_table
-from retrieval_report.analysis.rows import told_once
-from retrieval_report.analysis.summary import summarise
-from retrieval_report.analysis.truncated_lists import truncated_lists
-from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
-from retrieval_report.evaluation import evaluate_with_draws
 from retrieval_report.metrics.catalogue import Metric
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.report.fingerprint import fingerprint
 from retrieval_report.report.notices import notices
 from retrieval_report.report.verdict import verdict
@@ -34,15 +24,6 @@ __all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
 
 PER_MEASURE = 25  # queries listed for each metric and cutoff; scores hold all of them
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
-# Policies that need an order of the rows, which a counts frame does not have.
-ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
-COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")
-# The options that also decide which rows count in the tie profile and the hints, and in the audit.
-ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance", "truncated")
-AUDIT_OPTIONS = (
-    *("relevant_from", "no_relevant", "missing_query"),
-    *("unjudged", "unjudged_query", "null_distance", "threads"),
-)
 
 
 @dataclass(frozen=True)
@@ -99,7 +80,7 @@ class Report:
     @property
     def measure(self) -> str:
         """Metric and cutoff of the verdict as text, such as ``ndcg@10``."""
-        return f"{self.metric}@{'all' if self.cutoff is None else self.cutoff}"
+        return measure_text(self.metric, self.cutoff)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -174,31 +155,42 @@ def report_contents(
     """
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
-    checked = Options(**options)
-    check_choice("average", average, ("micro", "macro", "weighted"))
-    requests = parse_metrics(metrics, cutoffs)
-    metric, cutoff = _headline(requests, headline)
-    data = {"rankings": rankings, "judgements": judgements, "queries": queries}
-    frames = {name: to_polars(frame, name) for name, frame in data.items() if frame is not None}
-    parts = _analyse(frames, {"metrics": metrics, "cutoffs": cutoffs}, average, options)
-    status, sentences = verdict(parts["summary"], parts["flips"], metric=metric, cutoff=cutoff)
-    parameters = _parameters(requests, average, checked)
+    asked: dict[str, Any] = {"measures": metrics, "cutoffs": cutoffs, "judgements": judgements, "queries": queries}
+    return report_of(Answers(rankings, **asked, average=average, **options), headline, title, command)
+
+
+def report_of(
+    answers: Answers, headline: str | None = None, title: str = "Retrieval report", command: str | None = None
+) -> Report:
+    """What a report says about answers that somebody holds; see :func:`report_contents`."""
+    metric, cutoff = _headline(answers.measures, headline)
+    status, sentences = verdict(answers.summary, answers.flips, metric=metric, cutoff=cutoff)
+    parameters = _parameters(answers)
     return Report(
         title=title,
         metric=metric,
         cutoff=cutoff,
         verdict=sentences,
         status=status,
-        fingerprint=fingerprint(frames),
+        scores=answers.scores,
+        summary=answers.summary,
+        comparison=answers.comparison,
+        flips=answers.flips,
+        agreement=answers.agreement,
+        profile=answers.ties,
+        hints=answers.hints,
+        truncation=answers.truncation,
+        audit=answers.audit,
+        queries=query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
+        shuffled=answers.draws,
+        fingerprint=fingerprint(answers.frames),
         parameters=parameters,
         versions=_versions(),
-        command=_python_call(list(frames), parameters) if command is None else command,
-        **parts,
+        command=_python_call(list(answers.frames), parameters) if command is None else command,
     )
 
 
-def _headline(requests: Requests, headline: str | None) -> tuple[str, int | None]:
-    asked = [(str(metric), cutoff) for metric, cutoffs in requests for cutoff in cutoffs]
+def _headline(asked: Sequence[Measure], headline: str | None) -> Measure:
     if headline is None:
         first = [cutoff for metric, cutoff in asked if metric == asked[0][0]]
         return asked[0][0], max((cutoff for cutoff in first if cutoff is not None), default=None)
@@ -206,56 +198,15 @@ def _headline(requests: Requests, headline: str | None) -> tuple[str, int | None
         for cutoff in own:
             if (str(metric), cutoff) in asked:
                 return str(metric), cutoff
-    names = ", ".join(_text(metric, cutoff) for metric, cutoff in asked)
+    names = ", ".join(measure_text(*measure) for measure in asked)
     raise ParameterError(f"headline: {headline!r} is none of {names}")
 
 
-def _text(metric: Metric | str, cutoff: int | None) -> str:
-    return f"{metric}@{'all' if cutoff is None else cutoff}"
-
-
-def _analyse(
-    frames: Mapping[str, pl.DataFrame], measures: Mapping[str, Any], average: str, options: Mapping[str, Any]
-) -> dict[str, pl.DataFrame]:
-    """Every analysis of the same data with the same options."""
-    rankings = frames["rankings"]
-    given: dict[str, Any] = {name: frames.get(name) for name in ("judgements", "queries")}
-    counted = "count" in rankings.columns
-    rows = {name: options[name] for name in ROW_OPTIONS if name in options}
-    of_audit = {name: options[name] for name in AUDIT_OPTIONS if name in options}
-    policies = COUNTED_POLICIES if counted else ALL_POLICIES
-    scores, shuffled = evaluate_with_draws(rankings, policies=policies, **measures, **given, **options)
-    summary = summarise(scores, queries=frames.get("queries"), average=average)
-    comparison = compare(scores, rankings=rankings, **given, **{"seed": 0, **options})
-    # Comparisons are of micro means; the flips of another average must not borrow their p-values.
-    paired = comparison if average == "micro" and not comparison.is_empty() else None
-    cutoffs = list(dict.fromkeys(scores["cutoff"].to_list()))
-    with told_once():
-        profile = tie_profile(rankings, cutoffs=cutoffs, **given, **rows)
-        hints = tie_hints(rankings, **given, **rows)
-        truncation = truncated_lists(rankings, cutoffs=cutoffs, **given, **rows)
-        audited = pl.DataFrame() if counted else audit(rankings, **measures, **given, **of_audit)
-    return {
-        "scores": scores,
-        "summary": summary,
-        "comparison": comparison,
-        "flips": flips(summary, comparison=paired),
-        "agreement": rank_agreement(summary),
-        "profile": profile,
-        "hints": hints,
-        "truncation": truncation,
-        "audit": audited,
-        "queries": query_table(scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
-        "shuffled": shuffled,
-    }
-
-
-def _parameters(requests: Requests, average: str, options: Options) -> dict[str, Any]:
+def _parameters(answers: Answers) -> dict[str, Any]:
     """All that decides a number, with the defaults; how it is computed (threads, progress) does not."""
-    measures = [_text(metric, cutoff) for metric, cutoffs in requests for cutoff in cutoffs]
     left_out = ("policies", "threads", "progress")
-    values = {part.name: getattr(options, part.name) for part in fields(options) if part.name not in left_out}
-    return {"metrics": measures, "average": average, **values}
+    values = {part.name: getattr(answers.options, part.name) for part in fields(Options) if part.name not in left_out}
+    return {"metrics": [measure_text(*measure) for measure in answers.measures], "average": answers.average, **values}
 
 
 def _versions() -> dict[str, str]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.metrics.parsing import measure_text, parse_metric
 from retrieval_report.report.terminal import visible
 
 __all__ = ["POOLED", "divided_by_relevant", "notices", "relevant_notice"]
@@ -63,8 +63,9 @@ def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, 
     here = concerned if measure is None else _at(concerned, measure)
     if here.is_empty():
         assert measure is not None
-        others = dict.fromkeys(_text(row) for row in concerned.select("metric", "cutoff").iter_rows())
-        return f"{_who(concerned, known)}. {_text(measure)} does not depend on what they leave out; {_list(others)} do."
+        others = dict.fromkeys(measure_text(*row) for row in concerned.select("metric", "cutoff").iter_rows())
+        name = measure_text(*measure)
+        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {_list(others)} do."
     if measure is None:
         return (
             f"{_who(here, known)}: scores that depend on items which were not retrieved have no standard deviation, "
@@ -73,8 +74,8 @@ def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, 
     shares = here["truncated_share"].unique().sort().to_list()
     share = f"{'up to ' * (len(shares) > 1)}{shares[-1]:.0%}"
     text = (
-        f"{_who(here, known)}: for {share} of the queries {_text(measure)} depends on items that were not retrieved. "
-        f"{_estimate(here)}"
+        f"{_who(here, known)}: for {share} of the queries {measure_text(*measure)} depends on items that were not "
+        f"retrieved. {_estimate(here)}"
     )
     return text + _depth(known, here, measure)
 
@@ -106,7 +107,8 @@ def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | No
     codes = "codes need no lists: count_codes counts all their ties."
     if not depths or None in depths:
         return f" Retrieve deeper, until the last distance is whole; {codes}"
-    return f" About {max(depths)} items of every query would be enough for {_text(measure)}, by the ties seen; {codes}"
+    name = measure_text(*measure)
+    return f" About {max(depths)} items of every query would be enough for {name}, by the ties seen; {codes}"
 
 
 def relevant_notice(summary: pl.DataFrame) -> str:
@@ -131,10 +133,6 @@ def _at(frame: pl.DataFrame, measure: tuple[str, int | None]) -> pl.DataFrame:
     metric, cutoff = measure
     here = frame.filter(pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64)))
     return here.filter(metric=metric) if "metric" in here.columns else here
-
-
-def _text(measure: tuple[str, int | None]) -> str:
-    return f"{measure[0]}@{'all' if measure[1] is None else measure[1]}"
 
 
 def _list(names: Sequence[str] | dict[str, None]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.verdicts import ALPHA, CUT, DEPENDS
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
 from retrieval_report.report.notices import relevant_notice
 from retrieval_report.report.terminal import NOTHING, mean_text, visible
@@ -96,7 +97,7 @@ def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
             name,
         ),
     )
-    measures = [f"{metric}@{'all' if cutoff is None else cutoff}" for metric, cutoff in shown]
+    measures = [measure_text(metric, cutoff) for metric, cutoff in shown]
     return measures, {name: [columns[here].get(name, _Cell()) for here in shown] for name in names}
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
 from retrieval_report.report.table_columns import (
     FULL_NAME,
@@ -274,7 +275,7 @@ def _queries(report: Report) -> Table:
 
 def measure(row: Row) -> str:
     """Metric and cutoff as one text."""
-    return f"{row['metric']}@{'all' if row['cutoff'] is None else row['cutoff']}"
+    return measure_text(row["metric"], row["cutoff"])
 
 
 def _first_measure(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:

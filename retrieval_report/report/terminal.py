@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.verdicts import chance_text
+from retrieval_report.metrics.parsing import measure_text
 
 __all__ = ["deviation", "display_width", "frame_table", "mean_text", "summary_table", "visible"]
 
@@ -166,7 +167,7 @@ def _block(part: pl.DataFrame, digits: int) -> str:
     for _, by_policy in sorted(models.items(), key=_rank):
         table.append([cell(by_policy) for _, cell in columns])
     cutoff = part["cutoff"][0]
-    title = f"{part['metric'][0]}@{'all' if cutoff is None else cutoff}"
+    title = measure_text(part["metric"][0], cutoff)
     return "\n".join([visible(title), *_align(table)])
 
 

@@ -17,6 +17,7 @@ from retrieval_report.analysis.verdicts import (
     UNTESTED,
     chance_text,
 )
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.notices import POOLED, divided_by_relevant
 from retrieval_report.report.terminal import visible
 
@@ -70,7 +71,7 @@ def verdict(
         (name for name in models if _value(models[name], "expected") is not None),
         key=lambda name: (-(_value(models[name], "expected") or 0.0), name),
     )
-    measure = f"{metric}@{'all' if cutoff is None else cutoff}"
+    measure = measure_text(metric, cutoff)
     if not ranked:
         return "no score", (f"No model has a score for {measure}.",)
     status, sentences = _winner(ranked, models, flips.filter(here), measure)
@@ -101,7 +102,7 @@ def pair_verdict(
     """
     here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
     pair = _pair(flips.filter(here), first, second)
-    measure = f"{metric}@{'all' if cutoff is None else cutoff}"
+    measure = measure_text(metric, cutoff)
     if pair["value_a"] is None or pair["value_b"] is None:
         return "no score", (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
     sides = [_Side.of(pair, side) for side in "ab"]
@@ -312,7 +313,7 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
             continue
         measures += 1
         if not own or not _same(own[0], best["value"]):
-            told.append(f"{_name(best['model'])} by {metric}@{'all' if cutoff is None else cutoff}")
+            told.append(f"{_name(best['model'])} by {measure_text(metric, cutoff)}")
     if measures == 0 or part["model"].n_unique() < 2:
         return []
     if not told:
