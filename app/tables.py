@@ -106,12 +106,12 @@ def flips_table(flips: pl.DataFrame) -> None:
         "naive_a": "Naive A",
         "naive_b": "Naive B",
         "p_tie": "Reversed by ties",
-        "holm_p": "p (Holm)",
+        "family_p": "p (Holm)",
         "disagree": "Reversed in",
     }
     explained = {
         "p_tie": "Probability that random tie order alone shows the pair the other way round",
-        "holm_p": "Of the difference, over the queries: sign-flip permutation, corrected for the number of pairs",
+        "family_p": "Of the difference, over the queries: sign-flip permutation, corrected for the number of pairs",
         "disagree": "Kinds of scores that show the pair the other way round",
     }
     order = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int64)

@@ -30,7 +30,7 @@ TITLES = {
     "difference": "A − B",
     "ci_low": "95% from",
     "ci_high": "95% to",
-    "holm_p": "p (Holm)",
+    "family_p": "p (Holm)",
     "tie_std": "± tie std",
     "p_tie": "Reversed by ties",
     "wins": "A wins",
@@ -40,7 +40,7 @@ TITLES = {
 EXPLAINED = {
     "difference": "Mean of A less mean of B, over the queries that both have a score for",
     "ci_low": "Interval of the difference under sampling of queries; it knows nothing of ties",
-    "holm_p": "Sign-flip permutation test over the queries, corrected for the number of pairs",
+    "family_p": "Sign-flip permutation test over the queries, corrected for the number of pairs",
     "tie_std": "Exact standard deviation of the difference under random tie order; it knows nothing of sampling",
     "p_tie": "Probability that random tie order alone shows the pair the other way round",
     "wins": "Queries on which A scores higher",
@@ -146,7 +146,7 @@ def _numbers(row: dict[str, Any]) -> None:
             width="content",
         )
         st.metric("Reversed by ties", chance_of(row), help=EXPLAINED["p_tie"], width="content")
-    p_value = "not known" if row["holm_p"] is None else f"p = {row['holm_p']:.4f} after Holm’s correction"
+    p_value = "not known" if row["family_p"] is None else f"p = {row['family_p']:.4f} after Holm’s correction"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "
         f"Significance of the difference over the queries: {p_value}."

@@ -11,13 +11,17 @@ import polars as pl
 
 from retrieval_report.analysis.audit import audit
 from retrieval_report.analysis.comparison import compare
+from retrieval_report.analysis.costs import cost_table
 from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
+from retrieval_report.analysis.leaderboard import leaderboard
 from retrieval_report.analysis.likeness import evaluate_like
+from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.rows import told_once
+from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.checks import check_choice
@@ -39,6 +43,7 @@ __all__ = ["Answers", "Measure"]
 Measure = tuple[str, int | None]
 Answer = TypeVar("Answer")
 
+MOST_PAIRS = 1_000  # more than a reader or a page can take, and each costs tests of its own
 ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
@@ -59,6 +64,7 @@ class Data:
     options: Mapping[str, Any]
     average: str
     like: str | None
+    also: Mapping[str, Any]  # by, baseline, margin and costs: what is asked beside the scores
     found: dict[Any, Any] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -92,6 +98,10 @@ class Answers:
         queries: object = None,
         like: str | None = None,
         average: str = "micro",
+        by: str | None = None,
+        baseline: str | None = None,
+        margin: float | None = None,
+        costs: object = None,
         **options: Any,
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
@@ -112,8 +122,10 @@ class Answers:
             "queries": None if queries is None else read_queries(queries),
         }
         named = tuple((str(metric), cutoff) for metric, own in requests for cutoff in own)
-        self._data = Data(frames, named, asked, options, average, like)
+        also = {"by": by, "baseline": baseline, "margin": margin, "costs": costs}
+        self._data = Data(frames, named, asked, options, average, like, also)
         self._view = View()
+        self._check_also()
 
     def at(self, *measures: str) -> Self:
         """The same study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
@@ -216,8 +228,14 @@ class Answers:
 
     @property
     def comparison(self) -> pl.DataFrame:
-        """What :func:`compare` returns, with the chance that tie order reverses each pair."""
+        """What :func:`compare` returns, with the chance that tie order reverses each pair.
+
+        Of very many models, pairs that are far apart in rank are left out.
+        """
         own: dict[str, Any] = {} if self._data.like else {**self._given(), "seed": 0, **self._data.options}
+        models = len(self.model_names)
+        if models * (models - 1) / 2 > MOST_PAIRS:
+            own["most_apart"] = max(1, MOST_PAIRS // models)
         return self._once("comparison", lambda: compare(self.scores, **own))
 
     @property
@@ -226,6 +244,43 @@ class Answers:
         # Comparisons are of micro means; the flips of another average must not borrow their p-values.
         paired = self._data.average == "micro" and len(self.model_names) > 1
         return self._once("flips", lambda: flips(self.summary, comparison=self.comparison if paired else None))
+
+    @property
+    def board(self) -> pl.DataFrame:
+        """What :func:`leaderboard` returns for expected scores: tiers as letters, and the ranks each model may have."""
+        return self._once("board", self._leaderboard)
+
+    @property
+    def deciding(self) -> pl.DataFrame:
+        """What :func:`deciding_queries` returns for the first two models of the headline measure; none of one model."""
+        metric, cutoff = self.measures[0]
+        first = self.board.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64)))
+        names = first["model"].head(2).to_list()
+        if len(names) < 2:
+            return pl.DataFrame()
+        return self._once("deciding", lambda: deciding_queries(self.scores.filter(policy="expected"), *names))
+
+    @property
+    def segments(self) -> pl.DataFrame:
+        """What :func:`segment_winners` returns for the column ``by`` of the queries; nothing where none was named."""
+        by, queries = self._data.also["by"], self._data.frames["queries"]
+        if by is None:
+            return pl.DataFrame()
+        return self._once("segments", lambda: segment_winners(self.scores.filter(policy="expected"), queries, by))
+
+    @property
+    def no_worse(self) -> pl.DataFrame:
+        """What :func:`no_worse` returns for ``baseline`` and ``margin``; nothing where they were not named."""
+        asked = {name: self._data.also[name] for name in ("baseline", "margin")}
+        if asked["margin"] is None:
+            return pl.DataFrame()
+        return self._once("no_worse", lambda: no_worse(self.scores, **asked, policies="expected"))
+
+    @property
+    def costs(self) -> pl.DataFrame:
+        """What :func:`cost_table` returns for ``costs``; nothing where none were given."""
+        costs = self._data.also["costs"]
+        return pl.DataFrame() if costs is None else self._once("costs", lambda: cost_table(self.summary, costs))
 
     @property
     def ties(self) -> pl.DataFrame:
@@ -280,6 +335,22 @@ class Answers:
     @property
     def _cutoffs(self) -> list[int | None]:
         return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
+
+    def _check_also(self) -> None:
+        """Refuse at once what could not be answered later."""
+        also, queries = self._data.also, self._data.frames["queries"]
+        if also["by"] is not None and (queries is None or also["by"] not in queries.columns):
+            raise ParameterError(f"by: no column {also['by']!r} in the queries")
+        if also["baseline"] is not None:
+            check_choice("baseline", also["baseline"], self.model_names)
+        if (also["margin"] is None) != (also["baseline"] is None):
+            raise ParameterError("margin, baseline: one is given without the other")
+
+    def _leaderboard(self) -> pl.DataFrame:
+        # Draws are means over all queries: of some of them they say nothing.
+        draws = None if self._view.queries is not None or self._data.like else self.draws
+        average = self._data.average == "micro"
+        return leaderboard(self.scores, policies="expected", shuffled=draws if average else None)
 
     def _names(self) -> str:
         return ", ".join(measure_text(*measure) for measure in self.measures)

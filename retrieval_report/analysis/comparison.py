@@ -22,6 +22,8 @@ from retrieval_report.analysis.inputs import (
     paired_mean,
 )
 from retrieval_report.analysis.tie_orders import tie_orders
+from retrieval_report.analysis.tukey import MANY, family_p, nearest
+from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS
 from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -43,9 +45,10 @@ COMPARISON = {
     "wilcoxon_p": pl.Float64,
     "permutation_p": pl.Float64,
     "permutation_method": pl.String,
-    "holm_p": pl.Float64,
+    "family_p": pl.Float64,
     "bh_p": pl.Float64,
     "family": pl.Int64,
+    "family_method": pl.String,
     "effect_size": pl.Float64,
     "wins": pl.Int64,
     "ties": pl.Int64,
@@ -64,6 +67,7 @@ COMPARISON = {
 }
 COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
 TESTS = ("permutation", "t", "wilcoxon")
+CORRECTIONS = ("holm", *FAMILY_TESTS)
 LEAST_RESAMPLES = 9_999
 Columns = dict[str, Floats]
 
@@ -75,6 +79,8 @@ def compare(
     policies: str | Sequence[str] | None = None,
     confidence: float = 0.95,
     adjust: str = "permutation",
+    correction: str | None = None,
+    most_apart: int | None = None,
     resamples: int | None = None,
     seed: int = 0,
     rankings: object = None,
@@ -101,10 +107,16 @@ def compare(
     confidence
         Of the interval.
     adjust
-        One of {"permutation", "t", "wilcoxon"}. The p-value that ``holm_p`` and ``bh_p`` correct.
+        One of {"permutation", "t", "wilcoxon"}. The p-value that ``bh_p`` and Holm's ``family_p`` correct.
+    correction
+        One of {"holm", "tukey", "max-t"}: how ``family_p`` allows for the number of pairs. Default: with a baseline
+        "max-t" (Dunnett's case); else "holm" below ten models, from there on "tukey". See :func:`compare_many`.
+    most_apart
+        Only pairs at most so many ranks apart, by the means of each measure; 1 gives neighbours. Tukey's and max-T
+        p-values stay those of all pairs. Default: all pairs.
     resamples
-        Random sign patterns of the permutation test. Default: 9999, or 100 times the number of pairs less one if
-        that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass Holm's correction.
+        Random permutations. Default: 9999, and for Holm's correction 100 times the number of pairs less one if that
+        is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass it.
     seed
         Of the sign patterns. The result does not depend on the order of the rows.
     rankings, judgements, queries, **options
@@ -123,8 +135,9 @@ def compare(
         ``t_p``, ``wilcoxon_p`` (zeros dropped; exact for few queries, as scipy does), ``permutation_p`` (sign flips
         of the differences: all patterns, ``permutation_method`` "exact", up to 13 non-zero differences, else
         "sampled": (b + 1) / (B + 1)), all two-sided;
-        ``holm_p``, ``bh_p`` (Holm; Benjamini–Hochberg) over the ``family``: the pairs of the same metric, cutoff and
-        policy that have a p-value, ``family`` of them;
+        ``family_p`` (the probability, if no two models differed, that any pair of the family would be as far apart,
+        by ``family_method``) and ``bh_p`` (Benjamini–Hochberg) over the ``family``: the pairs of the same metric,
+        cutoff and policy that have a p-value, ``family`` of them;
         ``effect_size`` (Cohen's d_z: mean of the differences / their standard deviation; null where they are all
         equal and not 0);
         ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie), ``queries`` (paired),
@@ -174,25 +187,33 @@ def compare(
     check_fraction("confidence", confidence)
     check_choice("adjust", adjust, TESTS)
     check_whole("seed", seed, 0)
-    if resamples is not None:
-        check_whole("resamples", resamples, 1)
-    frame = check_scores(scores)
-    grid = Grid.of(frame)
-    pairs = _pairs(grid.models, baseline)
+    for name, number in (("resamples", resamples), ("most_apart", most_apart)):
+        if number is not None:
+            check_whole(name, number, 1)
+    grid = Grid.of(check_scores(scores))
+    every = _pairs(grid.models, baseline)
+    correction = _usual(grid, baseline) if correction is None else correction
+    check_choice("correction", correction, CORRECTIONS)
     asked = asked_measures(grid, policies)
-    if not pairs.first.size:
+    if not every.first.size:
         return pl.DataFrame(schema=COMPARISON)
-    parts = [_test(grid, measure, pairs, confidence) for measure in asked]
-    sampled = _sample(grid, asked, parts, pairs, resamples, seed)
+    pairs = [every if most_apart is None else nearest(grid.value[measure], every, most_apart) for measure in asked]
+    parts = [_test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)]
+    count = LEAST_RESAMPLES if resamples is None else resamples
+    single = max(count, 100 * every.first.size - 1) if correction == "holm" and resamples is None else count
+    sampled = _sample(grid, asked, parts, pairs, single, seed)
     given = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
     known = {} if rankings is None else tie_orders(grid, rankings, seed=seed, **given)
     frames = []
-    for measure, columns, by_sample in zip(asked, parts, sampled, strict=True):
+    for measure, own, columns, by_sample in zip(asked, pairs, parts, sampled, strict=True):
         _adjust(columns, columns[f"{adjust}_p"])
-        chances = tie_chance.tie_chances(grid, measure, pairs, columns, known)
-        frames.append(_frame(grid, measure, pairs, columns, by_sample, chances))
+        if correction != "holm":
+            family = family_p(grid.value[measure], own, every, correction, count, seed)
+            columns["family_p"], columns["family"] = family, np.full(family.size, every.first.size)
+        chances = tie_chance.tie_chances(grid, measure, own, columns, known)
+        frames.append(_frame(grid, measure, own, columns, by_sample, chances, correction))
     return pl.concat(frames)
 
 
@@ -229,6 +250,13 @@ def _pairs(models: list[str], baseline: str | None) -> Pairs:
     fixed = models.index(baseline)
     others = np.array([row for row in range(len(models)) if row != fixed], dtype=np.intp)
     return Pairs(others, np.full_like(others, fixed))
+
+
+def _usual(grid: Grid, baseline: str | None) -> str:
+    """The correction that suits so many models."""
+    if baseline is not None:
+        return "max-t"
+    return "holm" if len(grid.models) < MANY else "tukey"
 
 
 def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
@@ -284,22 +312,26 @@ def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
 
 
 def _sample(
-    grid: Grid, asked: list[int], parts: list[Columns], pairs: Pairs, resamples: int | None, seed: int
-) -> Bools:
-    """Fill in the permutation tests that are too long to try every pattern; tell which, (places, pairs)."""
-    wanted = np.stack([np.isnan(columns["permutation_p"]) & (columns["queries"] > 0) for columns in parts])
-    if wanted.any():
-        count = max(LEAST_RESAMPLES, 100 * pairs.first.size - 1) if resamples is None else resamples
-        found = sign_flips.sampled_sign_flips(grid.value[asked], wanted, pairs.first, pairs.second, count, seed)
-        for columns, chosen, p in zip(parts, wanted, found, strict=True):
-            columns["permutation_p"][chosen] = p[chosen]
+    grid: Grid, asked: list[int], parts: list[Columns], pairs: list[Pairs], resamples: int, seed: int
+) -> list[Bools]:
+    """Fill in the permutation tests that are too long to try every pattern; tell which, for each measure."""
+    wanted = [np.isnan(columns["permutation_p"]) & (columns["queries"] > 0) for columns in parts]
+    same = all(own is pairs[0] for own in pairs)  # then one set of sign patterns serves all measures
+    for group in [slice(None)] if same else [slice(at, at + 1) for at in range(len(asked))]:
+        chosen = np.stack(wanted[group])
+        if not chosen.any():
+            continue
+        first, second = pairs[group][0].first, pairs[group][0].second
+        found = sign_flips.sampled_sign_flips(grid.value[asked[group]], chosen, first, second, resamples, seed)
+        for columns, own, p in zip(parts[group], chosen, found, strict=True):
+            columns["permutation_p"][own] = p[own]
     return wanted
 
 
 def _adjust(columns: Columns, p: Floats) -> None:
     """Add the corrected p-values; a pair without p-value is no part of the family."""
     known = ~np.isnan(p)
-    for name, correct in (("holm_p", significance.holm), ("bh_p", significance.benjamini_hochberg)):
+    for name, correct in (("family_p", significance.holm), ("bh_p", significance.benjamini_hochberg)):
         columns[name] = np.full_like(p, np.nan)
         columns[name][known] = correct(p[known])
     columns["family"] = np.full(p.size, known.sum())
@@ -312,6 +344,7 @@ def _frame(
     columns: Columns,
     sampled: Bools,
     chances: tie_chance.TieChances,
+    correction: str,
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
     metric, cutoff, policy = grid.measures[measure]
@@ -328,7 +361,10 @@ def _frame(
             **columns,
         }
     ).with_columns(
-        pl.lit(metric).alias("metric"), pl.lit(cutoff, dtype=pl.Int64).alias("cutoff"), pl.lit(policy).alias("policy")
+        pl.lit(metric).alias("metric"),
+        pl.lit(cutoff, dtype=pl.Int64).alias("cutoff"),
+        pl.lit(policy).alias("policy"),
+        pl.lit(correction).alias("family_method"),
     )
     floats = pl.selectors.float()
     return frame.with_columns(floats.fill_nan(None)).select(

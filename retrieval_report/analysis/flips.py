@@ -40,7 +40,7 @@ def flips(
     tie_risk
         The largest chance of a reversal by tie order that still counts as safe; ``p_tie_high`` is held to it.
     alpha
-        The smallest ``holm_p`` that counts as not significant.
+        The smallest ``family_p`` that counts as not significant.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def flips(
         comparison); ``disagree`` (policies that name the other model, such as "shuffled, naive"; "" if none; equal
         means name none); ``overlap`` (some tie orders show the one ahead, some the other); ``tie_std`` (of the
         difference), ``p_tie``, ``p_tie_low``, ``p_tie_high``, ``p_equal``, ``p_tie_method``, ``pooled`` (as
-        :func:`compare` has them), ``holm_p`` (of the reference policy) and ``verdict``:
+        :func:`compare` has them), ``family_p`` (of the reference policy) and ``verdict``:
 
         - "nothing to compare": one of the two means is missing.
         - "lists are cut": items that the lists do not show could turn the order.
@@ -61,10 +61,10 @@ def flips(
           the expected means are equal while tie order moves them; without policy expected: policies disagree or the
           ranges overlap.
         - "equal": the means are equal, and no tie order moves them.
-        - "not significant": none of that, but ``holm_p`` is ``alpha`` or more.
+        - "not significant": none of that, but ``family_p`` is ``alpha`` or more.
         - "safe": none of all that. A safe pair may overlap: one tie order made for the one model and against the
           other reverses it, but not the order received, and a random one with a chance of ``p_tie_high`` at most.
-        - "safe from tie order": the same, but no test of the queries is there (``holm_p`` is null).
+        - "safe from tie order": the same, but no test of the queries is there (``family_p`` is null).
 
     Raises
     ------
@@ -104,14 +104,14 @@ def flips(
         disagree=pl.col("disagree") != "",
         moved=pl.col("moved"),
         risk=pl.col("p_tie_high"),
-        holm_p=pl.col("holm_p"),
+        family_p=pl.col("family_p"),
         tie_risk=tie_risk,
         alpha=alpha,
     )
     names = [f"{name}_{side}" for name in (*SHOWN, "lowest", "highest") for side in "ab"]
     found = pairs.with_columns(disagree=disagree).with_columns(verdict=verdict)
     return found.select(
-        *PAIR, *names, *("value_a", "value_b", "unpaired", "disagree", "overlap"), *FOUND, *("holm_p", "verdict")
+        *PAIR, *names, *("value_a", "value_b", "unpaired", "disagree", "overlap"), *FOUND, *("family_p", "verdict")
     )
 
 
@@ -187,7 +187,7 @@ def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
         p_tie_high=pl.when(asked).then(high),
         p_equal=pl.lit(None, pl.Float64),
         pooled=pl.lit(None, pl.Boolean),
-        holm_p=pl.lit(None, pl.Float64),
+        family_p=pl.lit(None, pl.Float64),
         cut=cut,
         moved=(~still & (variance.is_null() | (variance > 0))) if reference == "expected" else pl.lit(False),
         p_tie_method=pl.when(cut & known & ~level)
@@ -220,8 +220,18 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
             "from the same scores"
         )
     # A pair that the comparison has is told by it alone, nulls and all.
-    own = [*PAIR, "value_a", "value_b", "difference", "unpaired", "holm_p", "truncated_queries", "tied_queries", *FOUND]
-    kept = ["value_a", "value_b", "unpaired", "holm_p", *FOUND]
+    own = [
+        *PAIR,
+        "value_a",
+        "value_b",
+        "difference",
+        "unpaired",
+        "family_p",
+        "truncated_queries",
+        "tied_queries",
+        *FOUND,
+    ]
+    kept = ["value_a", "value_b", "unpaired", "family_p", *FOUND]
     found = found.select(own).with_columns(told=pl.lit(True))
     pairs = pairs.join(found, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_told")
     _check_same_means(pairs, reference)

@@ -13,7 +13,15 @@ from retrieval_report.analysis.inputs import PLACE, Floats, Grid, asked_measures
 from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise
-from retrieval_report.analysis.tukey import TESTS, best_first, compare_many, complete_queries, range_draws, share_beyond
+from retrieval_report.analysis.tukey import (
+    MANY,
+    TESTS,
+    best_first,
+    compare_many,
+    complete_queries,
+    range_draws,
+    share_beyond,
+)
 from retrieval_report.contracts.checks import check_choice
 
 __all__ = ["LEADERBOARD", "leaderboard"]
@@ -40,7 +48,6 @@ LEADERBOARD = {
     "unpaired": pl.Int64,
 }
 KEYS = [*PLACE, "model"]
-MANY = 10  # models from which one set of permutations for all pairs tells more than Holm's correction
 
 
 def leaderboard(
@@ -151,10 +158,10 @@ def _letters(
         measures = [number for number, (_, _, policy) in enumerate(grid.measures) if policy in policies]
         return pl.concat(_tiers(grid, measure, alpha, resamples, seed) for measure in measures)
     if test == "holm":
-        pairs, p = compare(frame, policies=policies, seed=seed), "holm_p"
+        pairs = compare(frame, policies=policies, correction="holm", seed=seed)
     else:
-        pairs, p = compare_many(frame, test=test, policies=policies, resamples=resamples, seed=seed), "family_p"
-    letters = compact_letters(pairs, p=p, alpha=alpha).drop("value")
+        pairs = compare_many(frame, test=test, policies=policies, resamples=resamples, seed=seed)
+    letters = compact_letters(pairs, alpha=alpha).drop("value")
     return letters.with_columns(honest_difference=pl.lit(None, pl.Float64))
 
 

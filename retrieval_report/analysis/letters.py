@@ -43,7 +43,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     pairs
         What :func:`compare_many` or :func:`compare` returns, with all pairs of its models (no baseline).
     p
-        The column that says how probable a difference is by chance: "family_p"; of :func:`compare` "holm_p".
+        The column that says how probable a difference is by chance: "family_p"; of :func:`compare` "family_p".
     alpha
         Pairs whose p is below are told apart. A null p tells nothing apart.
 

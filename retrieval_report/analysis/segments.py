@@ -139,7 +139,7 @@ def compare_by(scores: object, queries: object, by: str, **options: Any) -> pl.D
     Returns
     -------
     polars.DataFrame
-        ``segment``, then the columns of :func:`compare`; its ``holm_p``, ``bh_p`` and ``family`` are over the pairs of
+        ``segment``, then the columns of :func:`compare`; ``family_p``, ``bh_p`` and ``family`` are over the pairs of
         all segments of the same metric, cutoff and policy.
 
     Examples
@@ -151,13 +151,14 @@ def compare_by(scores: object, queries: object, by: str, **options: Any) -> pl.D
     ...     for model, lead in (("a", 0.5), ("b", 0.4)) for number in range(12)])
     >>> queries = pl.DataFrame({"query": [f"q{number}" for number in range(12)], "language": ["en", "de"] * 6})
     >>> pairs = compare_by(scores, queries, "language")
-    >>> pairs.select("segment", pl.col("permutation_p", "holm_p").round(4), "family").rows()
+    >>> pairs.select("segment", pl.col("permutation_p", "family_p").round(4), "family").rows()
     [('de', 0.0312, 0.0625, 2), ('en', 0.0312, 0.0625, 2)]
     """
+    options = {"correction": "holm", **options}
     adjust = options.get("adjust", "permutation")
     frame = _each(scores, queries, by, COMPARISON, lambda part: compare(part, **options))
     return frame.with_columns(
-        _corrected(f"{adjust}_p", holm).over(PLACE).alias("holm_p"),
+        _corrected(f"{adjust}_p", holm).over(PLACE).alias("family_p"),
         _corrected(f"{adjust}_p", benjamini_hochberg).over(PLACE).alias("bh_p"),
         pl.col(f"{adjust}_p").count().over(PLACE).cast(pl.Int64).alias("family"),
     )

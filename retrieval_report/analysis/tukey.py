@@ -53,6 +53,7 @@ FAMILY = {
     "family_method": pl.String,
 }
 BLOCK = 1 << 21  # permuted scores held at a time
+MANY = 10  # models from which one set of permutations for all pairs tells more than Holm's correction
 CHUNK = 512  # sign patterns drawn at a time; never adapted, or else the draws would depend on the number of models
 TESTS = ("tukey", "max-t")
 Columns = dict[str, NDArray[Any]]
@@ -253,6 +254,43 @@ def share_beyond(draws: Floats, seen: Floats) -> Floats:
     beyond = draws.size - np.searchsorted(draws, seen - room, side="left")
     share: Floats = (beyond + 1) / (draws.size + 1)
     return share
+
+
+def family_p(value: Floats, pairs: Pairs, every: Pairs, test: str, resamples: int, seed: int) -> Floats:
+    """The p-value of some pairs within a family of pairs; NaN where a pair has no queries.
+
+    Two models, whose difference has one sign in all four queries: two of 16 patterns reach it.
+
+    >>> pairs = Pairs.every(2)
+    >>> family_p(np.array([[1.0] * 4, [0.0] * 4]), pairs, pairs, "tukey", 9999, 0).round(1).tolist()
+    [0.1]
+    """
+    if test == "tukey":
+        complete = value[:, complete_queries(value)]
+        means = _means(complete)
+        if not complete.size:
+            return np.full(pairs.first.size, np.nan)
+        return share_beyond(range_draws(complete, resamples, seed), np.abs(means[pairs.first] - means[pairs.second]))
+    seen, draws = max_t_draws(value, every, resamples, seed)
+    size = {pair: seen[row] for row, pair in enumerate(zip(every.first.tolist(), every.second.tolist(), strict=True))}
+    own = np.array([size[pair] for pair in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)])
+    paired = ~np.isnan(value)
+    known = [
+        bool((paired[first] & paired[second]).any()) for first, second in zip(pairs.first, pairs.second, strict=True)
+    ]
+    return np.where(known, share_beyond(draws, own), np.nan)
+
+
+def nearest(value: Floats, pairs: Pairs, most_apart: int) -> Pairs:
+    """The pairs that are at most so many ranks apart, in their order.
+
+    >>> near = nearest(np.array([[0.1], [0.9], [0.5]]), Pairs.every(3), 1)
+    >>> list(zip(near.first.tolist(), near.second.tolist()))
+    [(0, 2), (1, 2)]
+    """
+    ranks = np.argsort(best_first(_means(value)))
+    near = np.abs(ranks[pairs.first] - ranks[pairs.second]) <= most_apart
+    return Pairs(pairs.first[near], pairs.second[near])
 
 
 def _means(value: Floats) -> Floats:

@@ -52,7 +52,7 @@ def verdict_rule(
     disagree: pl.Expr,
     moved: pl.Expr,
     risk: pl.Expr,
-    holm_p: pl.Expr,
+    family_p: pl.Expr,
     tie_risk: float = TIE_RISK,
     alpha: float = ALPHA,
 ) -> pl.Expr:
@@ -70,7 +70,7 @@ def verdict_rule(
         Whether tie order moves the mean of one of the two.
     risk
         The most that the chance of a reversal by random tie order can be.
-    holm_p
+    family_p
         Of the difference, over the queries; null where it was not tested.
     tie_risk, alpha
         The largest risk that is borne; the p-value from which on a difference is not significant.
@@ -81,7 +81,7 @@ def verdict_rule(
     ...                       "moved": [True, True, False, True], "p": [0.01] * 4})
     >>> no, column = pl.lit(False), pl.col
     >>> frame.select(verdict_rule(order=column("order"), cut=no, disagree=no, moved=column("moved"),
-    ...                           risk=column("risk"), holm_p=column("p"))).to_series().to_list()
+    ...                           risk=column("risk"), family_p=column("p"))).to_series().to_list()
     ['safe', 'depends on tie order', 'equal', 'depends on tie order']
     """
     level = order == 0
@@ -95,9 +95,9 @@ def verdict_rule(
         .then(pl.lit(DEPENDS))
         .when(level)
         .then(pl.lit(EQUAL))
-        .when(holm_p >= alpha * (1 - TOLERANCE))
+        .when(family_p >= alpha * (1 - TOLERANCE))
         .then(pl.lit(NOT_SIGNIFICANT))
-        .when(holm_p.is_null())
+        .when(family_p.is_null())
         .then(pl.lit(UNTESTED))
         .otherwise(pl.lit(SAFE))
     )

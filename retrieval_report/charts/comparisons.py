@@ -42,7 +42,7 @@ __all__ = [
 
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # up to sixteen models there is room for numbers in the cells
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
-CHANCES = ("holm_p", "permutation_p")
+CHANCES = ("family_p", "permutation_p")
 COUNTS = ("wins", "ties", "losses", "queries")
 
 
@@ -61,7 +61,7 @@ def comparison_matrix(
     Returns
     -------
     altair.Chart
-        Below the diagonal the score of the column less that of the row, with * where ``holm_p`` is under 0.05; above
+        Below the diagonal the score of the column less that of the row, with * where ``family_p`` is under 0.05; above
         it the probability that random tie order shows the pair the other way round (``p_tie``). Best model first.
 
     Examples
@@ -129,7 +129,7 @@ def pairs_at(comparison: object, metric: object, cutoff: int | None, policy: str
         disagree=disagreeing({name: pl.col(name) for name in others}, order) != "",
         moved=(pl.col("tied_queries") > 0).fill_null(False),
         risk=pl.col("p_tie_high"),
-        holm_p=pl.col("holm_p"),
+        family_p=pl.col("family_p"),
     )
     chance = pl.Series("chance", [chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String)
     return pairs.with_columns(verdict=verdict).drop(others).with_columns(chance)
@@ -149,7 +149,7 @@ def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     upper = turned(pairs, behind[0] > behind[1])
     lower = turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     largest = pairs["difference"].abs().max()
-    star = pl.when(pl.col("holm_p") < ALPHA).then(pl.lit("*")).otherwise(pl.lit(""))
+    star = pl.when(pl.col("family_p") < ALPHA).then(pl.lit("*")).otherwise(pl.lit(""))
     number = pl.col("ahead").map_elements(_rounded, return_dtype=pl.String)
     strong = pl.col("ahead") > 0.5 * float(str(largest))
     lower = lower.with_columns(half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong)
@@ -218,7 +218,7 @@ def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def _title(pairs: pl.DataFrame, where: str) -> str:
-    sure = pairs.filter(pl.col("holm_p") < ALPHA).height
+    sure = pairs.filter(pl.col("family_p") < ALPHA).height
     turned = pairs.filter(verdict=DEPENDS).height
     start = f"{sure} of {pairs.height} pairs differ significantly at {where}"
     return f"{start}; {turned or 'none'} {'depends' if turned <= 1 else 'depend'} on tie order"

@@ -42,7 +42,7 @@ def compare(
     """Compare the models of RANKINGS pair by pair, and say which order of two models depends on tie order.
 
     difference: of the exact means, with its standard deviation under random tie order; p_tie: chance that random tie
-    order alone shows the pair the other way round; holm_p: over the queries, sign-flip permutation, corrected.
+    order alone shows the pair the other way round; family_p: over the queries, sign-flip permutation, corrected.
     """
     import polars as pl
 
@@ -65,7 +65,7 @@ def compare(
     policy = "expected" if "expected" in settings["policies"] else settings["policies"][0]
     rows = _with_verdicts(comparison.filter(policy=policy), verdicts)
     rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
-    shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "holm_p", "verdict"]
+    shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
     click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *notices(summary)]))
     _tell(folder, files)
 

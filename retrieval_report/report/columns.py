@@ -32,7 +32,7 @@ ANYWHERE = {
     "alone are known) or truncated (lists cut inside a tie)",
     "truncated": "whether the score reaches into what the cut of its list leaves open",
     "pooled": "whether R counts only the relevant items that some model retrieved",
-    "holm_p": "p-value after Holm's correction over the family",
+    "family_p": "p-value after Holm's correction over the family",
     "expected": "mean over all orders inside ties: exact, but of truncated scores an estimate from the rows given",
     "truncated_share": "share of the queries in the mean whose score reaches into what the cut of its list leaves open",
 }

@@ -121,7 +121,7 @@ def _column(report: Report, metric: str, cutoff: int | None) -> dict[str, _Cell]
 def _marks(against: list[dict[str, object]], best: bool) -> str:
     if best or not against:
         return ""
-    tested = [row["holm_p"] for row in against]
+    tested = [row["family_p"] for row in against]
     below = all(isinstance(p, float) and p < ALPHA for p in tested)
     depends = any(row["verdict"] in (CUT, DEPENDS) for row in against)
     return "*" * below + "~" * depends

@@ -139,7 +139,7 @@ def _comparison(report: Report) -> Table:
         text_column("Measure", "measure"),
         number_column("a − b", "difference", sign="+", help="difference of the expected means"),
         interval_column("95% interval", help="of the difference, under sampling of queries"),
-        chance_column("Holm p", "holm_p", help="sign-flip permutation test, corrected for the number of pairs"),
+        chance_column("Holm p", "family_p", help="sign-flip permutation test, corrected for the number of pairs"),
         reversal_column("Tie-flip chance", help="probability that random tie order shows the pair in the other order"),
         text_column("Disagreeing", "disagree", help="which of shuffled and naive means order the pair otherwise"),
         counts_column("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),

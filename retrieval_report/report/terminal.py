@@ -19,7 +19,7 @@ ByPolicy = Mapping[str, Row]  # the lines of one model
 NAME_WIDTH = 40
 CUT = "cut"  # in the place of a standard deviation that cut lists do not have
 NOTHING = "–"  # a value that does not exist, such as the standard deviation of a metric without an exact one
-CHANCES = ("p_tie", "holm_p")  # columns where 0 says that it cannot happen, and a rounded 0 would say it too
+CHANCES = ("p_tie", "family_p")  # columns where 0 says that it cannot happen, and a rounded 0 would say it too
 # The counts are shown only where there is something to count.
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 

@@ -198,7 +198,7 @@ def _on_paired(pair: Row, winner: str) -> str:
 
 def _safety(pair: Row) -> str:
     """Whether the order of a pair stands, and why not."""
-    chance, p = _reversal(pair), f"Holm p = {_number(pair['holm_p'])}"
+    chance, p = _reversal(pair), f"Holm p = {_number(pair['family_p'])}"
     if pair["verdict"] == CUT:
         text = CUT_SENTENCE
     elif pair["verdict"] == DEPENDS:

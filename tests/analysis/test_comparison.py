@@ -9,6 +9,7 @@ from scipy import stats
 from made_scores import bounded_scores, scores_of, within
 from retrieval_report import DataError, ParameterError, evaluate
 from retrieval_report.analysis.comparison import COMPARISON, compare
+from retrieval_report.analysis.tukey import compare_many
 
 generator = np.random.default_rng(77)
 BASE = generator.beta(2, 2, size=30)
@@ -72,7 +73,7 @@ def test_corrections_are_over_the_pairs_of_a_metric_and_policy(adjust: str) -> N
         p = part[f"{adjust}_p"].to_numpy()
         assert part["bh_p"].to_numpy() == pytest.approx(stats.false_discovery_control(p))
         largest = int(np.argmin(p))
-        assert part["holm_p"][largest] == pytest.approx(min(1, 6 * p[largest]))
+        assert part["family_p"][largest] == pytest.approx(min(1, 6 * p[largest]))
 
 
 def test_exchanging_the_models_turns_the_signs_and_nothing_else() -> None:
@@ -90,12 +91,12 @@ def test_exchanging_the_models_turns_the_signs_and_nothing_else() -> None:
         -pl.col("difference"),
         (-pl.col("ci_high")).alias("ci_low"),
         (-pl.col("ci_low")).alias("ci_high"),
-        *list(COMPARISON)[10:17],
+        *list(COMPARISON)[10:18],
         -pl.col("effect_size"),
         pl.col("losses").alias("wins"),
         "ties",
         pl.col("wins").alias("losses"),
-        *list(COMPARISON)[21:],
+        *list(COMPARISON)[22:],
     )
     keys = ["metric", "policy", "model_a", "model_b"]
     assert_frame_equal(back.sort(keys), one.sort(keys), rel_tol=1e-12, abs_tol=1e-15)
@@ -108,7 +109,7 @@ def test_the_order_of_the_rows_leaves_no_trace() -> None:
 
 
 def test_other_models_leave_no_trace_but_in_the_family() -> None:
-    names = [name for name in COMPARISON if name not in ("holm_p", "bh_p", "family")]
+    names = [name for name in COMPARISON if name not in ("family_p", "bh_p", "family")]
     pair = compare(SCORES.filter(pl.col("model").is_in(["a", "c"]))).select(names)
     among = compare(SCORES).filter(model_a="a", model_b="c").select(names)
     assert_frame_equal(pair, among, rel_tol=1e-12)
@@ -158,7 +159,7 @@ def test_identical_models_do_not_differ() -> None:
     stds = {"a": [0.1] * 20, "b": [0.1] * 20}
     row = compare(scores_of({"a": BASE[:20], "b": BASE[:20]}, stds=stds)).row(0, named=True)
     assert (row["difference"], row["ci_low"], row["ci_high"], row["effect_size"]) == (0.0, 0.0, 0.0, 0.0)
-    assert (row["t_p"], row["wilcoxon_p"], row["permutation_p"], row["holm_p"], row["bh_p"]) == (1.0,) * 5
+    assert (row["t_p"], row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["bh_p"]) == (1.0,) * 5
     assert (row["wins"], row["ties"], row["losses"]) == (0, 20, 0)
     assert (row["p_tie"], row["p_tie_method"]) == (None, None)
 
@@ -178,7 +179,7 @@ def test_equal_differences_have_no_effect_size() -> None:
 def test_one_query() -> None:
     row = compare(scores_of({"a": [0.9], "b": [0.8]})).row(0, named=True)
     assert (row["t_p"], row["ci_low"], row["ci_high"], row["effect_size"]) == (None,) * 4
-    assert (row["wilcoxon_p"], row["permutation_p"], row["holm_p"], row["wins"]) == (1.0, 1.0, 1.0, 1)
+    assert (row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["wins"]) == (1.0, 1.0, 1.0, 1)
 
 
 def test_queries_without_a_partner_are_counted_and_left_out() -> None:
@@ -195,7 +196,7 @@ def test_a_pair_without_a_common_query_is_no_part_of_the_family() -> None:
     assert comparison["family"].to_list() == [2, 2, 2]
     row = comparison.row(0, named=True)
     empty = [name for name, value in row.items() if value is None]
-    assert set(empty) >= {"value_a", "difference", "t_p", "wilcoxon_p", "permutation_p", "holm_p", "tie_std", "p_tie"}
+    assert set(empty) >= {"value_a", "difference", "t_p", "wilcoxon_p", "permutation_p", "family_p", "tie_std", "p_tie"}
     assert (row["queries"], row["unpaired"], row["permutation_method"]) == (0, 4, None)
 
 
@@ -209,10 +210,10 @@ def test_long_pairs_with_few_differences_are_enumerated() -> None:
 
 def test_many_pairs_get_enough_patterns_to_pass_a_correction() -> None:
     values = {f"m{number:02}": np.full(20, number / 16) + BASE[:20] / 64 for number in range(15)}
-    comparison = compare(scores_of(values))
+    comparison = compare(scores_of(values), correction="holm")
     assert comparison.height == 105
     assert comparison["permutation_p"].min() == pytest.approx(1 / 10500)
-    assert comparison["holm_p"].min() == pytest.approx(0.01)
+    assert comparison["family_p"].min() == pytest.approx(0.01)
     assert compare(scores_of(values), resamples=99)["permutation_p"].min() == pytest.approx(0.01)
 
 
@@ -266,3 +267,32 @@ def test_arguments_out_of_range_are_named(arguments: dict[str, object], message:
 def test_scores_there_twice_are_refused() -> None:
     with pytest.raises(DataError, match="scores of the same model, query, metric, cutoff and policy"):
         compare(pl.concat([SCORES, SCORES.head(1)]))
+
+
+def test_many_models_are_corrected_by_one_set_of_permutations_and_a_baseline_by_the_largest_t() -> None:
+    scores = scores_of({f"m{number:02}": BASE[:20] / 2 + number / 64 for number in range(12)})
+    pairs = ["model_a", "model_b"]
+    for baseline, test in ((None, "tukey"), ("m03", "max-t")):
+        found, wanted = compare(scores, baseline=baseline), compare_many(scores, baseline=baseline)
+        assert found["family_method"].unique().to_list() == [test]
+        turned = [
+            pl.min_horizontal(pairs).alias("model_a"),
+            pl.max_horizontal(pairs).alias("model_b"),
+            "family_p",
+            "family",
+        ]
+        same = (frame.select(turned).sort(pairs) for frame in (found, wanted))
+        assert_frame_equal(*same)
+
+
+@pytest.mark.parametrize("correction", ["holm", "tukey", "max-t"])
+def test_neighbours_alone_have_the_p_values_of_all_pairs(correction: str) -> None:
+    generator = np.random.default_rng(2)
+    scores = scores_of({f"m{number:02}": generator.random(30) + number / 9 for number in range(5)})
+    every, near = (compare(scores, correction=correction, most_apart=most) for most in (None, 1))
+    assert near.height == 4 * scores["policy"].n_unique()
+    keys = ["model_a", "model_b", "metric", "cutoff", "policy"]
+    same = every.join(near.select(keys), on=keys, how="semi", nulls_equal=True)
+    own = ["family_p", "bh_p", "family"] if correction == "holm" else ["bh_p"]  # of the pairs looked at
+    by_name = (frame.drop(own).sort(keys) for frame in (same, near))
+    assert_frame_equal(*by_name)

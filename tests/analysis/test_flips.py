@@ -100,8 +100,9 @@ def test_cut_lists_are_said_so_unless_their_ranges_are_apart() -> None:
 def test_thresholds_are_held_with_a_tolerance() -> None:
     comparison = compare(scores())
     for name, value, wanted in (("p_tie_high", 1 / 20 + 1e-17, "safe"), ("p_tie_high", 0.0501, "depends on tie order"),
-                                ("holm_p", 0.05 - 1e-17, "not significant"), ("holm_p", 0.0499, "safe")):  # fmt: skip
-        sure = comparison.with_columns(p_tie_high=pl.lit(0.0), holm_p=pl.lit(0.001)).with_columns(
+                                ("family_p", 0.05 - 1e-17, "not significant"),
+                                ("family_p", 0.0499, "safe")):  # fmt: skip
+        sure = comparison.with_columns(p_tie_high=pl.lit(0.0), family_p=pl.lit(0.001)).with_columns(
             pl.lit(value).alias(name)
         )
         assert flips(summarise(scores()), comparison=sure)["verdict"].unique().to_list() == [wanted]
@@ -168,13 +169,13 @@ def test_a_comparison_tells_what_the_sample_leaves_undecided() -> None:
     assert found["verdict"].to_list() == ["not significant", "safe", "safe"]
     assert flips(summary)["verdict"].to_list() == ["safe from tie order"] * 3
     assert found["p_tie_method"].to_list() == ["normal", "exact", "exact"]
-    assert found["holm_p"].to_list() == compare(given, resamples=999, policies="expected")["holm_p"].to_list()
+    assert found["family_p"].to_list() == compare(given, resamples=999, policies="expected")["family_p"].to_list()
 
 
 def test_a_comparison_with_a_baseline_may_name_the_models_the_other_way_round() -> None:
     given = scores()
     found = flips(summarise(given), comparison=compare(given, resamples=999, baseline="close"))
-    assert found["holm_p"].null_count() == 1
+    assert found["family_p"].null_count() == 1
     assert found["p_tie"].null_count() == 0
 
 

@@ -164,8 +164,8 @@ def test_letters_of_the_leaderboard_are_those_of_the_pairs(test: str) -> None:
     generator = np.random.default_rng(1)
     values = generator.random((12, 25)) * 0.4 + np.linspace(0.6, 0.2, 12)[:, None]
     scores = scores_of({f"m{row:02}": values[row] for row in range(12)})
-    pairs = rr.compare(scores) if test == "holm" else rr.compare_many(scores, test=test)
-    letters = rr.compact_letters(pairs, p="holm_p" if test == "holm" else "family_p")
+    pairs = rr.compare(scores, correction="holm") if test == "holm" else rr.compare_many(scores, test=test)
+    letters = rr.compact_letters(pairs, p="family_p")
     board = rr.leaderboard(scores, test=test)
     assert board.select("model", "letters").equals(letters.select("model", "letters"))
     if test == "tukey":

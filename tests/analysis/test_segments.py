@@ -35,7 +35,7 @@ def test_tables_of_a_segment_are_those_of_its_queries() -> None:
     assert table.drop("segment").equals(rr.summarise(german))
     alone = rr.compare(german)
     part = rr.compare_by(scores, queries, "language").filter(segment="de").drop("segment")
-    corrected = ["holm_p", "bh_p", "family"]
+    corrected = ["family_p", "bh_p", "family"]
     assert part.drop(corrected).equals(alone.drop(corrected))
 
 
@@ -46,9 +46,9 @@ def test_pairs_are_corrected_over_all_segments() -> None:
     for (_,), part in pairs.group_by("cutoff"):
         assert part.height == 9
         assert set(part["family"]) == {9}
-        np.testing.assert_allclose(part["holm_p"].to_numpy(), holm(part["permutation_p"].to_numpy()))
+        np.testing.assert_allclose(part["family_p"].to_numpy(), holm(part["permutation_p"].to_numpy()))
     by_t = rr.compare_by(scores, queries, "language", adjust="t")
-    np.testing.assert_allclose(by_t["holm_p"].to_numpy(), holm(by_t["t_p"].to_numpy()))
+    np.testing.assert_allclose(by_t["family_p"].to_numpy(), holm(by_t["t_p"].to_numpy()))
 
 
 def test_a_segment_with_another_winner_is_found() -> None:

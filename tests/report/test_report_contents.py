@@ -137,7 +137,7 @@ def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataF
 
 def flips_of(verdict: str, p_tie: float, disagree: str = "", method: str = "normal") -> pl.DataFrame:
     row = {"model_a": "a", "model_b": "b", "metric": "rr", "cutoff": None, "disagree": disagree, "verdict": verdict}
-    numbers = {"p_tie": p_tie, "p_tie_method": method, "holm_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
+    numbers = {"p_tie": p_tie, "p_tie_method": method, "family_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
     return pl.DataFrame([row | numbers], schema_overrides={"cutoff": pl.Int64})
 
 
