@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
 import polars as pl
@@ -22,6 +20,7 @@ from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.segments import segment_winners
+from retrieval_report.analysis.study_data import Data, Measure, View
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.checks import check_choice
@@ -38,9 +37,8 @@ from retrieval_report.metrics.parsing import (
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.search import Inputs
 
-__all__ = ["Answers", "Measure"]
+__all__ = ["Answers"]
 
-Measure = tuple[str, int | None]
 Answer = TypeVar("Answer")
 
 MOST_PAIRS = 1_000  # more than a reader or a page can take, and each costs tests of its own
@@ -52,30 +50,6 @@ AUDIT_OPTIONS = (
     *("relevant_from", "no_relevant", "missing_query"),
     *("unjudged", "unjudged_query", "null_distance", "threads"),
 )
-
-
-@dataclass(frozen=True)
-class Data:
-    """What a study and all narrower ones share."""
-
-    frames: Mapping[str, Any]  # rankings, judgements, queries
-    measures: tuple[Measure, ...]
-    asked: Mapping[str, Any]  # metrics and cutoffs, as evaluate takes them
-    options: Mapping[str, Any]
-    average: str
-    like: str | None
-    also: Mapping[str, Any]  # by, baseline, margin and costs: what is asked beside the scores
-    found: dict[Any, Any] = field(default_factory=dict)
-    lock: threading.RLock = field(default_factory=threading.RLock)
-
-
-@dataclass(frozen=True)
-class View:
-    """What a study looks at: None is everything."""
-
-    measures: tuple[Measure, ...] | None = None
-    models: tuple[str, ...] | None = None
-    queries: tuple[object, ...] | None = None
 
 
 class Answers:
@@ -197,6 +171,11 @@ class Answers:
     def measures(self) -> tuple[Measure, ...]:
         """Metric and cutoff of every measure looked at, in the order asked; the first is the headline."""
         return self._data.measures if self._view.measures is None else self._view.measures
+
+    @property
+    def also(self) -> Mapping[str, Any]:
+        """What is asked beside the scores: ``by``, ``baseline``, ``margin`` and ``costs``."""
+        return self._data.also
 
     @property
     def whole(self) -> bool:

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrieval_report.cli.engines import score
+from retrieval_report.cli.engines import as_study, watched
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import check, data_options, options, output_options, read_data, results_folder
+from retrieval_report.cli.settings import (
+    SETTINGS,
+    check,
+    data_options,
+    options,
+    output_options,
+    read_data,
+    results_folder,
+)
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.writing.files import csv_bytes, write_files
@@ -25,7 +33,7 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
 
 @cli.command()
 @data_options
-@options()
+@options(*(name for name in SETTINGS if name != "policies"))
 @click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
 @output_options("comparison.csv and flips.csv")
 def compare(
@@ -42,31 +50,30 @@ def compare(
     """Compare the models of RANKINGS pair by pair, and say which order of two models depends on tie order.
 
     difference: of the exact means, with its standard deviation under random tie order; p_tie: chance that random tie
-    order alone shows the pair the other way round; family_p: over the queries, sign-flip permutation, corrected.
+    order alone shows the pair the other way round; family_p: over the queries, corrected for the number of pairs.
     """
     import polars as pl
 
     import retrieval_report as rr
     from retrieval_report.analysis.verdicts import chance_of
-    from retrieval_report.report.notices import notices
 
     folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
     check(**settings)
     data = read_data(rankings, judgements, queries, columns, name_by)
     _check_two(data["rankings"])
-    scores, summary = score(data, **settings)
-    rules = {name: value for name, value in settings.items() if name not in ("metrics", "cutoffs", "policies")}
-    comparison = rr.compare(scores, baseline=baseline, **data, **rules)
-    verdicts = rr.flips(summary, comparison=comparison)
-    if baseline is not None:  # the verdicts of other pairs know of no comparison
+    study = rr.Study(**data, **as_study(settings), progress=watched())
+    comparison, verdicts = study.comparison, study.flips
+    if baseline is not None:
+        rules = {name: value for name, value in settings.items() if name not in ("metrics", "cutoffs")}
+        comparison = rr.compare(study.scores, baseline=baseline, **data, **rules)
+        verdicts = rr.flips(study.summary, comparison=comparison)  # of other pairs it knows of no comparison
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
     files = {"comparison.csv": comparison, "flips.csv": verdicts}
     _write(folder, files, raw=raw)
-    policy = "expected" if "expected" in settings["policies"] else settings["policies"][0]
-    rows = _with_verdicts(comparison.filter(policy=policy), verdicts)
+    rows = _with_verdicts(comparison.filter(policy="expected"), verdicts)
     rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
-    click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *notices(summary)]))
+    click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *study.notices]))
     _tell(folder, files)
 
 

@@ -15,7 +15,7 @@ from retrieval_report.writing.temporary import scratch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Engine", "Task", "in_memory", "on_disk", "score"]
+__all__ = ["Engine", "Task", "as_study", "in_memory", "on_disk", "score", "watched"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
             judgements=judgements,
             queries=queries,
             columns=task.columns,
-            progress=_person(),
+            progress=watched(),
             **task.settings,
         )
         summary = _summarised(scores, queries, task.average, task.settings)
@@ -97,11 +97,18 @@ def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -
     """Evaluate and summarise what was read; progress is shown to a person only."""
     import retrieval_report as rr
 
-    scores = rr.evaluate(**data, progress=_person(), **settings)
+    scores = rr.evaluate(**data, progress=watched(), **settings)
     return scores, rr.summarise(scores, queries=data["queries"], average=average)
 
 
-def _person() -> bool:
+def as_study(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as `Study` takes them, which looks at all policies."""
+    own = {name: value for name, value in settings.items() if name not in ("metrics", "policies")}
+    return {"measures": settings["metrics"], **own}
+
+
+def watched() -> bool:
+    """Whether a person looks at the terminal, and is to see progress."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 

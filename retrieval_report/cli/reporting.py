@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from retrieval_report.cli.engines import as_study, watched
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
 from retrieval_report.cli.settings import (
@@ -19,6 +20,8 @@ from retrieval_report.cli.settings import (
     check,
     data_options,
     options,
+    question_options,
+    read_costs,
     read_data,
     results_folder,
 )
@@ -31,6 +34,7 @@ __all__ = ["report"]
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
 @average_option
+@question_options
 @click.option("--headline", metavar="METRIC@K", help="The measure of the verdict and the charts; default: the first.")
 @click.option("--title", default="Retrieval report", show_default=True, help="Heading of the page.")
 @click.option("--formats", default="html,csv", show_default=True, help="Of html, csv, parquet, json, markdown, latex.")
@@ -45,26 +49,30 @@ def report(
     name_by: str | None,
     formats: str,
     timestamp: str | None,
+    costs: str | None,
+    headline: str | None,
+    title: str,
     out: str,
     raw: bool,
     **settings: Any,
 ) -> None:
     """Write a report on RANKINGS: one page that opens without network, and its numbers as files.
 
-    The page says who wins, whether that hangs on tie order, and how far off naive scores are.
+    The page says who wins, whether that depends on tie order, and how far off naive scores are.
     """
     import polars as pl
 
     import retrieval_report as rr
+    from retrieval_report.report.contents import report_of
 
-    results_folder(out, _names(), [*rankings, judgements, queries])
+    results_folder(out, _names(), [*rankings, judgements, queries, costs])
     rules = {name: value for name, value in settings.items() if name in SETTINGS}
     check(**rules)
     data = read_data(rankings, judgements, queries, columns, name_by)
-    contents = rr.report_contents(**data, command=_command(sys.argv[1:]), **settings)
-    written = rr.write_report(
-        out, contents, formats=[part.strip() for part in formats.split(",")], timestamp=timestamp, raw=raw
-    )
+    study = rr.Study(**data, **as_study(settings), costs=read_costs(costs), progress=watched())
+    contents = report_of(study, headline, title, _command(sys.argv[1:]))
+    kinds = [part.strip() for part in formats.split(",")]
+    written = rr.write_report(out, contents, formats=kinds, timestamp=timestamp, raw=raw)
     click.echo("\n".join(visible(sentence) for sentence in (*contents.notices, *contents.verdict)))
     cutoff = pl.col("cutoff").eq_missing(contents.cutoff)
     shown = contents.summary.filter(pl.col("metric") == contents.metric, cutoff)

@@ -109,14 +109,10 @@ def demo(out: str | None) -> None:
 def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tuple[pl.DataFrame, list[Path]]:
     """Write the report on a sample; return its summary and the files."""
     import retrieval_report as rr
+    from retrieval_report.report.contents import report_of
 
-    contents = rr.report_contents(
-        **data,
-        metrics=sample.metrics,
-        truncated=sample.truncated,
-        title=sample.title,
-        command=f"retrieval-report demo --out {folder}",
-    )
+    study = rr.Study(**data, measures=sample.metrics, truncated=sample.truncated)
+    contents = report_of(study, title=sample.title, command=f"retrieval-report demo --out {folder}")
     folder.mkdir(exist_ok=True)
     return contents.summary, rr.write_report(folder / sample.name, contents)
 

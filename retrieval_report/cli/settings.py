@@ -140,6 +140,28 @@ average_option = click.option(
 )
 
 
+QUESTIONS = (
+    click.option("--by", metavar="COLUMN", help="A column of --queries: which of its values change the winner."),
+    click.option("--baseline", metavar="MODEL", help="Which models are no worse than this one, by --margin."),
+    click.option("--margin", type=float, help="The largest loss against --baseline that would not matter."),
+    click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as bytes per vector."),
+)
+
+
+def question_options(command: Command) -> Command:
+    """--by, --baseline, --margin and --costs."""
+    for setting in reversed(QUESTIONS):
+        command = setting(command)
+    return command
+
+
+def read_costs(path: str | None) -> Any:
+    """The table of costs, None where none was named."""
+    from retrieval_report.reading.readers import read_costs as read
+
+    return None if path is None else read(path)
+
+
 def _try_first(context: click.Context, _option: click.Parameter, trusted: bool) -> None:
     from retrieval_report.reading.trial import tried_first
 

@@ -8,17 +8,26 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, FileError, RetrievalReportWarning
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.combine import Part, combine, name_runs
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.lines import read_ndjson
-from retrieval_report.reading.names import ID_COLUMNS, JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
+from retrieval_report.reading.names import (
+    COSTS,
+    ID_COLUMNS,
+    JUDGEMENTS,
+    QUERIES,
+    RANKINGS,
+    Kind,
+    in_order,
+    match_columns,
+)
 from retrieval_report.reading.predictions import prediction_format, read_predictions
 from retrieval_report.reading.sources import Source, base_name, folder_model
 from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
-from retrieval_report.reading.values import TextTable, parse_values
+from retrieval_report.reading.values import NULL_TEXTS, TextTable, parse_values
 
 __all__ = [
     "column_names",
@@ -77,8 +86,26 @@ def queries_from(
     sources: Iterable[Source], *, columns: Mapping[str, str] | None = None, max_rows: int | None = None
 ) -> pl.DataFrame:
     """What `read_queries` makes of the files, once they are open."""
-    queries = combine([Part(one.path, _read_source(one, QUERIES, columns, max_rows)[1]) for one in sources])
-    return queries.select(name for name in QUERIES.columns if name in queries.columns)
+    parts = [Part(one.path, _read_source(one, QUERIES, columns, max_rows)[1]) for one in sources]
+    shared = set.intersection(*(set(part.frame.columns) for part in parts)) if parts else set()
+    wanted = [[name for name in part.frame.columns if name in QUERIES.columns or name in shared] for part in parts]
+    queries = combine([Part(part.path, part.frame.select(names)) for part, names in zip(parts, wanted, strict=True)])
+    return queries.select(in_order(QUERIES, queries.columns))
+
+
+def costs_from(source: Source) -> pl.DataFrame:
+    """Costs of models: ``model``, and every other column as a number; null where there is none."""
+    table = _read_source(source, COSTS, None, None)[1]
+    others = [name for name in table.columns if name != "model"]
+    for name in others:
+        if not table.schema[name].is_numeric():
+            text = table[name].cast(pl.String)
+            number = text.cast(pl.Float64, strict=False)
+            bad = text.filter(number.is_null() & text.is_not_null() & ~text.is_in(NULL_TEXTS))
+            if len(bad):
+                raise DataError(f"{source.path}: column {name!r}: {bad[0]!r} is not a number")
+            table = table.with_columns(number)
+    return table.cast(dict.fromkeys(others, pl.Float64))
 
 
 class _Named(Exception):

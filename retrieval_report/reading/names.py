@@ -37,12 +37,15 @@ class Kind:
         Names that must be there; alternatives are joined by "|".
     last : tuple[str, ...]
         Names that count only where no other name is there that could be meant.
+    others : bool
+        Whether columns of other names are kept as they are.
     """
 
     name: str
     columns: Mapping[str, tuple[str, ...]]
     required: tuple[str, ...]
     last: tuple[str, ...] = ()
+    others: bool = False
 
     def knows(self, name: object) -> bool:
         """Whether this could be the name of one of our columns."""
@@ -80,7 +83,9 @@ QUERIES = Kind(
     "queries",
     {"query": _QUERY, "label": ("label",), "weight": ("weight",), "n_relevant": ("n_relevant",)},
     required=("query",),
+    others=True,  # what queries can be grouped by
 )
+COSTS = Kind("costs", {"model": ("model", "run", "system", "tag")}, required=("model",), others=True)
 KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "queries": QUERIES}
 """What a function calls a frame → what the frame is."""
 
@@ -126,7 +131,17 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
             f"{location}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {some(found)}, "
             f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the file>'}}"
         )
-    return {name: matched[name] for name in kind.columns if name in matched}
+    rest = {name: name for name in found if name not in {*matched.values(), *kind.columns}} if kind.others else {}
+    return {name: matched[name] for name in kind.columns if name in matched} | rest
+
+
+def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
+    """Our columns in the order of the contract, then all others.
+
+    >>> in_order(QUERIES, ["language", "weight", "query"])
+    ['query', 'weight', 'language']
+    """
+    return [name for name in kind.columns if name in names] + [name for name in names if name not in kind.columns]
 
 
 def own_names(

@@ -8,16 +8,17 @@ from pathlib import Path  # noqa: F401 - the examples use it
 import polars as pl
 
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.reading.files import (
     contract_judgements,
     contract_rankings,
+    costs_from,
     judgements_from,
     queries_from,
     rankings_from,
 )
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, in_order
 from retrieval_report.reading.sources import find_files, is_path, open_source
 
 __all__ = ["read_judgements", "read_queries", "read_rankings"]
@@ -196,7 +197,8 @@ def read_queries(
     -------
     pl.DataFrame
         ``query``, and where the files have them ``label`` (String: the class of the query, for macro
-        means), ``weight`` and ``n_relevant`` (number of relevant items).
+        means), ``weight`` and ``n_relevant`` (number of relevant items); then all other columns as they are, which
+        queries can be grouped by.
 
     Raises
     ------
@@ -216,7 +218,15 @@ def read_queries(
         sources = (open_source(file, max_bytes) for file in find_files(source, skip=("run", "qrels")))
         return queries_from(sources, columns=columns, max_rows=max_rows)
     frame = _held(source, QUERIES, columns)
-    return frame.select(name for name in QUERIES.columns if name in frame.columns)
+    return frame.select(in_order(QUERIES, frame.columns))
+
+
+def read_costs(path: str) -> pl.DataFrame:
+    """Read a file of costs: ``model``, and a column of numbers for every kind of cost."""
+    with_model, *more = find_files(path)
+    if more:
+        raise FileError(f"{path}: costs are read from one file, and these are {len(more) + 1}")
+    return costs_from(open_source(with_model, None))
 
 
 def _is_files(source: object) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.answers import Answers, Measure
+from retrieval_report.analysis.answers import Answers
 from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.catalogue import Metric
@@ -45,6 +46,12 @@ class Report:
         `truncated_lists` and `audit` return. The audit has no columns where rankings are counts, which have no order.
     queries
         Of `query_table`, the queries that tie order moves most, for each metric and cutoff.
+    leaderboard
+        What `leaderboard` returns for the expected scores: tiers as letters, and the ranks that each model may have.
+    deciding
+        What `deciding_queries` returns for the first two models; no columns where there is one model.
+    segments, no_worse, costs
+        What `segment_winners`, `no_worse` and `cost_table` return, where they were asked for; else without columns.
     shuffled
         What `shuffled_means` returns.
     fingerprint
@@ -71,6 +78,11 @@ class Report:
     truncation: pl.DataFrame
     audit: pl.DataFrame
     queries: pl.DataFrame
+    leaderboard: pl.DataFrame
+    deciding: pl.DataFrame
+    segments: pl.DataFrame
+    no_worse: pl.DataFrame
+    costs: pl.DataFrame
     shuffled: pl.DataFrame
     fingerprint: pl.DataFrame
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -109,6 +121,10 @@ def report_contents(
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     average: str = "micro",
+    by: str | None = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    costs: object = None,
     headline: str | None = None,
     title: str = "Retrieval report",
     command: str | None = None,
@@ -122,6 +138,12 @@ def report_contents(
         As for :func:`evaluate`.
     average
         As for :func:`summarise`.
+    by
+        A column of the queries: which of its values change the winner; see :func:`segment_winners`.
+    baseline, margin
+        The model that no other may fall behind by more than the margin; see :func:`no_worse`.
+    costs
+        A cost for every model, such as bytes per vector; see :func:`cost_table`.
     headline
         The measure of the verdict and the charts, such as "ndcg@10". Default: the first metric, at its largest
         cutoff but the whole list.
@@ -156,7 +178,8 @@ def report_contents(
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
     asked: dict[str, Any] = {"measures": metrics, "cutoffs": cutoffs, "judgements": judgements, "queries": queries}
-    return report_of(Answers(rankings, **asked, average=average, **options), headline, title, command)
+    also: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "costs": costs}
+    return report_of(Answers(rankings, **asked, average=average, **also, **options), headline, title, command)
 
 
 def report_of(
@@ -182,6 +205,11 @@ def report_of(
         truncation=answers.truncation,
         audit=answers.audit,
         queries=query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
+        leaderboard=answers.board,
+        deciding=answers.deciding,
+        segments=answers.segments,
+        no_worse=answers.no_worse,
+        costs=answers.costs,
         shuffled=answers.draws,
         fingerprint=fingerprint(answers.frames),
         parameters=parameters,
@@ -206,7 +234,9 @@ def _parameters(answers: Answers) -> dict[str, Any]:
     """All that decides a number, with the defaults; how it is computed (threads, progress) does not."""
     left_out = ("policies", "threads", "progress")
     values = {part.name: getattr(answers.options, part.name) for part in fields(Options) if part.name not in left_out}
-    return {"metrics": [measure_text(*measure) for measure in answers.measures], "average": answers.average, **values}
+    also = {name: value for name, value in answers.also.items() if name != "costs" and value is not None}
+    measures = [measure_text(*measure) for measure in answers.measures]
+    return {"metrics": measures, "average": answers.average, **also, **values}
 
 
 def _versions() -> dict[str, str]:

@@ -37,6 +37,11 @@ def pictures(report: Report) -> list[Picture]:
     if report.cut:
         runs = "Means of random orders of the rows that are there; a deeper retrieval would hold more."
     wanted: list[tuple[bool, str, str, str, Callable[[], Any]]] = [
+        (models > 1, "board", "Who can be told apart",
+         "Expected score, tie range and interval of every model; models that share a letter cannot be told apart.",
+         lambda: charts.leaderboard(report.leaderboard, **measure)),
+        (report.costs.width > 0, "cost-chart", "Scores against costs", "The line joins the models that no other beats.",
+         lambda: charts.costs(report.costs, **measure)),
         (True, "policies", "What each policy says", f"Every way to order the inside of ties, {beside}.",
          lambda: charts.policies(summary, audit=audit, **measure)),
         (cutoffs > 1, "cutoffs", "Along the cutoffs", "The expected score of every model by depth.",
@@ -47,6 +52,8 @@ def pictures(report: Report) -> list[Picture]:
          lambda: charts.shuffled_distribution(report.shuffled, summary, **measure)),
         (models > 1, "matrix", "Every pair of models", "Difference, significance and the chance of a tie flip.",
          lambda: charts.comparison_matrix(report.comparison, **measure)),
+        (models > 1, "deciding-chart", "Which queries decide", "Differences of the first two models, query by query.",
+         lambda: charts.deciding_queries(report.deciding, **measure)),
         (True, "profile-chart", "Where cutoffs meet ties", "How large ties are, and how often a cutoff cuts one.",
          lambda: charts.profile(report.profile)),
     ]  # fmt: skip

@@ -12,6 +12,7 @@ from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
+from retrieval_report.report.question_tables import questions
 from retrieval_report.report.table_columns import (
     FULL_NAME,
     NOTHING,
@@ -66,6 +67,10 @@ class Table:
 def report_tables(report: Report) -> dict[str, Table]:
     """All tables of the page by id, those without rows left out."""
     tables = (
+        *(
+            _table(id, caption, columns, rows, by_measure=by_measure, chosen=report.measure if by_measure else "")
+            for id, caption, columns, rows, by_measure in questions(report)
+        ),
         _summary(report),
         _comparison(report),
         _agreement(report),

@@ -40,6 +40,18 @@ class Drawn(Protocol):
     def ties(self) -> pl.DataFrame:
         """How much the distances tie."""
 
+    @property
+    def board(self) -> pl.DataFrame:
+        """The leaderboard."""
+
+    @property
+    def deciding(self) -> pl.DataFrame:
+        """Differences of the first two models."""
+
+    @property
+    def costs(self) -> pl.DataFrame:
+        """Scores against costs."""
+
 
 class Plots:
     """The charts of a study, with its measure said."""
@@ -56,6 +68,18 @@ class Plots:
         """Expected, naive, shuffled, lowest and highest score of every model."""
         return charts.policies(self._study.summary, **self._at())
 
+    def leaderboard(self, **options: Any) -> Any:
+        """Models from the best on: score, interval, tie range, letters and ranks."""
+        return charts.leaderboard(self._study.board, **self._at(), **options)
+
+    def deciding_queries(self, **options: Any) -> Any:
+        """Which queries decide between the first two models."""
+        return charts.deciding_queries(self._study.deciding, **self._at(), **options)
+
+    def costs(self, **options: Any) -> Any:
+        """Scores against costs, with the models that no other beats."""
+        return charts.costs(self._study.costs, **self._at(), **options)
+
     def intervals(self, **options: Any) -> Any:
         """Differences of the models with their intervals."""
         return charts.intervals(self._study.comparison, **self._at(), **options)
@@ -65,7 +89,7 @@ class Plots:
         return charts.comparison_matrix(self._study.comparison, **self._at())
 
     def rank_flips(self) -> Any:
-        """Places of the models under every policy."""
+        """Ranks of the models under every policy."""
         return charts.rank_flips(self._study.summary, **self._at())
 
     def scores_by_cutoff(self, **options: Any) -> Any:

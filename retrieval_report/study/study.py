@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.answers import Answers
-from retrieval_report.analysis.leaderboard import leaderboard
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import Report, write_report
@@ -67,16 +66,16 @@ class Study(Answers):
     """
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """What has to be known before any number: that lists were cut, that R is not known."""
+        return notices(self.summary, measure=self.measures[0])
+
+    @property
     def verdict(self) -> tuple[str, ...]:
         """What the headline measure tells about the models, in sentences; first what cut lists leave open."""
         metric, cutoff = self.measures[0]
-        first = notices(self.summary, measure=(metric, cutoff))
         said = self._once("verdict", lambda: verdict(self.summary, self.flips, metric=metric, cutoff=cutoff)[1])
-        return (*first, *said)
-
-    def leaderboard(self, **options: Any) -> pl.DataFrame:
-        """What :func:`leaderboard` returns: tiers as letters, and the ranks that each model may have."""
-        return leaderboard(self.scores, **options)
+        return (*self.notices, *said)
 
     def table(self) -> pl.DataFrame:
         """Expected scores: a row for every model, best first by the headline measure, a column for every measure."""

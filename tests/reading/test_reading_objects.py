@@ -13,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from retrieval_report import ColumnError, DataError, audit, evaluate, read_judgements, read_queries, read_rankings
+from retrieval_report.reading.readers import read_costs
 
 RUN = {"q1": {"d1": 0.5, "d2": 0.5, "d3": 0.25}, "q2": {"d9": 7.0, "d1": -1.0}, "q3": {}}
 QRELS = {"q1": {"d2": 2, "d3": 1}, "q2": {"d1": 1, "d9": 0}}
@@ -114,7 +115,7 @@ def test_columns_choose_in_whatever_is_given() -> None:
         read_rankings(FRAME.rename({"score": "rank"}))
     with pytest.raises(ColumnError, match="the queries lack query"):
         read_queries(pl.DataFrame({"weight": [1]}))
-    assert read_queries({"qid": ["q1"], "label": ["x"], "more": [1]}).rows() == [("q1", "x")]
+    assert read_queries({"qid": ["q1"], "label": ["x"], "more": [1]}).rows() == [("q1", "x", 1)]
 
 
 def test_names_of_other_tools_in_frames_of_all_functions() -> None:
@@ -195,3 +196,12 @@ def test_values_of_dictionaries_keep_their_kind() -> None:
     assert read_rankings({1: {7: 3}}).schema["item"] == pl.Int64
     missing = read_rankings({"q": {"a": None, "b": 0.5}})
     assert missing["score"].to_list() == [None, 0.5]
+
+
+def test_costs_are_a_model_and_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "costs.csv"
+    file.write_text("system,bytes,ms\na,96,1.5\nb,12,NA\n")
+    assert read_costs(str(file)).rows() == [("a", 96.0, 1.5), ("b", 12.0, None)]
+    file.write_text("system,bytes\na,cheap\n")
+    with pytest.raises(DataError, match=r"costs\.csv: column 'bytes': 'cheap' is not a number"):
+        read_costs(str(file))

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -48,7 +49,7 @@ def test_the_headline_is_the_first_metric_at_its_largest_number_unless_chosen() 
     ({"shuffles": 0}, "shuffles: 0 is not a whole number"),
     ({"metrics": "ncdg"}, "did you mean 'ndcg'"),
 ])  # fmt: skip
-def test_bad_parameters_are_refused(arguments: dict[str, str], message: str) -> None:
+def test_bad_parameters_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         report_contents(made_rankings(("a",)), **arguments)
 

@@ -1,0 +1,92 @@
+"""`leaderboard`: who ranks where, how far to trust each rank, and what else is asked of many models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from retrieval_report.cli.engines import as_study, watched
+from retrieval_report.cli.group import cli
+from retrieval_report.cli.scoring import tell_written
+from retrieval_report.cli.settings import (
+    SETTINGS,
+    average_option,
+    check,
+    data_options,
+    options,
+    output_options,
+    question_options,
+    read_costs,
+    read_data,
+    results_folder,
+)
+from retrieval_report.report.terminal import frame_table, visible
+from retrieval_report.writing.files import csv_bytes, write_files
+
+__all__ = ["leaderboard"]
+
+BOARD = ("rank", "model", "value", "tie_std", "letters", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
+QUESTIONS = {  # frame of a study → columns shown
+    "segments": ("segment", "queries", "winner", "value", "overall_winner", "overall_value", "segments_p", "verdict"),
+    "no_worse": ("model", "value", "difference", "bound_low", "margin", "verdict", "detectable", "queries_needed"),
+    "costs": ("model", "cost", "amount", "value", "tie_std", "front", "beaten_by"),
+}
+
+
+@cli.command()
+@data_options
+@options(*(name for name in SETTINGS if name != "policies"))
+@average_option
+@question_options
+@output_options("leaderboard.csv and a file for every other question")
+def leaderboard(
+    rankings: tuple[str, ...],
+    judgements: str | None,
+    queries: str | None,
+    columns: dict[str, str] | None,
+    name_by: str | None,
+    costs: str | None,
+    out: str | None,
+    raw: bool,
+    **settings: Any,
+) -> None:
+    """Rank the models of RANKINGS, best first, and say how far to trust each rank.
+
+    letters: models that share one cannot be told apart by these queries; ranks_by_ties: what random tie order alone
+    makes of a rank; ranks_by_queries: what another sample of queries would. With --by, --margin and --costs: which
+    segments have another winner, which models are no worse than a baseline, and which are worth their cost.
+    """
+    import polars as pl
+
+    import retrieval_report as rr
+
+    names = ("leaderboard", *QUESTIONS)
+    folder = results_folder(out, [f"{name}.csv" for name in names], [*rankings, judgements, queries, costs])
+    check(**{name: value for name, value in settings.items() if name in SETTINGS})
+    data = read_data(rankings, judgements, queries, columns, name_by)
+    study = rr.Study(**data, **as_study(settings), costs=read_costs(costs), progress=watched())
+    frames = {"leaderboard": study.board, **{name: getattr(study, name) for name in QUESTIONS}}
+    frames = {name: frame for name, frame in frames.items() if frame.width}
+    files = (
+        {} if folder is None else {folder / f"{name}.csv": csv_bytes(frame, raw=raw) for name, frame in frames.items()}
+    )
+    write_files(files)
+    texts = [frame_table(_with_ranges(frames["leaderboard"]), BOARD, by=("metric", "cutoff"))]
+    for name, shown in QUESTIONS.items():
+        if name in frames:
+            rows = frames[name].filter(pl.col("policy") == "expected")
+            texts.append(frame_table(rows, shown, by=("metric", "cutoff")))
+    click.echo("\n\n".join([*texts, *(visible(line) for line in study.notices)]))
+    tell_written(files)
+
+
+def _with_ranges(board: Any) -> Any:
+    """Ranks as one text: "1", or "1 to 3"."""
+    import polars as pl
+
+    def ranks(name: str) -> Any:
+        low, high = pl.col(f"{name}_rank_low"), pl.col(f"{name}_rank_high")
+        return pl.when(low == high).then(low.cast(pl.String)).otherwise(pl.format("{} to {}", low, high))
+
+    return board.with_columns(ranks_by_ties=ranks("tie"), ranks_by_queries=ranks("query"))

@@ -1,0 +1,62 @@
+"""`retrieval-report leaderboard`: ranks, letters, and what else is asked of models, as `Study` answers it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.samples import sample_folder
+
+DOCS = sample_folder() / "docs"
+ARGUMENTS = [str(DOCS / "runs"), "--judgements", str(DOCS / "qrels.txt"), "--metrics", "ndcg", "--cutoffs", "10"]
+ARGUMENTS += ["--truncated", "between_ties"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    """A table of costs, and queries in two groups."""
+    models = rr.read_rankings(DOCS / "runs")["model"].unique().sort()
+    queries = rr.read_judgements(DOCS / "qrels.txt")["query"].unique().sort()
+    group = pl.Series("group", ["odd", "even"]).gather([number % 2 for number in range(len(queries))])
+    pl.DataFrame([queries, group]).write_csv(tmp_path / "queries.csv")
+    pl.DataFrame([models, pl.Series("bytes", range(1, len(models) + 1))]).write_csv(tmp_path / "costs.csv")
+    return {name: str(tmp_path / f"{name}.csv") for name in ("queries", "costs")}
+
+
+def run(*arguments: str) -> str:
+    outcome = CliRunner().invoke(cli, ["leaderboard", *ARGUMENTS, *arguments])
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+def test_the_leaderboard_and_every_question_are_those_of_a_study(files: dict[str, str], tmp_path: Path) -> None:
+    asked = ["--queries", files["queries"], "--by", "group", "--baseline", "bm25", "--margin", "0.02"]
+    output = run(*asked, "--costs", files["costs"], "--out", str(tmp_path / "out"))
+    study = rr.Study(
+        DOCS / "runs", "ndcg@10", judgements=DOCS / "qrels.txt", queries=files["queries"], truncated="between_ties",
+        by="group", baseline="bm25", margin=0.02, costs=pl.read_csv(files["costs"]).cast({"bytes": pl.Float64}),
+    )  # fmt: skip
+    for name, frame in {
+        "leaderboard": study.board, "segments": study.segments, "no_worse": study.no_worse, "costs": study.costs
+    }.items():  # fmt: skip
+        written = pl.read_csv(tmp_path / "out" / f"{name}.csv", schema=frame.schema)
+        assert written.equals(frame.with_columns(pl.col(pl.String).replace("", None)))
+        assert f"{name}.csv" in output
+    assert "bm25-1-digit  0.3494   0.0008  a        1 to 2" in output
+    assert "not decided" in output
+    assert "same winner" in output
+
+
+def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(files: dict[str, str]) -> None:
+    for wrong, message in (
+        (["--margin", "0.1"], "margin, baseline: one is given without the other"),
+        (["--queries", files["queries"], "--by", "language"], "by: no column 'language' in the queries"),
+    ):
+        outcome = CliRunner().invoke(cli, ["leaderboard", *ARGUMENTS, *wrong])
+        assert outcome.exit_code == 2
+        assert message in outcome.output
