@@ -135,7 +135,9 @@ def _drawn(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Scores under random orders, and the means over the queries under each of them."""
     settings = {**rules._asdict(), **draws._asdict()}
-    return rr.evaluate_with_draws(**_data.frames, metrics=metric, cutoffs=cutoffs, policies="shuffled", **settings)
+    return rr.stats.evaluate_with_draws(
+        **_data.frames, metrics=metric, cutoffs=cutoffs, policies="shuffled", **settings
+    )
 
 
 def _exact_of(data: Data, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -266,7 +268,7 @@ def flips(data: Data, choice: Choice) -> pl.DataFrame:
 
 def agreement(data: Data, choice: Choice) -> pl.DataFrame:
     """What `rank_agreement` returns for the chosen models, metric and policies, at all cutoffs."""
-    return rr.rank_agreement(summary(data, choice))
+    return rr.stats.rank_agreement(summary(data, choice))
 
 
 @remember(16)
@@ -322,7 +324,7 @@ def audit(data: Data, choice: Choice) -> pl.DataFrame:
 def _query_table(
     digest: str, key: tuple[Any, ...], cutoff: int | None, models: tuple[str, ...], _data: Data, _choice: Choice
 ) -> pl.DataFrame:
-    return rr.query_table(at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice))
+    return rr.lists.query_table(at_cutoff(_of_models(_all_scores(_data, _choice), _choice), _choice))
 
 
 def query_table(data: Data, choice: Choice) -> pl.DataFrame:
@@ -374,12 +376,12 @@ def _frames_of(data: Data, models: tuple[str, ...]) -> dict[str, Any]:
 
 
 @remember(4)
-def _report(digest: str, choice: Choice, _data: Data) -> rr.Report:
+def _report(digest: str, choice: Choice, _data: Data) -> rr.report.Report:
     frames = _frames_of(_data, choice.models)
     metrics = list(dict.fromkeys((choice.metric, *METRICS)))
     cutoffs = [*REPORTED, *([] if choice.cutoff in REPORTED else [choice.cutoff])]
     settings = {**choice.rules._asdict(), **choice.draws._asdict()}
-    return rr.report_contents(
+    return rr.report.report_contents(
         **frames, metrics=metrics, cutoffs=cutoffs, average=choice.average, headline=choice.measure, **settings
     )
 

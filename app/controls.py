@@ -20,8 +20,8 @@ from retrieval_report.contracts.options import (
     UNJUDGED_QUERY,
 )
 from retrieval_report.contracts.truncated import AUTO, TRUNCATED
-from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
-from text import measure_name, plain
+from retrieval_report.metrics.parsing import CATALOGUE, measure_text, parse_metric
+from text import plain
 from url_controls import choose_many, choose_number, choose_one, no_use, refuse
 
 __all__ = ["Choice", "first_choice", "remedy", "sidebar"]
@@ -110,7 +110,7 @@ class Choice:
     @property
     def measure(self) -> str:
         """Metric and cutoff as text, such as ``ndcg@10``."""
-        return measure_name(self.metric, self.cutoff)
+        return measure_text(self.metric, self.cutoff)
 
 
 def first_choice(data: Data) -> Choice:

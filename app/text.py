@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from retrieval_report.report.terminal import visible
 
-__all__ = ["measure_name", "plain", "short"]
+__all__ = ["plain", "short"]
 
 WIDTH = 60
 # Every mark of ASCII: a backslash before one is never shown, and whatever it would have begun is text again.
@@ -45,12 +45,3 @@ def short(text: object) -> str:
     name = str(text)
     shown = visible(name, WIDTH).strip()
     return shown if shown == name != "" else f"{shown or '(no name)'} #{sha256(name.encode()).hexdigest()[:6]}"
-
-
-def measure_name(metric: str, cutoff: int | None) -> str:
-    """Metric and cutoff as one word.
-
-    >>> measure_name("ndcg", 10), measure_name("ap", None)
-    ('ndcg@10', 'ap@all')
-    """
-    return f"{metric}@{'all' if cutoff is None else cutoff}"

@@ -113,7 +113,7 @@ def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: s
     if asked.labels is None or any(shard.labels is None for shard in shards):
         raise FileError(f"{query.label}: codes need labels on both sides to know what is relevant")
     model = query.label.removesuffix(".npz").removesuffix(".npy") or query.label
-    return rr.count_codes(
+    return rr.codes.count_codes(
         asked.codes,
         (_shard(shard) for shard in shards),
         query_labels=asked.labels,

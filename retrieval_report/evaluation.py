@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import EvaluateOptions, Options, ScoringOptions, options_with
 from retrieval_report.disk import collect_counts, collect_scores, is_streamed
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
@@ -181,7 +181,7 @@ def shuffled_means(
     queries: object = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
-    **options: Any,
+    **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
     """Mean over the queries under every single random order of the ties: what repeated naive runs would print.
 
@@ -201,8 +201,8 @@ def shuffled_means(
     >>> means["value"].round(4).to_list()
     [0.5, 0.3333, 0.5, 0.3333]
     """
-    options["policies"] = ("shuffled",)
-    return draw_means(rankings, judgements, queries, parse_metrics(metrics, cutoffs), Options(**options))
+    drawn = options_with(options, policies="shuffled")
+    return draw_means(rankings, judgements, queries, parse_metrics(metrics, cutoffs), drawn)
 
 
 def evaluate_with_draws(
@@ -213,7 +213,7 @@ def evaluate_with_draws(
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return what :func:`evaluate` and :func:`shuffled_means` return; the orders are drawn once for both.
 

@@ -13,7 +13,6 @@ from polars.testing import assert_frame_equal
 from retrieval_report import (
     ColumnError,
     DataError,
-    Inputs,
     KeyMismatchError,
     ParameterError,
     RetrievalReportWarning,
@@ -21,6 +20,7 @@ from retrieval_report import (
     evaluate,
     from_search,
 )
+from retrieval_report.search import Inputs
 
 RNG = np.random.default_rng(7)
 ITEMS = RNG.integers(0, 3, (40, 4)).astype(np.float32)  # few values, so that many distances tie

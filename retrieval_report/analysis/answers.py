@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeVar, Unpack
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.evaluation import evaluate_with_draws
 from retrieval_report.metrics.parsing import (
     DEFAULT_CUTOFFS,
@@ -52,6 +52,12 @@ AUDIT_OPTIONS = (
 )
 
 
+class StudyOptions(ScoringOptions, total=False):
+    """The options of a study: those of ``evaluate`` but the policies, and cutoffs."""
+
+    cutoffs: int | str | Sequence[int | str | None] | None
+
+
 class Answers:
     """Everything that is asked of the same rankings: frames, each computed by whoever asks first.
 
@@ -76,14 +82,15 @@ class Answers:
         baseline: str | None = None,
         margin: float | None = None,
         costs: object = None,
-        **options: Any,
+        **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         if "policies" in options:
             raise ParameterError("policies: a study looks at all of them; evaluate takes a choice")
         usual = None if isinstance(measures, str) and "@" in measures else DEFAULT_CUTOFFS
-        asked: dict[str, Any] = {"metrics": measures, "cutoffs": options.pop("cutoffs", usual)}
-        Options(**options)
+        scoring: dict[str, Any] = {**options}
+        asked: dict[str, Any] = {"metrics": measures, "cutoffs": scoring.pop("cutoffs", usual)}
+        Options(**scoring)
         check_choice("average", average, ("micro", "macro", "weighted"))
         requests = parse_metrics(**asked)
         if isinstance(rankings, Inputs):
@@ -97,7 +104,7 @@ class Answers:
         }
         named = tuple((str(metric), cutoff) for metric, own in requests for cutoff in own)
         also = {"by": by, "baseline": baseline, "margin": margin, "costs": costs}
-        self._data = Data(frames, named, asked, options, average, like, also)
+        self._data = Data(frames, named, asked, scoring, average, like, also)
         self._view = View()
         self._check_also()
 

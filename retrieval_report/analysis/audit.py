@@ -25,7 +25,7 @@ from retrieval_report.analysis.rows import tie_means, told_once
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, measure_text, parse_metrics
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["AUDIT", "audit", "furthest_off"]
@@ -181,7 +181,7 @@ class _Entry(NamedTuple):
     @property
     def text(self) -> str:
         """The system's own metric and cutoff, as ``evaluate`` takes them."""
-        return f"{self.record.definition}@{self.cutoff or 'all'}"
+        return measure_text(self.record.definition, self.cutoff)
 
 
 def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,7 @@ from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS
 from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import ListOptions
 
 __all__ = ["COMPARISON", "compare", "turned"]
 
@@ -72,6 +73,21 @@ LEAST_RESAMPLES = 9_999
 Columns = dict[str, Floats]
 
 
+class ComparisonOptions(ListOptions, total=False):
+    """The options of ``compare`` but ``queries``."""
+
+    baseline: str | None
+    policies: str | Sequence[str] | None
+    confidence: float
+    adjust: str
+    correction: str | None
+    most_apart: int | None
+    resamples: int | None
+    seed: int
+    rankings: object
+    judgements: object
+
+
 def compare(
     scores: object,
     *,
@@ -86,7 +102,7 @@ def compare(
     rankings: object = None,
     judgements: object = None,
     queries: object = None,
-    **options: Any,
+    **options: Unpack[ListOptions],
 ) -> pl.DataFrame:
     r"""Compare every pair of models on the queries that both have a score for.
 
@@ -202,7 +218,7 @@ def compare(
     count = LEAST_RESAMPLES if resamples is None else resamples
     single = max(count, 100 * every.first.size - 1) if correction == "holm" and resamples is None else count
     sampled = _sample(grid, asked, parts, pairs, single, seed)
-    given = {"judgements": judgements, "queries": queries, **options}
+    given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
     known = {} if rankings is None else tie_orders(grid, rankings, seed=seed, **given)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import check_judgements
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import RBP
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS
@@ -27,7 +27,7 @@ def judgement_coverage(
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     p: float = 0.8,
     policies: str | Sequence[str] = ("expected", "naive", "best", "worst"),
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Share of judged items among the top k, and the residual of rank-biased precision; exact under ties.
 

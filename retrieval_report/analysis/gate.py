@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from retrieval_report.analysis.noninferiority import TIE_ORDERS, check_margin, n
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import order_column, with_model
+from retrieval_report.contracts.options import ScoringOptions
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metrics
@@ -113,10 +114,11 @@ def gate(
     measure: str | Metric,
     margin: float,
     judgements: object = None,
+    queries: object = None,
     tie_order: str = "expected",
     alpha: float = 0.05,
     names: tuple[str, str] = ("baseline", "candidate"),
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> Gate:
     """Tell whether a candidate may replace a baseline: it is no worse by more than a margin.
 
@@ -128,7 +130,7 @@ def gate(
         One metric with its cutoff, such as "ndcg@10"; without one it looks at the whole list.
     margin
         The largest loss that does not matter, above 0.
-    judgements
+    judgements, queries
         As for :func:`evaluate`.
     tie_order
         "expected" or "worst"; see :func:`no_worse`.
@@ -137,7 +139,7 @@ def gate(
     names
         What to call the two.
     **options
-        Those of :func:`evaluate`, and its ``queries``. A judged query that neither run answers is refused unless
+        Those of :func:`evaluate`. A judged query that neither run answers is refused unless
         ``missing_query`` says otherwise.
 
     Returns
@@ -167,8 +169,8 @@ margin 0.01)
     check_margin(margin)
     metric, cutoff = _one_measure(measure)
     runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
-    settings = {"missing_query": "error", **options, "policies": POLICIES[tie_order], "judgements": judgements}
-    scores = evaluate(runs, metrics=metric, cutoffs=[cutoff], **settings)
+    settings: dict[str, Any] = {"missing_query": "error", **options, "policies": POLICIES[tie_order]}
+    scores = evaluate(runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings)
     return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from retrieval_report.analysis.profile import TieTable, tie_profile
 from retrieval_report.analysis.rows import tie_means, told_once
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
 from retrieval_report.evaluation import count_ties, evaluate
 from retrieval_report.metrics.catalogue import Metric
@@ -44,7 +44,7 @@ def chance_level(
     queries: object = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Score each model's own lists in random order: all items of a list in one tie.
 
@@ -109,7 +109,9 @@ class _Hint(NamedTuple):
     message: str
 
 
-def tie_hints(rankings: object, *, judgements: object = None, queries: object = None, **options: Any) -> pl.DataFrame:
+def tie_hints(
+    rankings: object, *, judgements: object = None, queries: object = None, **options: Unpack[ScoringOptions]
+) -> pl.DataFrame:
     """Say in words what may be wrong with the lists, as far as the data show it.
 
     Parameters
@@ -151,7 +153,7 @@ relevances: the order inside ties decides part of every score')
     rankings = to_polars(rankings, "rankings")
     judgements = None if judgements is None else to_polars(judgements, "judgements")
     queries = None if queries is None else to_polars(queries, "queries")
-    table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     with told_once():
         profile = tie_profile(rankings, cutoffs=None, judgements=judgements, queries=queries, **options)
         chance = _chance(rankings, judgements, queries, options) if table.judged else pl.DataFrame(schema=CHANCE)
@@ -160,8 +162,8 @@ relevances: the order inside ties decides part of every score')
     return pl.DataFrame(found, schema=HINTS, orient="row")
 
 
-def _chance(rankings: object, judgements: object, queries: object, options: dict[str, Any]) -> pl.DataFrame:
-    left = {name: value for name, value in options.items() if name != "distance_threshold"}
+def _chance(rankings: object, judgements: object, queries: object, options: ScoringOptions) -> pl.DataFrame:
+    left: dict[str, Any] = {name: value for name, value in options.items() if name != "distance_threshold"}
     return chance_level(rankings, judgements=judgements, queries=queries, metrics="ap", cutoffs=None, **left)
 
 

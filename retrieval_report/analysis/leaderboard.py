@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -48,6 +49,18 @@ LEADERBOARD = {
     "unpaired": pl.Int64,
 }
 KEYS = [*PLACE, "model"]
+
+
+class BoardOptions(TypedDict, total=False):
+    """The options of ``leaderboard``."""
+
+    policies: str | Sequence[str] | None
+    test: str | None
+    alpha: float
+    confidence: float
+    shuffled: object
+    resamples: int
+    seed: int
 
 
 def leaderboard(

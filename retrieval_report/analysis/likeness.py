@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["evaluate_like", "measures_like"]
@@ -39,7 +39,7 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
     found: Asked = []
     for metric, own in parse_metrics(metrics, cutoffs):
         for cutoff in own:
-            text = f"{metric}@{cutoff or 'all'}"
+            text = measure_text(metric, cutoff)
             fitting = [record for record in records if record.metric == metric.name and record.prints(cutoff)]
             fitting = fitting if metric == type(metric)() else [one for one in fitting if one.definition == str(metric)]
             if not fitting:
@@ -54,6 +54,17 @@ def _records(system: str, version: str | None) -> list[Convention]:
     return [record for record in own if record.version == (version or own[-1].version)]
 
 
+class LikeOptions(TypedDict, total=False):
+    """The options of ``evaluate`` that another system's definitions leave open."""
+
+    relevant_from: float | None
+    unjudged: str | None
+    unjudged_query: str
+    null_distance: str
+    shuffles: int
+    threads: int | None
+
+
 def evaluate_like(
     rankings: object,
     like: str | Convention,
@@ -64,7 +75,7 @@ def evaluate_like(
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     policies: str | Sequence[str] = ("expected", "naive"),
     seed: int = 0,
-    **options: Any,
+    **options: Unpack[LikeOptions],
 ) -> pl.DataFrame:
     """Score rankings by the definitions and the tie order of another system.
 
@@ -112,7 +123,9 @@ def evaluate_like(
     told = None if queries is None else to_polars(queries, "queries")
     if "count" in frame.columns:
         raise ParameterError("like: what others print depends on the order of items, and a counts frame has none")
-    common = {name: value for name, value in options.items() if name != "shuffles"} | {"truncated": "no"}
+    common: dict[str, Any] = {name: value for name, value in options.items() if name != "shuffles"} | {
+        "truncated": "no"
+    }
     known = evaluate(frame, judgements=judged, queries=told, metrics="rr", cutoffs=None, policies="expected", **common)
     complete = bool((known["items"] > 0).all())
     data = Data.of(frame, judged, told, {"relevant_from": None, **common}, complete)
@@ -122,9 +135,9 @@ def evaluate_like(
     return found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
 
 
-def _own(options: dict[str, Any]) -> dict[str, Any]:
+def _own(options: LikeOptions) -> LikeOptions:
     """The options that are left to the caller; the others are the system's."""
-    free = ("relevant_from", "unjudged", "unjudged_query", "null_distance", "shuffles", "threads")
+    free = LikeOptions.__annotations__
     odd = [name for name in options if name not in free]
     if odd:
         raise ParameterError(f"{odd[0]}: not with like=, which decides it; left to choose are {', '.join(free)}")
@@ -133,7 +146,7 @@ def _own(options: dict[str, Any]) -> dict[str, Any]:
 
 def _part(data: Data, measure: int, record: Convention, cutoff: int | None, wanted: Options) -> pl.DataFrame:
     """The scores of one measure under every policy asked for, in the order asked."""
-    quantity, text = data.simple(Quantity.of(record)), f"{record.definition}@{cutoff or 'all'}"
+    quantity, text = data.simple(Quantity.of(record)), measure_text(record.definition, cutoff)
     rows = []
     for number, policy in enumerate(wanted.policies):
         if policy == "naive":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,7 @@ import polars as pl
 from retrieval_report.analysis.rows import judged_rows, told_once, within_threshold
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.kernels import shuffling
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import keys_of
@@ -29,7 +29,7 @@ def ranking_ties(
     judgements: object = None,
     queries: object = None,
     relevant_from: float | None = None,
-    **options: Any,
+    **options: Unpack[RowOptions],
 ) -> pl.DataFrame:
     """Take one list out of the rankings, with the relevances that it is scored by, as its ties.
 
@@ -58,7 +58,7 @@ def ranking_ties(
     frame, given = one_list(rankings, model, query, judgements, queries)
     kept = {name: value for name, value in options.items() if name in ROW_OPTIONS}
     with told_once():
-        checked = Options(**kept, policies=("expected",))
+        checked = options_with(kept, policies="expected")
         rows = within_threshold(judged_rows(frame, **given, options=checked), checked) if frame.height else frame
         return tie_groups(rows.drop("mask", strict=False), relevant_from=relevant_from)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.analysis.rows import checked_rows, told_once, within_threshold
 from retrieval_report.analysis.truncated_lists import list_ends
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.evaluation import count_ties
 from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
@@ -46,7 +46,7 @@ def tie_profile(
     cutoffs: int | str | Sequence[int | str | None] | None = (1, 5, 10, None),
     judgements: object = None,
     queries: object = None,
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Describe the ties of every model: how large they are, and which cutoffs fall inside one.
 
@@ -102,7 +102,7 @@ def tie_profile(
     └────────┴───────────┴─────────────┴─────────┴────────────┘
     """
     asked = parse_cutoffs(cutoffs)
-    table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     lists = table.whole_lists()
     parts = [
         _at_cutoff(table.ties, cutoff)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from retrieval_report.analysis.inputs import DIGITS
 from retrieval_report.analysis.orders import lists_of_query
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metrics
@@ -34,7 +34,7 @@ def score_distribution(
     queries: object = None,
     seed: int = 0,
     draws: int = DRAWS,
-    **options: Any,
+    **options: Unpack[ListOptions],
 ) -> pl.DataFrame:
     """Tell which scores the tie order can give one list, and how probable each is.
 
@@ -75,8 +75,8 @@ def score_distribution(
     if frame.filter(pl.col("model") == model).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
-    options = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    checked = Options(seed=seed, **{**options, "truncated": NO})
+    scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
+    checked = options_with(scoring, seed=seed, truncated=NO)
     with told_once():
         rows = frame, given["judgements"], given["queries"]
         found = score_orders(*rows, requests, checked, draws, wanted={(model, query)})

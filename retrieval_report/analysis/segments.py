@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.comparison import COMPARISON, compare
+from retrieval_report.analysis.comparison import COMPARISON, ComparisonOptions, compare
 from retrieval_report.analysis.inputs import PLACE, Grid, asked_measures, check_fraction, check_scores, check_whole
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
-from retrieval_report.analysis.summary import summarise
+from retrieval_report.analysis.summary import SummaryOptions, summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
@@ -96,7 +96,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     return [(name, joined.filter(__segment=name).drop("__segment", "__place")) for name in dict.fromkeys(names)]
 
 
-def summarise_by(scores: object, queries: object, by: str, **options: Any) -> pl.DataFrame:
+def summarise_by(scores: object, queries: object, by: str, **options: Unpack[SummaryOptions]) -> pl.DataFrame:
     """Average the scores of each segment on its own.
 
     Parameters
@@ -121,12 +121,11 @@ def summarise_by(scores: object, queries: object, by: str, **options: Any) -> pl
     >>> summarise_by(scores, queries, "language").select("segment", "model", "value", "queries").rows()
     [('de', 'a', 1.0, 1), ('en', 'a', 0.375, 2)]
     """
-    if options.get("average", "micro") != "micro":
-        options["queries"] = queries
-    return _each(scores, queries, by, SUMMARY, lambda part: summarise(part, **options))
+    named = None if options.get("average", "micro") == "micro" else queries
+    return _each(scores, queries, by, SUMMARY, lambda part: summarise(part, queries=named, **options))
 
 
-def compare_by(scores: object, queries: object, by: str, **options: Any) -> pl.DataFrame:
+def compare_by(scores: object, queries: object, by: str, **options: Unpack[ComparisonOptions]) -> pl.DataFrame:
     """Compare the models within each segment, and correct for having looked at many.
 
     Parameters
@@ -134,7 +133,7 @@ def compare_by(scores: object, queries: object, by: str, **options: Any) -> pl.D
     scores, queries, by
         As for :func:`segments_of`.
     **options
-        Those of :func:`compare`.
+        Those of :func:`compare`, but its ``queries``.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -27,6 +28,16 @@ __all__ = ["check_given", "summarise", "with_bounds"]
 GROUP = ["model", *PLACE]
 WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of query_weights
 LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
+
+
+class SummaryOptions(TypedDict, total=False):
+    """The options of ``summarise``."""
+
+    average: str
+    interval: str
+    confidence: float
+    resamples: int
+    seed: int
 
 
 def summarise(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from retrieval_report.analysis.summary import summarise
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import EvaluateOptions, Options
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
@@ -92,9 +92,11 @@ def tie_break_effect(
     *,
     by: str,
     descending: bool = False,
+    judgements: object = None,
+    queries: object = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
-    **options: Any,
+    **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
     """Show how much of the accident of tie order a second key removes.
 
@@ -124,11 +126,11 @@ def tie_break_effect(
             "distance_threshold: broken ties have ranks instead of distances; set the relevance of items beyond the "
             "threshold to 0 instead"
         )
-    options["policies"] = "expected"
+    asked: dict[str, Any] = {**options, "judgements": judgements, "queries": queries, "policies": "expected"}
     given = to_polars(rankings, "rankings")
     resolved = resolve_ties(given, by=by, descending=descending, decimals=options.get("decimals"))
     before, after = (
-        summarise(evaluate(frame, metrics=metrics, cutoffs=cutoffs, **options)) for frame in (given, resolved)
+        summarise(evaluate(frame, metrics=metrics, cutoffs=cutoffs, **asked)) for frame in (given, resolved)
     )
     here = ["model", "metric", "cutoff"]
     columns = [*here, "value", "tie_std"]

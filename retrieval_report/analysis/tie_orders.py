@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from retrieval_report.analysis.tie_bounds import Ranges, ranges
 from retrieval_report.analysis.tie_chance import Orders, undecided
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
 from retrieval_report.metrics.terms import FirstRelevant, Term
 from retrieval_report.reading.frames import to_polars
@@ -39,14 +39,14 @@ def tie_orders(
     queries: object = None,
     seed: int = 0,
     draws: int = DRAWS,
-    **options: Any,
+    **options: Unpack[ListOptions],
 ) -> Orders:
     """What each list scores that a pair of models hangs on; an error where that is not what the scores say.
 
     Lists of metrics that are made of functions of the caller have none: their text does not say which function.
     """
     # Lists that no pair needs are not there, which is no fault of the rankings.
-    checked = Options(seed=seed, **{**options, "policies": ("expected",), "missing_query": "zero"})
+    checked = options_with(options, seed=seed, policies="expected", missing_query="zero")
     wanted = {
         (metric, cutoff): set(undecided(grid, index))
         for index, (metric, cutoff, policy) in enumerate(grid.measures)

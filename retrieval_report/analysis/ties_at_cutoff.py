@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
 from retrieval_report.analysis.profile import TieTable
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import ScoringOptions, options_with
 
 __all__ = ["CUT_TIES", "ties_at_cutoff"]
 
@@ -25,7 +25,12 @@ CUT_TIES = {
 
 
 def ties_at_cutoff(
-    rankings: object, *, cutoff: int, judgements: object = None, queries: object = None, **options: Any
+    rankings: object,
+    *,
+    cutoff: int,
+    judgements: object = None,
+    queries: object = None,
+    **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """List the ties that a cutoff cuts: places k and k + 1 stand in one tie, and chance says who is counted.
 
@@ -55,7 +60,7 @@ def ties_at_cutoff(
     0
     """
     measure = check_whole("cutoff", cutoff, 1)
-    table = TieTable(rankings, judgements, queries, Options(**{**options, "policies": ("expected",)}))
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     before, size = pl.col("before"), pl.col("size")
     found = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
         first=before + 1, last=before + size, inside=measure - before

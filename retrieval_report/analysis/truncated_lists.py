@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.frames import MOST_ITEMS
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Prepared, prepare
@@ -36,7 +36,7 @@ def truncated_lists(
     judgements: object = None,
     queries: object = None,
     cutoffs: int | str | Sequence[int | str | None] | None = (1, 5, 10, None),
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Tell of every model whether its lists are taken to be cut, why, and how deep a retrieval would have sufficed.
 
@@ -84,8 +84,8 @@ def truncated_lists(
     frame = to_polars(rankings, "rankings")
     if judgements is None and "relevance" not in frame.columns and "count" not in frame.columns:
         frame = frame.with_columns(relevance=pl.lit(0))
-    own = {**options, "policies": ("expected",), "relevant_items": "own"}  # R plays no part here
-    prepared = prepare(frame, judgements, queries, Options(**own))
+    own = options_with(options, policies="expected", relevant_items="own")  # R plays no part here
+    prepared = prepare(frame, judgements, queries, own)
     lists = list_ends(prepared)
     parts = [_at_cutoff(lists, cutoff).with_columns(index=pl.lit(index)) for index, cutoff in enumerate(asked)]
     words = [(model, found.truncated, found.reason) for model, found in prepared.decisions.items()]

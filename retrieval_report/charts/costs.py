@@ -34,7 +34,7 @@ def costs(
     Parameters
     ----------
     table
-        What :func:`retrieval_report.cost_table` returns.
+        What :func:`retrieval_report.stats.cost_table` returns.
     metric, cutoff, policy
         One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     cost
@@ -52,7 +52,8 @@ def costs(
     Examples
     --------
     >>> import polars as pl
-    >>> from retrieval_report import cost_table, summarise
+    >>> from retrieval_report import summarise
+    >>> from retrieval_report.stats import cost_table
     >>> scores = pl.DataFrame([
     ...     {"model": model, "query": query, "metric": "ndcg", "cutoff": 10, "policy": "expected", "value": value,
     ...      "std": 0.0, "items": 9, "n_relevant": 2}

@@ -34,7 +34,7 @@ def deciding_queries(
     Parameters
     ----------
     deciding
-        What :func:`retrieval_report.deciding_queries` returns.
+        What :func:`retrieval_report.stats.deciding_queries` returns.
     metric, cutoff, policy
         One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     most
@@ -49,7 +49,7 @@ def deciding_queries(
     Examples
     --------
     >>> import polars as pl
-    >>> from retrieval_report import deciding_queries as decide
+    >>> from retrieval_report.stats import deciding_queries as decide
     >>> scores = pl.DataFrame([
     ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
     ...      "value": value, "std": 0.0, "items": 9, "n_relevant": 2}

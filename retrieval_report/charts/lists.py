@@ -40,7 +40,7 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     Examples
     --------
     >>> import polars as pl
-    >>> from retrieval_report import tie_groups
+    >>> from retrieval_report.lists import tie_groups
     >>> rankings = pl.DataFrame({
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
     >>> ranked_list(tie_groups(rankings)).to_dict()["title"]["text"]

@@ -68,7 +68,7 @@ def score_distribution(
     --------
     >>> import retrieval_report as rr
     >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
-    >>> found = rr.score_distribution(rankings, model="model", query="q", metric="rr", cutoff=None)
+    >>> found = rr.lists.score_distribution(rankings, model="model", query="q", metric="rr", cutoff=None)
     >>> chart = score_distribution(found, metric="rr", cutoff=None, marks={"expected": 0.5208, "order received": 1.0})
     >>> print(*chart.to_dict()["title"]["text"])
     rr@all can be anything from 0.2500 to 1.0000; order received: 1.0000, more than 75% of the orders give

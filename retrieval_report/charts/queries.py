@@ -73,7 +73,8 @@ def query_scatter(
     Examples
     --------
     >>> import polars as pl
-    >>> from retrieval_report import evaluate, query_table
+    >>> from retrieval_report import evaluate
+    >>> from retrieval_report.lists import query_table
     >>> rankings = pl.DataFrame({
     ...     "query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]})
     >>> table = query_table(evaluate(rankings, metrics="rr", cutoffs=None))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
 from retrieval_report.contracts.checks import check_choice
@@ -20,8 +21,13 @@ __all__ = [
     "RELEVANT_ITEMS",
     "UNJUDGED",
     "UNJUDGED_QUERY",
+    "EvaluateOptions",
+    "ListOptions",
     "Options",
+    "RowOptions",
+    "ScoringOptions",
     "check_relevant_from",
+    "options_with",
 ]
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
@@ -35,6 +41,52 @@ RELEVANT_ITEMS = ("pooled", "own", "error")
 MOST_SHUFFLES = 10_000_000  # the mean of so many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
+
+
+class RowOptions(TypedDict, total=False):
+    """The options that decide which rows count, and how."""
+
+    distance_threshold: float | None
+    decimals: int | None
+    unjudged: str | None
+    unjudged_query: str
+    null_distance: str
+    truncated: str | Mapping[str, str]
+
+
+class ListOptions(RowOptions, total=False):
+    """The options of ``evaluate`` for functions that have policies and a seed of their own."""
+
+    shuffles: int
+    no_relevant: str
+    relevant_from: float | None
+    naive_order: str
+    missing_query: str
+    relevant_items: str
+    threads: int | None
+    progress: bool
+
+
+class ScoringOptions(ListOptions, total=False):
+    """The options of ``evaluate`` for functions that choose the policies themselves."""
+
+    seed: int
+
+
+class EvaluateOptions(ScoringOptions, total=False):
+    """All options of ``evaluate``: type checkers and editors know them in every function that passes them on."""
+
+    policies: str | Sequence[str]
+
+
+def options_with(given: Mapping[str, object], **fixed: object) -> Options:
+    """The options of a caller, but for those that the function decides.
+
+    >>> options_with({"decimals": 2, "policies": "naive"}, policies="expected").policies
+    ('expected',)
+    """
+    options: dict[str, Any] = {**given, **fixed}
+    return Options(**options)
 
 
 @dataclass(frozen=True)

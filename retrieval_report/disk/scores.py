@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import EvaluateOptions, Options
 from retrieval_report.disk.sources import Table, open_table
 from retrieval_report.disk.work import counted_parts, scored_parts
 from retrieval_report.metrics.catalogue import Metric
@@ -56,8 +56,7 @@ def evaluate_to(
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
     rows_per_part: int | None = None,
-    progress: bool = False,
-    **options: Any,
+    **options: Unpack[EvaluateOptions],
 ) -> Path:
     """Score rankings larger than memory: what :func:`evaluate` returns, written to a Parquet file part by part.
 
@@ -80,8 +79,6 @@ def evaluate_to(
         For files, as for :func:`read_rankings`.
     rows_per_part
         Rows scored together, by default two million. The scores do not depend on it.
-    progress
-        Show progress bars.
     **options
         All other arguments of :func:`evaluate`.
 
@@ -113,7 +110,7 @@ def evaluate_to(
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
     requests, size = parse_metrics(metrics, cutoffs), _size(rows_per_part)
-    settings = Options(**options, progress=progress)
+    settings = Options(**options)
     with _beside(out) as folder:
         table = _open(rankings, Path(out), folder, size, columns, model)
         scores = scored_parts(table, judgements, queries, requests, settings, folder, size)

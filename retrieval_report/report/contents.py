@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import metadata
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from retrieval_report.analysis.answers import Answers
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.report.fingerprint import fingerprint
@@ -25,6 +25,24 @@ __all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
 
 PER_MEASURE = 25  # queries listed for each metric and cutoff; scores hold all of them
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
+
+
+class PageOptions(TypedDict, total=False):
+    """What a report says of itself."""
+
+    headline: str | None
+    title: str
+    command: str | None
+
+
+class ReportOptions(PageOptions, ScoringOptions, total=False):
+    """The options of ``report_contents``."""
+
+    judgements: object
+    queries: object
+    metrics: str | Metric | Sequence[str | Metric]
+    cutoffs: int | str | Sequence[int | str | None] | None
+    average: str
 
 
 @dataclass(frozen=True)
@@ -128,7 +146,7 @@ def report_contents(
     headline: str | None = None,
     title: str = "Retrieval report",
     command: str | None = None,
-    **options: Any,
+    **options: Unpack[ScoringOptions],
 ) -> Report:
     """Compute everything a report holds; `write_report` turns it into files.
 

@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.report.contents import Report, report_contents
+from retrieval_report.report.contents import Report, ReportOptions, report_contents
 from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, csv_files, json_files, parquet_files
 from retrieval_report.writing.files import check_writable_folder, write_files
 
@@ -26,7 +26,7 @@ def write_report(
     formats: str | Sequence[str] = ("html", "csv"),
     timestamp: str | None = None,
     raw: bool = False,
-    **contents: Any,
+    **contents: Unpack[ReportOptions],
 ) -> list[Path]:
     """Write a report into a folder: a page to open, and its numbers to compute with.
 

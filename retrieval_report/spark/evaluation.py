@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 from pyspark.sql import DataFrame
@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import EvaluateOptions, Options
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
@@ -47,7 +47,7 @@ def evaluate(
     plan: str = "auto",
     clustered: bool = False,
     partitions: int | None = None,
-    **options: Any,
+    **options: Unpack[EvaluateOptions],
 ) -> DataFrame:
     """Score rankings on a cluster: what :func:`retrieval_report.evaluate` returns, as a frame of Spark.
 
@@ -134,7 +134,7 @@ def evaluate(
     return _scored(_spread(rows, partitions), source, score, checked)
 
 
-def _options(options: dict[str, Any]) -> Options:
+def _options(options: EvaluateOptions) -> Options:
     for name, reason in ELSEWHERE.items():
         if options.get(name):
             raise ParameterError(f"{name}: has no meaning on Spark; {reason}")

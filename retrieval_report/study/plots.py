@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import polars as pl
@@ -68,21 +69,21 @@ class Plots:
         """Expected, naive, shuffled, lowest and highest score of every model."""
         return charts.policies(self._study.summary, **self._at())
 
-    def leaderboard(self, **options: Any) -> Any:
+    def leaderboard(self, *, most: int = 60) -> Any:
         """Models from the best on: score, interval, tie range, letters and ranks."""
-        return charts.leaderboard(self._study.board, **self._at(), **options)
+        return charts.leaderboard(self._study.board, **self._at(), most=most)
 
-    def deciding_queries(self, **options: Any) -> Any:
+    def deciding_queries(self, *, most: int = 40) -> Any:
         """Which queries decide between the first two models."""
-        return charts.deciding_queries(self._study.deciding, **self._at(), **options)
+        return charts.deciding_queries(self._study.deciding, **self._at(), most=most)
 
-    def costs(self, **options: Any) -> Any:
+    def costs(self, *, cost: str | None = None, log: bool | None = None) -> Any:
         """Scores against costs, with the models that no other beats."""
-        return charts.costs(self._study.costs, **self._at(), **options)
+        return charts.costs(self._study.costs, **self._at(), cost=cost, log=log)
 
-    def intervals(self, **options: Any) -> Any:
+    def intervals(self, *, policy: str = "expected", model: str | None = None, summary: object = None) -> Any:
         """Differences of the models with their intervals."""
-        return charts.intervals(self._study.comparison, **self._at(), **options)
+        return charts.intervals(self._study.comparison, **self._at(), policy=policy, model=model, summary=summary)
 
     def comparison_matrix(self) -> Any:
         """Every pair of models."""
@@ -92,21 +93,23 @@ class Plots:
         """Ranks of the models under every policy."""
         return charts.rank_flips(self._study.summary, **self._at())
 
-    def scores_by_cutoff(self, **options: Any) -> Any:
+    def scores_by_cutoff(self, *, bands: Sequence[str] = (), log: bool = True) -> Any:
         """Scores of the headline metric at all its cutoffs."""
-        return charts.scores_by_cutoff(self._study.summary, metric=self._at()["metric"], **options)
+        return charts.scores_by_cutoff(self._study.summary, metric=self._at()["metric"], bands=bands, log=log)
 
-    def policy_panels(self, **options: Any) -> Any:
+    def policy_panels(self, *, first: Sequence[str] = (), log: bool = True) -> Any:
         """The same, one panel a model."""
-        return charts.policy_panels(self._study.summary, metric=self._at()["metric"], **options)
+        return charts.policy_panels(self._study.summary, metric=self._at()["metric"], first=first, log=log)
 
-    def query_scatter(self, **options: Any) -> Any:
+    def query_scatter(self, *, models: Sequence[str] | None = None, listed: bool = True) -> Any:
         """Naive against expected score of every query."""
-        return charts.query_scatter(query_table(self._study.scores), **self._at(), **options)
+        return charts.query_scatter(query_table(self._study.scores), **self._at(), models=models, listed=listed)
 
-    def shuffled_distribution(self, **options: Any) -> Any:
+    def shuffled_distribution(self, *, models: Sequence[str] | None = None, one_axis: bool = False) -> Any:
         """What repeated runs would print."""
-        return charts.shuffled_distribution(self._study.draws, self._study.summary, **self._at(), **options)
+        return charts.shuffled_distribution(
+            self._study.draws, self._study.summary, **self._at(), models=models, one_axis=one_axis
+        )
 
     def profile(self) -> Any:
         """How much the distances tie."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from retrieval_report.analysis.answers import Answers
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import Report, write_report
-from retrieval_report.report.contents import report_of
+from retrieval_report.report.contents import PageOptions, report_of
 from retrieval_report.report.notices import notices
 from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.terminal import frame_table, visible
@@ -92,16 +93,24 @@ class Study(Answers):
         """The charts of the headline measure: ``study.plot.policies()``; ``dir(study.plot)`` lists them."""
         return Plots(self)
 
-    def contents(self, **about: Any) -> Report:
+    def contents(self, **about: Unpack[PageOptions]) -> Report:
         """What :func:`report_contents` returns for the whole study; ``about``: its title, headline and command."""
         self._refuse_parts("a report")
-        return report_of(self, **{"headline": self.measure, **about})
+        wanted: PageOptions = {"headline": self.measure, **about}
+        return report_of(self, **wanted)
 
-    def report(self, folder: str | Path, **about: Any) -> Path:
+    def report(
+        self,
+        folder: str | Path,
+        *,
+        formats: str | Sequence[str] = ("html", "csv"),
+        timestamp: str | None = None,
+        raw: bool = False,
+        **about: Unpack[PageOptions],
+    ) -> Path:
         """Write the report of the whole study into a folder, as :func:`write_report` does; return the folder."""
-        files = {name: about.pop(name) for name in ("formats", "timestamp", "raw") if name in about}
         check_writable_folder(folder)
-        write_report(folder, self.contents(**about), **files)
+        write_report(folder, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
         return Path(folder)
 
     def to_markdown(self) -> str:

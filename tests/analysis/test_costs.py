@@ -15,7 +15,7 @@ from made_scores import bounded_scores, scores_of
 
 def table(values: dict[str, float], costs: object) -> pl.DataFrame:
     summary = rr.summarise(scores_of({model: [value, value] for model, value in values.items()}))
-    return rr.cost_table(summary, costs)
+    return rr.stats.cost_table(summary, costs)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8))
@@ -49,7 +49,7 @@ def test_fronts_that_depend_on_tie_order() -> None:
             }
         )
     )
-    found = rr.cost_table(summary, {"cheap": 1, "dear": 2, "dearest": 3}).filter(policy="expected")
+    found = rr.stats.cost_table(summary, {"cheap": 1, "dear": 2, "dearest": 3}).filter(policy="expected")
     assert found["front"].to_list() == [True] * 3
     assert found["front_in_every_order"].to_list() == [True, False, True]
     assert found["front_in_some_order"].to_list() == [True, True, True]
@@ -83,7 +83,7 @@ def test_what_is_refused(costs: object, words: str) -> None:
 
 def test_every_place_has_its_front() -> None:
     scores = pl.concat([scores_of({"a": [0.5], "b": [0.4]}), scores_of({"a": [0.3], "b": [0.4]}, cutoff=None)])
-    found = rr.cost_table(rr.summarise(scores), {"a": 2, "b": 1})
+    found = rr.stats.cost_table(rr.summarise(scores), {"a": 2, "b": 1})
     assert found.select("cutoff", "model", "front").rows() == [
         (10, "b", True), (10, "a", True), (None, "b", True), (None, "a", False)
     ]  # fmt: skip

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from retrieval_report import ParameterError, evaluate, judgement_coverage, summarise
+from retrieval_report import ParameterError, evaluate, summarise
+from retrieval_report.lists import judgement_coverage
 
 
 def recount(ties: list[list[bool]], k: int, p: float) -> tuple[list[float], list[float]]:

@@ -17,7 +17,7 @@ from made_scores import bounded_scores, scores_of
 def test_differences_are_sorted_by_size_and_shares_add_up() -> None:
     generator = np.random.default_rng(0)
     values = {"a": generator.random(20) + 0.1, "b": generator.random(20), "c": generator.random(20)}
-    rows = rr.deciding_queries(scores_of(values), "b", "a")
+    rows = rr.stats.deciding_queries(scores_of(values), "b", "a")
     sizes = rows["difference"].abs().to_list()
     assert sizes == sorted(sizes, reverse=True)
     assert rows["share"].sum() == pytest.approx(1)
@@ -29,7 +29,7 @@ def test_differences_are_sorted_by_size_and_shares_add_up() -> None:
 def test_no_fewer_queries_would_do(steps: list[int]) -> None:
     """Against every smaller set of queries."""
     lead = np.array(steps) / 8
-    rows = rr.deciding_queries(scores_of({"a": 0.5 + lead, "b": np.full(lead.size, 0.5)}), "a", "b")
+    rows = rr.stats.deciding_queries(scores_of({"a": 0.5 + lead, "b": np.full(lead.size, 0.5)}), "a", "b")
     total = lead.sum()
     marked = rows.filter("decides").height
     if total == 0:
@@ -48,12 +48,12 @@ def test_what_tie_order_could_show() -> None:
         "a": ([0.5, 0.5], [0.5, 0.5], [0.3, 0.4], [0.9, 0.6]),
         "b": ([0.4, 0.1], [0.4, 0.1], [0.2, 0.0], [0.8, 0.3]),
     }
-    rows = rr.deciding_queries(bounded_scores(values), "a", "b").filter(policy="expected").sort("query")
+    rows = rr.stats.deciding_queries(bounded_scores(values), "a", "b").filter(policy="expected").sort("query")
     np.testing.assert_allclose(rows["lowest"].to_numpy(), [0.3 - 0.8, 0.4 - 0.3])
     np.testing.assert_allclose(rows["highest"].to_numpy(), [0.9 - 0.2, 0.6 - 0.0])
     assert rows["order_unsure"].to_list() == [True, False]
     np.testing.assert_allclose(rows["tie_std"].to_numpy(), np.sqrt([0.02, 0.02]))
-    assert set(rr.deciding_queries(bounded_scores(values), "a", "b")["policy"]) == {"expected", "naive"}
+    assert set(rr.stats.deciding_queries(bounded_scores(values), "a", "b")["policy"]) == {"expected", "naive"}
 
 
 def test_the_range_holds_what_every_order_shows() -> None:
@@ -68,7 +68,7 @@ def test_the_range_holds_what_every_order_shows() -> None:
     )
     asked = {"metrics": "ap", "cutoffs": None}
     scores = rr.evaluate(rankings, **asked, policies=("expected", "best", "worst"))  # type: ignore[arg-type]
-    rows = rr.deciding_queries(scores, "a", "b").sort("query")
+    rows = rr.stats.deciding_queries(scores, "a", "b").sort("query")
     for seed in range(20):
         shuffled = rr.evaluate(rankings, **asked, policies="shuffled", shuffles=1, seed=seed)  # type: ignore[arg-type]
         drawn = shuffled.pivot("model", index="query", values="value").sort("query")
@@ -78,10 +78,10 @@ def test_the_range_holds_what_every_order_shows() -> None:
 
 
 def test_without_bounds_nothing_is_said_of_the_range() -> None:
-    rows = rr.deciding_queries(scores_of({"a": [0.5, None], "b": [0.4, 0.2]}), "a", "b")
+    rows = rr.stats.deciding_queries(scores_of({"a": [0.5, None], "b": [0.4, 0.2]}), "a", "b")
     assert rows.select("lowest", "highest", "order_unsure").row(0) == (None, None, None)
     assert rows.height == 1
-    naive = rr.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}, policy="naive"), "a", "b")
+    naive = rr.stats.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}, policy="naive"), "a", "b")
     assert naive["tie_std"].to_list() == [None]
 
 
@@ -90,9 +90,9 @@ def test_without_bounds_nothing_is_said_of_the_range() -> None:
 )
 def test_wrong_models(pair: tuple[str, str], words: str) -> None:
     with pytest.raises(rr.ParameterError, match=words):
-        rr.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}), *pair)
+        rr.stats.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}), *pair)
 
 
 def test_queries_in_whole_numbers_stay_numbers() -> None:
     scores = scores_of({"a": [0.1, 0.5], "b": [0.2, 0.2]}).with_columns(query=pl.Series([7, 9, 7, 9]))
-    assert rr.deciding_queries(scores, "a", "b")["query"].to_list() == [9, 7]
+    assert rr.stats.deciding_queries(scores, "a", "b")["query"].to_list() == [9, 7]

@@ -44,7 +44,7 @@ JUDGEMENTS = pl.DataFrame(
 )
 
 
-def held(candidate: pl.DataFrame, baseline: pl.DataFrame | None = None, **settings: Any) -> rr.Gate:
+def held(candidate: pl.DataFrame, baseline: pl.DataFrame | None = None, **settings: Any) -> rr.stats.Gate:
     asked = {"measure": "ndcg@5", "margin": 0.02, "judgements": JUDGEMENTS, **settings}
     return rr.gate(ranking() if baseline is None else baseline, candidate, **asked)
 
@@ -73,7 +73,7 @@ def test_the_numbers_are_those_of_no_worse() -> None:
         frame.with_columns(model=pl.lit(name)) for name, frame in (("a", ranking()), ("b", ranking(0.02, seed=3)))
     )
     scores = rr.evaluate(runs, judgements=JUDGEMENTS, metrics="ndcg@5", policies="expected")
-    row = rr.no_worse(scores, baseline="a", margin=0.02).row(0, named=True)
+    row = rr.stats.no_worse(scores, baseline="a", margin=0.02).row(0, named=True)
     for name in ("difference", "bound_low", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries"):
         assert getattr(found, name) == row[name]
 
@@ -172,7 +172,7 @@ def test_the_error_of_identical_systems_is_nominal(loss: float, verdict: str, sh
     noise = np.random.default_rng(0).normal(0, 0.02, (trials, queries)) + 0.5
     values = {f"m{trial:04}": noise[trial] - loss for trial in range(trials)}
     scores = scores_of({**values, "base": [0.5] * queries})
-    told = rr.no_worse(scores, baseline="base", margin=0.01)
+    told = rr.stats.no_worse(scores, baseline="base", margin=0.01)
     found = told.filter(verdict=verdict).height / trials
     assert found <= 0.002 if share == 0 else within(found, share, trials)
 

@@ -69,7 +69,7 @@ def groups(letters: pl.DataFrame) -> set[frozenset[str]]:
 )
 def test_letters_of_chicks_are_those_of_r(alpha: float, published: dict[str, str]) -> None:
     """The R package cld prints these (through multcompView) for the Wilcoxon tests of chickwts."""
-    letters = rr.compact_letters(chick_pairs(), p="family_p", alpha=alpha)
+    letters = rr.stats.compact_letters(chick_pairs(), p="family_p", alpha=alpha)
     assert groups(letters) == {frozenset(names.split()) for names in published.values()}
     assert letters["model"].to_list() == sorted(CHICKS, key=lambda feed: -np.mean(CHICKS[feed]))
 
@@ -121,34 +121,34 @@ def test_runs_are_what_insert_and_absorb_finds(means: list[float], honest: float
 def test_a_pair_that_is_missing_is_named() -> None:
     pairs = chick_pairs().filter(~(pl.col("model_a").eq("casein") & pl.col("model_b").eq("sunflower")))
     with pytest.raises(rr.DataError, match="'sunflower' and 'casein' are not compared"):
-        rr.compact_letters(pairs, p="family_p")
+        rr.stats.compact_letters(pairs, p="family_p")
 
 
 def test_a_column_that_is_missing_is_named() -> None:
     with pytest.raises(rr.ColumnError, match="bh_p"):
-        rr.compact_letters(chick_pairs().drop("bh_p", strict=False), p="bh_p")
+        rr.stats.compact_letters(chick_pairs().drop("bh_p", strict=False), p="bh_p")
 
 
 def test_letters_at_every_place_by_either_test() -> None:
     generator = np.random.default_rng(0)
     values = {f"m{row}": generator.random(40) + (0, 0.1, 0.6)[row] for row in range(3)}
     scores = pl.concat([scores_of(values), scores_of(values, cutoff=None)])
-    for frame, p in ((rr.compare_many(scores), "family_p"), (rr.compare(scores), "family_p")):
-        letters = rr.compact_letters(frame, p=p)
+    for frame, p in ((rr.stats.compare_many(scores), "family_p"), (rr.compare(scores), "family_p")):
+        letters = rr.stats.compact_letters(frame, p=p)
         assert letters["letters"].to_list() == ["a", "b", "b"] * 2
         assert letters["model"].to_list() == ["m2", "m1", "m0"] * 2
 
 
 def test_no_pairs() -> None:
-    assert rr.compact_letters(rr.compare_many(scores_of({"a": [0.1, 0.2]}))).height == 0
+    assert rr.stats.compact_letters(rr.stats.compare_many(scores_of({"a": [0.1, 0.2]}))).height == 0
 
 
 def test_tiers_of_a_real_track() -> None:
     """TREC ad hoc 8: 129 runs, 50 topics; the many tiers overlap, few neighbours can be told apart."""
     values = adhoc(8)
     scores = scores_of({f"run{row + 1:03}": column for row, column in enumerate(values)})
-    pairs = rr.compare_many(scores)
-    letters = rr.compact_letters(pairs)
+    pairs = rr.stats.compare_many(scores)
+    letters = rr.stats.compact_letters(pairs)
     assert letters["letters"][0] == "a"
     assert pairs.filter(pl.col("apart") == 1, pl.col("family_p") < 0.05).height <= 3
     texts = dict(letters.select("model", "letters").iter_rows())

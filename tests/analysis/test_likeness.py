@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from retrieval_report import Convention, ParameterError, audit, conventions, count_ties, evaluate, evaluate_like
+from retrieval_report import ParameterError, audit, count_ties, evaluate
+from retrieval_report.systems import Convention, conventions, evaluate_like
 
 RNG = np.random.default_rng(5)
 QUERIES, ITEMS = 5, 30

@@ -8,14 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from retrieval_report import (
-    DataError,
-    ParameterError,
-    RetrievalReportWarning,
-    evaluate,
-    neighbour_judgements,
-    summarise,
-)
+from retrieval_report import DataError, ParameterError, RetrievalReportWarning, evaluate, summarise
+from retrieval_report.lists import neighbour_judgements
 from retrieval_report.samples import sample_folder
 
 

@@ -27,7 +27,7 @@ def pair(seed: int, queries: int = 40, loss: float = 0.0) -> dict[str, np.ndarra
 def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> None:
     weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason=MISSING)
     values = pair(seed, loss=0.004)
-    row = rr.no_worse(scores_of(values), baseline="float32", margin=margin).row(0, named=True)
+    row = rr.stats.no_worse(scores_of(values), baseline="float32", margin=margin).row(0, named=True)
     p, (_, lower, _), _ = weightstats.ttost_paired(values["int8"], values["float32"], -margin, margin)
     assert row["no_worse_p"] == pytest.approx(lower, rel=1e-9)
     assert row["equivalent_p"] == pytest.approx(p, rel=1e-9)
@@ -41,17 +41,17 @@ def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> Non
 @pytest.mark.parametrize(("sides", "alternative"), [(1, "larger"), (2, "two-sided")])
 def test_power_is_that_of_statsmodels(queries: int, sides: int, alternative: str) -> None:
     power = pytest.importorskip("statsmodels.stats.power", reason=MISSING).TTestPower()
-    effect = rr.detectable_effect(0.2, queries, sides=sides, power=0.9, alpha=0.01)
+    effect = rr.stats.detectable_effect(0.2, queries, sides=sides, power=0.9, alpha=0.01)
     if (queries, sides) != (2, 2):  # scipy has no digits for the tail that statsmodels adds there
         assert power.power(effect / 0.2, queries, 0.01, alternative=alternative) == pytest.approx(0.9, abs=1e-6)
-    assert rr.detectable_effect(0.4, queries, sides=sides, power=0.9, alpha=0.01) == pytest.approx(2 * effect)
-    needed = rr.queries_needed(0.2, effect * (1 + 1e-9), sides=sides, power=0.9, alpha=0.01)
+    assert rr.stats.detectable_effect(0.4, queries, sides=sides, power=0.9, alpha=0.01) == pytest.approx(2 * effect)
+    needed = rr.stats.queries_needed(0.2, effect * (1 + 1e-9), sides=sides, power=0.9, alpha=0.01)
     assert needed == queries
 
 
 def test_power_is_how_often_a_difference_is_found() -> None:
     generator = np.random.default_rng(0)
-    effect = rr.detectable_effect(1.0, 12)
+    effect = rr.stats.detectable_effect(1.0, 12)
     samples = generator.normal(effect, 1.0, (20_000, 12))
     found = stats.ttest_1samp(samples, 0, axis=1, alternative="greater").pvalue < 0.05
     assert found.mean() == pytest.approx(0.8, abs=0.012)
@@ -65,7 +65,7 @@ def test_verdicts(loss: float, spread: float, verdict: str) -> None:
     generator = np.random.default_rng(1)
     base = generator.random(30)
     scores = scores_of({"a": base, "b": base - loss + generator.normal(0, spread, 30)})
-    assert rr.no_worse(scores, baseline="a", margin=0.01)["verdict"].to_list() == [verdict]
+    assert rr.stats.no_worse(scores, baseline="a", margin=0.01)["verdict"].to_list() == [verdict]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_verdicts(loss: float, spread: float, verdict: str) -> None:
 def test_differences_without_spread(loss: float, p: tuple[float, float], verdict: str) -> None:
     base = [0.5, 0.75, 0.25]
     scores = scores_of({"a": base, "b": [value - loss for value in base]})
-    row = rr.no_worse(scores, baseline="a", margin=0.01).row(0, named=True)
+    row = rr.stats.no_worse(scores, baseline="a", margin=0.01).row(0, named=True)
     assert (row["no_worse_p"], row["worse_p"]) == p
     assert row["verdict"] == verdict
     assert (row["detectable"], row["queries_needed"]) == (0, 2)
@@ -84,7 +84,7 @@ def test_differences_without_spread(loss: float, p: tuple[float, float], verdict
 @pytest.mark.parametrize("queries", [0, 1])
 def test_too_few_queries_decide_nothing(queries: int) -> None:
     values: dict[str, list[float | None]] = {"a": [0.5, None], "b": [0.5 if queries else None, 0.5]}
-    row = rr.no_worse(scores_of(values), baseline="a", margin=0.01).row(0, named=True)
+    row = rr.stats.no_worse(scores_of(values), baseline="a", margin=0.01).row(0, named=True)
     unknown = (row["no_worse_p"], row["detectable"], row["queries_needed"])
     assert (row["verdict"], *unknown) == ("not decided", None, None, None)
     assert (row["queries"], row["unpaired"]) == (queries, 2 - queries)
@@ -92,21 +92,21 @@ def test_too_few_queries_decide_nothing(queries: int) -> None:
 
 def test_what_is_detectable_and_what_is_needed_agree() -> None:
     scores = scores_of(pair(3))
-    row = rr.no_worse(scores, baseline="float32", margin=0.004).row(0, named=True)
+    row = rr.stats.no_worse(scores, baseline="float32", margin=0.004).row(0, named=True)
     assert (row["queries_needed"] <= row["queries"]) == (row["detectable"] <= row["margin"])
-    exact = rr.no_worse(scores, baseline="float32", margin=row["detectable"] * (1 + 1e-9)).row(0, named=True)
+    exact = rr.stats.no_worse(scores, baseline="float32", margin=row["detectable"] * (1 + 1e-9)).row(0, named=True)
     assert exact["queries_needed"] == 40
 
 
 def test_every_model_and_place_against_the_baseline() -> None:
     values = {**pair(0), "binary": pair(0, loss=0.3)["int8"]}
     scores = pl.concat([scores_of(values), scores_of(values, cutoff=None)])
-    told = rr.no_worse(scores, baseline="float32", margin=0.01)
+    told = rr.stats.no_worse(scores, baseline="float32", margin=0.01)
     assert told.select("model", "cutoff", "verdict").rows() == [
         ("binary", 10, "worse"), ("int8", 10, "no worse"), ("binary", None, "worse"), ("int8", None, "no worse")
     ]  # fmt: skip
     mixed = scores.sample(fraction=1, shuffle=True, seed=1).sort("cutoff", nulls_last=True)
-    assert told.equals(rr.no_worse(mixed, baseline="float32", margin=0.01))
+    assert told.equals(rr.stats.no_worse(mixed, baseline="float32", margin=0.01))
 
 
 def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> None:
@@ -114,15 +114,15 @@ def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> No
     base = generator.random(30) * 0.5 + 0.25
     tied = (base, base, base - 0.02, base + 0.02)
     scores = bounded_scores({"a": tied, "b": tied})
-    assert rr.no_worse(scores, baseline="a", margin=0.03, policies="expected")["verdict"][0] == "no worse"
-    worst = rr.no_worse(scores, baseline="a", margin=0.03, tie_order="worst").row(0, named=True)
+    assert rr.stats.no_worse(scores, baseline="a", margin=0.03, policies="expected")["verdict"][0] == "no worse"
+    worst = rr.stats.no_worse(scores, baseline="a", margin=0.03, tie_order="worst").row(0, named=True)
     assert worst["difference"] == pytest.approx(-0.04)
     assert (worst["policy"], worst["verdict"], worst["tie_std"]) == ("worst", "worse", None)
-    assert rr.no_worse(scores, baseline="a", margin=0.05, tie_order="worst")["verdict"][0] == "no worse"
+    assert rr.stats.no_worse(scores, baseline="a", margin=0.05, tie_order="worst")["verdict"][0] == "no worse"
     with pytest.raises(rr.ParameterError, match="'worst' needs policies 'best' and 'worst'"):
-        rr.no_worse(scores_of(pair(0)), baseline="int8", margin=0.1, tie_order="worst")
+        rr.stats.no_worse(scores_of(pair(0)), baseline="int8", margin=0.1, tie_order="worst")
     with pytest.raises(rr.ParameterError, match="give no policies"):
-        rr.no_worse(scores, baseline="a", margin=0.1, tie_order="worst", policies="worst")
+        rr.stats.no_worse(scores, baseline="a", margin=0.1, tie_order="worst", policies="worst")
 
 
 @pytest.mark.parametrize(
@@ -133,17 +133,17 @@ def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> No
 def test_wrong_arguments(wrong: dict[str, object]) -> None:
     settings: dict[str, object] = {"baseline": "int8", "margin": 0.01, **wrong}
     with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
-        rr.no_worse(scores_of(pair(0)), **settings)  # type: ignore[arg-type]
+        rr.stats.no_worse(scores_of(pair(0)), **settings)  # type: ignore[arg-type]
 
 
 def test_numbers_of_queries_at_the_ends() -> None:
-    assert rr.queries_needed(0.1, 1e-7) is None
-    assert rr.queries_needed(math.nan, 0.1) is None
-    assert rr.queries_needed(0.0, 0.1) == 2
-    assert math.isnan(rr.detectable_effect(0.1, 1))
-    assert rr.detectable_effect(0.1, 9, alpha=0.3, power=0.2) == 0
+    assert rr.stats.queries_needed(0.1, 1e-7) is None
+    assert rr.stats.queries_needed(math.nan, 0.1) is None
+    assert rr.stats.queries_needed(0.0, 0.1) == 2
+    assert math.isnan(rr.stats.detectable_effect(0.1, 1))
+    assert rr.stats.detectable_effect(0.1, 9, alpha=0.3, power=0.2) == 0
     with pytest.raises(rr.ParameterError, match="margin"):
-        rr.queries_needed(0.1, 0)
+        rr.stats.queries_needed(0.1, 0)
 
 
 def test_one_sided_p_is_scipys() -> None:

@@ -103,7 +103,7 @@ def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> N
             assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
     assert profile["mixed_items"].sum() < tie_profile(rankings, cutoffs=CUTOFFS)["mixed_items"].sum()
     assert rr.tie_hints(rankings, distance_threshold=1).columns == rr.tie_hints(rankings).columns
-    report = rr.report_contents(rankings, distance_threshold=1, truncated="no")
+    report = rr.report.report_contents(rankings, distance_threshold=1, truncated="no")
     assert report.profile["mixed_items"].is_not_null().all()
 
 
@@ -182,7 +182,7 @@ def test_the_digits_tie_as_their_readme_says() -> None:
 
 def test_neighbouring_places_are_tied_where_the_cutoff_cuts() -> None:
     rankings = random_rankings(6)
-    groups = rr.tie_groups(rankings)
+    groups = rr.lists.tie_groups(rankings)
     profile = tie_profile(rankings, cutoffs=3)
     for model, share in profile.select("model", "cut_share").iter_rows():
         cut = 0

@@ -28,7 +28,7 @@ def test_samples_of_queries_are_all_that_there_are() -> None:
     values = np.array(list(VALUES.values()))
     samples = [values[:, list(queries)].mean(axis=1) for queries in product(range(3), repeat=3)]
     first = np.mean([np.isclose(means, means.max()) for means in samples], axis=0)
-    ranks = rr.rank_intervals(scores_of(VALUES), sources="queries", resamples=40_000).sort("model")
+    ranks = rr.stats.rank_intervals(scores_of(VALUES), sources="queries", resamples=40_000).sort("model")
     for seen, expected in zip(ranks["first_share"], first, strict=True):
         assert within(seen, float(expected), 40_000)
     assert by_model(ranks, "queries") == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
@@ -36,7 +36,7 @@ def test_samples_of_queries_are_all_that_there_are() -> None:
 
 
 def test_ties_alone_by_their_moments() -> None:
-    ranks = rr.rank_intervals(scores_of(VALUES, stds=TIED), sources="ties", resamples=40_000)
+    ranks = rr.stats.rank_intervals(scores_of(VALUES, stds=TIED), sources="ties", resamples=40_000)
     lead = (np.sum(VALUES["a"]) - np.sum(VALUES["b"])) / np.sqrt(0.1**2 + 0.2**2 + 0.1**2)
     shares = dict(ranks.select("model", "first_share").iter_rows())
     assert within(shares["a"], float(stats.norm.cdf(lead)), 40_000)
@@ -46,14 +46,14 @@ def test_ties_alone_by_their_moments() -> None:
 
 
 def test_without_ties_ranks_are_exact_whatever_the_queries() -> None:
-    ranks = rr.rank_intervals(scores_of(VALUES))
+    ranks = rr.stats.rank_intervals(scores_of(VALUES))
     assert by_model(ranks, "ties") == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
     assert set(ranks.filter(source="ties")["method"]) == {"exact"}
     assert by_model(ranks, "queries")["a"] == (1, 2)
 
 
 def test_ties_leave_samples_of_queries_alone() -> None:
-    plain, tied = (rr.rank_intervals(scores_of(VALUES, stds=stds), sources="queries") for stds in (None, TIED))
+    plain, tied = (rr.stats.rank_intervals(scores_of(VALUES, stds=stds), sources="queries") for stds in (None, TIED))
     assert plain.equals(tied)
 
 
@@ -61,7 +61,7 @@ def test_both_is_wider_than_either() -> None:
     generator = np.random.default_rng(2)
     values = {f"m{row}": (0.5 + 0.02 * row + 0.1 * generator.random(20)).tolist() for row in range(6)}
     stds = {name: [0.1] * 20 for name in values}
-    ranks = rr.rank_intervals(scores_of(values, stds=stds), sources=("ties", "queries", "both"))
+    ranks = rr.stats.rank_intervals(scores_of(values, stds=stds), sources=("ties", "queries", "both"))
     width = {
         source: int(ranks.filter(source=source).select(pl.col("rank_high") - pl.col("rank_low")).sum().item())
         for source in ("ties", "queries", "both")
@@ -90,31 +90,31 @@ def test_draws_are_counted_where_they_are_given() -> None:
     asked = {"metrics": "rr", "cutoffs": None}
     scores = rr.evaluate(rankings, **asked, policies="expected")  # type: ignore[arg-type]
     means = rr.shuffled_means(rankings, **asked, shuffles=4_000)  # type: ignore[arg-type]
-    ranks = rr.rank_intervals(scores, sources="ties", shuffled=means)
+    ranks = rr.stats.rank_intervals(scores, sources="ties", shuffled=means)
     shares = dict(ranks.select("model", "first_share").iter_rows())
     # Of 16 orders of four ties one puts coarse ahead, four leave both level.
     assert within(shares["coarse"], 5 / 16, 4_000)
     assert within(shares["fine"], 15 / 16, 4_000)
     assert set(ranks["method"]) == {"draws"}
     with pytest.raises(rr.KeyMismatchError, match=r"lacks draws of some model at rr@all"):
-        rr.rank_intervals(scores, sources="ties", shuffled=means.filter(model="fine"))
+        rr.stats.rank_intervals(scores, sources="ties", shuffled=means.filter(model="fine"))
 
 
 def test_a_policy_without_tie_spread_says_nothing_of_ties() -> None:
-    ranks = rr.rank_intervals(scores_of(VALUES, policy="naive"), sources=("ties", "queries", "both"))
+    ranks = rr.stats.rank_intervals(scores_of(VALUES, policy="naive"), sources=("ties", "queries", "both"))
     assert ranks.filter(pl.col("source") != "queries")["rank_low"].null_count() == 6
     assert ranks.filter(source="queries")["rank_low"].null_count() == 0
 
 
 def test_level_models_share_the_better_rank() -> None:
-    ranks = rr.rank_intervals(scores_of({"a": [0.3, 0.1], "b": [0.1, 0.3], "c": [0.0, 0.0]}), sources="ties")
+    ranks = rr.stats.rank_intervals(scores_of({"a": [0.3, 0.1], "b": [0.1, 0.3], "c": [0.0, 0.0]}), sources="ties")
     assert dict(ranks.select("model", "rank").iter_rows()) == {"a": 1, "b": 1, "c": 3}
     assert by_model(ranks, "ties") == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
 
 
 def test_nothing_shared() -> None:
     scores = scores_of({"a": [0.5, None], "b": [None, 0.5]})
-    ranks = rr.rank_intervals(scores)
+    ranks = rr.stats.rank_intervals(scores)
     assert ranks["rank_low"].to_list() == ranks["value"].to_list() == [None] * 4
     board = rr.leaderboard(scores, test="tukey")
     assert board.select("queries", "unpaired").rows() == [(0, 2)] * 2
@@ -123,7 +123,7 @@ def test_nothing_shared() -> None:
 @pytest.mark.parametrize("wrong", [{"sources": "tie"}, {"sources": ()}, {"confidence": 2}, {"resamples": 0}])
 def test_wrong_arguments(wrong: dict[str, object]) -> None:
     with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
-        rr.rank_intervals(scores_of(VALUES), **wrong)  # type: ignore[arg-type]
+        rr.stats.rank_intervals(scores_of(VALUES), **wrong)  # type: ignore[arg-type]
 
 
 def test_bootstrap_of_runs_125_and_126_of_ad_hoc_8_is_the_published_one() -> None:
@@ -150,7 +150,7 @@ def test_the_leaderboard_holds_what_its_parts_say() -> None:
     summary = rr.summarise(scores).filter(policy="expected")
     for name in ("value", "lowest", "highest", "ci_low", "ci_high", "tie_std", "queries"):
         assert board.sort("model")[name].to_list() == summary.sort("model")[name].to_list()
-    ranks = rr.rank_intervals(scores, policies="expected")
+    ranks = rr.stats.rank_intervals(scores, policies="expected")
     assert list(zip(board["tie_rank_low"], board["tie_rank_high"], strict=True)) == list(
         by_model(ranks, "ties").values()
     )
@@ -164,8 +164,8 @@ def test_letters_of_the_leaderboard_are_those_of_the_pairs(test: str) -> None:
     generator = np.random.default_rng(1)
     values = generator.random((12, 25)) * 0.4 + np.linspace(0.6, 0.2, 12)[:, None]
     scores = scores_of({f"m{row:02}": values[row] for row in range(12)})
-    pairs = rr.compare(scores, correction="holm") if test == "holm" else rr.compare_many(scores, test=test)
-    letters = rr.compact_letters(pairs, p="family_p")
+    pairs = rr.compare(scores, correction="holm") if test == "holm" else rr.stats.compare_many(scores, test=test)
+    letters = rr.stats.compact_letters(pairs, p="family_p")
     board = rr.leaderboard(scores, test=test)
     assert board.select("model", "letters").equals(letters.select("model", "letters"))
     if test == "tukey":

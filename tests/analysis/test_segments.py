@@ -31,10 +31,10 @@ def made(seed: int = 0, queries: int = 60, models: int = 3) -> tuple[pl.DataFram
 def test_tables_of_a_segment_are_those_of_its_queries() -> None:
     scores, queries = made()
     german = scores.join(queries.filter(language="de"), on="query", how="semi", maintain_order="left")
-    table = rr.summarise_by(scores, queries, "language").filter(segment="de")
+    table = rr.stats.summarise_by(scores, queries, "language").filter(segment="de")
     assert table.drop("segment").equals(rr.summarise(german))
     alone = rr.compare(german)
-    part = rr.compare_by(scores, queries, "language").filter(segment="de").drop("segment")
+    part = rr.stats.compare_by(scores, queries, "language").filter(segment="de").drop("segment")
     corrected = ["family_p", "bh_p", "family"]
     assert part.drop(corrected).equals(alone.drop(corrected))
 
@@ -42,18 +42,18 @@ def test_tables_of_a_segment_are_those_of_its_queries() -> None:
 def test_pairs_are_corrected_over_all_segments() -> None:
     scores, queries = made()
     both = pl.concat([scores, scores.with_columns(cutoff=pl.lit(5, pl.Int64))])
-    pairs = rr.compare_by(both, queries, "language")
+    pairs = rr.stats.compare_by(both, queries, "language")
     for (_,), part in pairs.group_by("cutoff"):
         assert part.height == 9
         assert set(part["family"]) == {9}
         np.testing.assert_allclose(part["family_p"].to_numpy(), holm(part["permutation_p"].to_numpy()))
-    by_t = rr.compare_by(scores, queries, "language", adjust="t")
+    by_t = rr.stats.compare_by(scores, queries, "language", adjust="t")
     np.testing.assert_allclose(by_t["family_p"].to_numpy(), holm(by_t["t_p"].to_numpy()))
 
 
 def test_a_segment_with_another_winner_is_found() -> None:
     scores, queries = made()
-    found = rr.segment_winners(scores, queries, "language")
+    found = rr.stats.segment_winners(scores, queries, "language")
     winners = dict(found.select("segment", "winner").iter_rows())
     assert winners == {"de": "m1", "en": "m0", "fr": "m0"}
     overall = found["overall_winner"][0]
@@ -73,7 +73,7 @@ def test_noise_makes_other_winners_no_more_often_than_alpha() -> None:
         values = np.random.default_rng(seed).random((8, 60))
         scores = scores_of({f"m{row}": values[row] for row in range(8)})
         queries = pl.DataFrame({"query": [f"q{n:05}" for n in range(60)], "source": [n % 4 for n in range(60)]})
-        found = rr.segment_winners(scores, queries, "source", resamples=199)
+        found = rr.stats.segment_winners(scores, queries, "source", resamples=199)
         others += (found["verdict"] != "same winner").any()
         false += (found["verdict"] == "other winner").any()
     assert others > 0.9 * trials
@@ -124,7 +124,7 @@ def test_what_is_refused(change: object, by: str, words: str) -> None:
 def test_one_query_of_a_segment_tells_nothing_for_certain() -> None:
     scores = scores_of({"a": [0.9, 0.9, 0.1], "b": [0.2, 0.2, 0.8]})
     queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "kind": ["x", "x", "y"]})
-    found = rr.segment_winners(scores, queries, "kind")
+    found = rr.stats.segment_winners(scores, queries, "kind")
     assert found.select("segment", "winner", "verdict").rows() == [
         ("x", "a", "same winner"), ("y", "b", "not significant")
     ]  # fmt: skip
@@ -134,7 +134,7 @@ def test_one_query_of_a_segment_tells_nothing_for_certain() -> None:
 def test_level_models_keep_the_overall_winner() -> None:
     scores = scores_of({"b": [0.9, 0.9, 0.5], "a": [0.2, 0.2, 0.5]})
     queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "kind": ["x", "x", "y"]})
-    found = rr.segment_winners(scores, queries, "kind")
+    found = rr.stats.segment_winners(scores, queries, "kind")
     assert found["winner"].to_list() == ["b", "b"]
     assert found["verdict"].to_list() == ["same winner"] * 2
 
@@ -142,7 +142,7 @@ def test_level_models_keep_the_overall_winner() -> None:
 def test_macro_means_within_segments() -> None:
     scores, queries = made()
     queries = queries.with_columns(label=pl.int_range(pl.len()) % 2)
-    table = rr.summarise_by(scores, queries, "language", average="macro")
+    table = rr.stats.summarise_by(scores, queries, "language", average="macro")
     german = scores.join(queries.filter(language="de"), on="query", how="semi", maintain_order="left")
     alone = rr.summarise(german, queries=queries, average="macro")
     assert table.filter(segment="de").drop("segment").equals(alone)
@@ -150,5 +150,5 @@ def test_macro_means_within_segments() -> None:
 
 def test_no_scores() -> None:
     scores, queries = made()
-    for analyse in (rr.summarise_by, rr.compare_by, rr.segment_winners):
+    for analyse in (rr.stats.summarise_by, rr.stats.compare_by, rr.stats.segment_winners):
         assert analyse(scores.clear(), queries, "language").height == 0

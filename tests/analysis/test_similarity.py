@@ -52,7 +52,7 @@ def frame(ties: Ties, **more: Any) -> pl.DataFrame:
 
 
 def one(a: Ties, b: Ties, **options: Any) -> dict[str, Any]:
-    return rr.ranking_similarity(frame(a), frame(b), **options).queries.row(0, named=True)
+    return rr.lists.ranking_similarity(frame(a), frame(b), **options).queries.row(0, named=True)
 
 
 @st.composite
@@ -115,21 +115,21 @@ def test_lists_longer_than_a_block_and_scores_instead_of_distances() -> None:
     generator = np.random.default_rng(1)
     rows = pl.DataFrame({"query": "q", "item": np.arange(3000), "score": generator.integers(0, 40, 3000)})
     other = rows.with_columns(score=pl.col("score") + pl.Series(generator.integers(0, 9, 3000)))
-    [found] = rr.ranking_similarity(rows, other).queries.rows(named=True)
+    [found] = rr.lists.ranking_similarity(rows, other).queries.rows(named=True)
     theirs = stats.kendalltau(rows["score"].to_numpy(), other["score"].to_numpy()).statistic
     assert found["tau_b"] == pytest.approx(theirs, rel=1e-12)
     turned = rows.select("query", "item", distance=-pl.col("score"))
     assert (
-        rr.ranking_similarity(turned, other)
+        rr.lists.ranking_similarity(turned, other)
         .queries.drop("query")
-        .equals(rr.ranking_similarity(rows, other).queries.drop("query"))
+        .equals(rr.lists.ranking_similarity(rows, other).queries.drop("query"))
     )
 
 
 def test_queries_that_one_side_lacks_have_nothing_in_common_and_means_are_plain() -> None:
     a = pl.concat([frame([["a", "b"]]), frame([["a"], ["b"]]).with_columns(query=pl.lit("r"))])
     b = pl.concat([frame([["b"], ["a"]]), frame([["a"], ["b"]]).with_columns(query=pl.lit("s"))])
-    queries, mean = rr.ranking_similarity(a, b)
+    queries, mean = rr.lists.ranking_similarity(a, b)
     assert queries["change"].to_list() == ["ties", "items", "items"]
     assert queries.filter(query="r").select("items_a", "items_b", "tau_b", "rbo_high").row(0) == (2, 0, None, 0.0)
     row = mean.row(0, named=True)
@@ -140,20 +140,20 @@ def test_queries_that_one_side_lacks_have_nothing_in_common_and_means_are_plain(
         0,
     )
     assert row["rbo_high"] == pytest.approx(queries["rbo_high"].mean())
-    assert rr.ranking_similarity(a.clear(), b.clear()).mean["queries"].item() == 0
+    assert rr.lists.ranking_similarity(a.clear(), b.clear()).mean["queries"].item() == 0
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     a = frame([["a", "b"]])
     with pytest.raises(ParameterError, match="a: holds 2 models; give the rankings of one"):
-        rr.ranking_similarity(a.with_columns(model=pl.Series(["m", "n"])), a)
+        rr.lists.ranking_similarity(a.with_columns(model=pl.Series(["m", "n"])), a)
     with pytest.raises(KeyMismatchError, match="column 'item' is String in a and Int64 in b"):
-        rr.ranking_similarity(a, a.with_columns(item=pl.Series([1, 2])))
+        rr.lists.ranking_similarity(a, a.with_columns(item=pl.Series([1, 2])))
     with pytest.raises(DataError, match="b: 2 rows repeat another's query, item"):
-        rr.ranking_similarity(a, pl.concat([a.head(1), a.head(1)]))
+        rr.lists.ranking_similarity(a, pl.concat([a.head(1), a.head(1)]))
     for p in (0, 1, "0.9", math.nan):
         with pytest.raises(ParameterError, match="is not a number between 0 and 1"):
-            rr.ranking_similarity(a, a, p=p)  # type: ignore[arg-type]
+            rr.lists.ranking_similarity(a, a, p=p)  # type: ignore[arg-type]
 
 
 def test_an_index_that_only_breaks_ties_changes_ties_only() -> None:
@@ -163,8 +163,8 @@ def test_an_index_that_only_breaks_ties_changes_ties_only() -> None:
     some = codes["query"].unique(maintain_order=True).head(20)
     codes, longer = (part.filter(pl.col("query").is_in(some.implode())) for part in (codes, longer))
     broken = codes.sort("query", "distance", "item").with_columns(distance=pl.int_range(pl.len()).over("query"))
-    queries, mean = rr.ranking_similarity(codes, broken)
+    queries, mean = rr.lists.ranking_similarity(codes, broken)
     assert set(queries["change"]) == {"ties"}
     assert mean["rbo_high"].item() == pytest.approx(1.0, rel=1e-12)
     assert mean["rbo_low"].item() < mean["rbo_a"].item() < mean["rbo_b"].item() < 1
-    assert set(rr.ranking_similarity(codes, longer).queries["change"]) <= {"order", "items"}
+    assert set(rr.lists.ranking_similarity(codes, longer).queries["change"]) <= {"order", "items"}

@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from retrieval_report import ColumnError, DataError, ParameterError, evaluate, tie_groups
+from retrieval_report import ColumnError, DataError, ParameterError, evaluate
 from retrieval_report.analysis.tie_break_effect import resolve_ties, tie_break_effect
+from retrieval_report.lists import tie_groups
 
 RANKINGS = pl.DataFrame(
     {

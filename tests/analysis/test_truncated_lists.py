@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -44,7 +46,7 @@ def test_columns_and_what_each_cutoff_meets() -> None:
 
 
 def test_relevance_plays_no_part_and_counts_are_lists_too() -> None:
-    options = {"cutoffs": (1, 3), "truncated": "within_tie"}
+    options: dict[str, Any] = {"cutoffs": (1, 3), "truncated": "within_tie"}
     found = rr.truncated_lists(ALONE, **options)
     without = {name: values for name, values in ALONE.items() if name != "relevance"}
     assert rr.truncated_lists(without, **options).equals(found)

@@ -42,10 +42,10 @@ def test_permutations_are_those_of_models_within_queries() -> None:
 
 def test_two_models_are_those_of_the_sign_flip_test() -> None:
     values = some(2, 40, spread=0.1)
-    pair = rr.compare_many(scores_of(values), resamples=20_000)
+    pair = rr.stats.compare_many(scores_of(values), resamples=20_000)
     flips = rr.compare(scores_of(values), resamples=20_000)
     assert pair["family_p"][0] == pytest.approx(flips["permutation_p"][0], abs=0.015)
-    column = rr.compare_many(scores_of(values), baseline="m001", resamples=20_000)
+    column = rr.stats.compare_many(scores_of(values), baseline="m001", resamples=20_000)
     assert column["family_p"][0] == pytest.approx(flips["permutation_p"][0], abs=0.015)
 
 
@@ -53,7 +53,7 @@ def test_normal_scores_give_tukeys_studentised_range() -> None:
     """With normal scores and many queries the permutations approach Tukey's distribution (scipy's)."""
     generator = np.random.default_rng(3)
     values = generator.normal(size=(5, 400)) + np.array([0.12, 0.1, 0.06, 0.0, 0.0])[:, None]
-    pairs = rr.compare_many(scores_of({f"m{row}": values[row] + 5 for row in range(5)}), resamples=20_000)
+    pairs = rr.stats.compare_many(scores_of({f"m{row}": values[row] + 5 for row in range(5)}), resamples=20_000)
     interaction = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
     freedom = 4 * 399
     error = np.sqrt((interaction**2).sum() / freedom / 400)
@@ -87,13 +87,13 @@ def test_p_values_count_what_is_as_far_rounding_aside() -> None:
 
 def test_neighbours_come_first_and_alone_where_asked() -> None:
     scores = scores_of(some(6, 30, spread=0.3))
-    pairs = rr.compare_many(scores)
+    pairs = rr.stats.compare_many(scores)
     assert pairs["apart"].to_list() == sorted(pairs["apart"].to_list())
     assert pairs.height == 15
     assert (pairs["difference"] >= 0).all()
     first = pairs.filter(apart=1)
     assert first["value_a"].to_list() == sorted(first["value_a"].to_list(), reverse=True)
-    near = rr.compare_many(scores, most_apart=1)
+    near = rr.stats.compare_many(scores, most_apart=1)
     assert near.equals(first)
     assert set(near["family"]) == {15}
 
@@ -101,7 +101,7 @@ def test_neighbours_come_first_and_alone_where_asked() -> None:
 def test_a_family_p_is_no_smaller_than_that_of_the_pair_alone() -> None:
     scores = scores_of(some(12, 40, spread=0.15))
     single = rr.compare(scores, resamples=9_999).select("model_a", "model_b", "t_p")
-    pairs = rr.compare_many(scores)
+    pairs = rr.stats.compare_many(scores)
     turned = pairs.with_columns(
         model_a=pl.min_horizontal("model_a", "model_b"), model_b=pl.max_horizontal("model_a", "model_b")
     ).join(single, on=["model_a", "model_b"])
@@ -111,32 +111,32 @@ def test_a_family_p_is_no_smaller_than_that_of_the_pair_alone() -> None:
 
 def test_row_order_and_seed() -> None:
     scores = scores_of(some(4, 20))
-    assert rr.compare_many(scores).equals(rr.compare_many(scores.sample(fraction=1, shuffle=True, seed=2)))
-    assert not rr.compare_many(scores).equals(rr.compare_many(scores, seed=1))
+    assert rr.stats.compare_many(scores).equals(rr.stats.compare_many(scores.sample(fraction=1, shuffle=True, seed=2)))
+    assert not rr.stats.compare_many(scores).equals(rr.stats.compare_many(scores, seed=1))
 
 
 def test_queries_that_not_all_models_have() -> None:
     values = {name: list(column) for name, column in some(3, 20).items()}
-    whole = rr.compare_many(scores_of({name: column[2:] for name, column in values.items()}))
+    whole = rr.stats.compare_many(scores_of({name: column[2:] for name, column in values.items()}))
     values["m001"][0] = values["m002"][1] = None
-    holes = rr.compare_many(scores_of(values))
+    holes = rr.stats.compare_many(scores_of(values))
     assert holes.drop("unpaired").equals(whole.drop("unpaired"))
     assert set(holes["unpaired"]) == {2}
-    column = rr.compare_many(scores_of(values), baseline="m000")
+    column = rr.stats.compare_many(scores_of(values), baseline="m000")
     assert column.sort("model_a").select("queries", "unpaired").rows() == [(19, 1), (19, 1)]
 
 
 def test_nothing_in_common() -> None:
-    pairs = rr.compare_many(scores_of({"a": [0.5, None], "b": [None, 0.5], "c": [0.1, 0.1]}))
+    pairs = rr.stats.compare_many(scores_of({"a": [0.5, None], "b": [None, 0.5], "c": [0.1, 0.1]}))
     assert pairs["family_p"].to_list() == [None] * 3
     assert pairs["family"].to_list() == [0] * 3
-    column = rr.compare_many(scores_of({"a": [0.5, None], "b": [None, 0.5]}), baseline="b")
+    column = rr.stats.compare_many(scores_of({"a": [0.5, None], "b": [None, 0.5]}), baseline="b")
     assert column.select("difference", "family_p", "queries").row(0) == (None, None, 0)
 
 
 def test_a_baseline_has_no_range() -> None:
     with pytest.raises(rr.ParameterError, match="test: 'tukey' is not one of 'max-t'"):
-        rr.compare_many(scores_of(some(3, 5)), baseline="m000", test="tukey")
+        rr.stats.compare_many(scores_of(some(3, 5)), baseline="m000", test="tukey")
 
 
 def test_max_t_of_all_pairs_judges_each_by_its_own_spread() -> None:
@@ -146,7 +146,7 @@ def test_max_t_of_all_pairs_judges_each_by_its_own_spread() -> None:
     values = {"a": base + 0.03, "b": base + 0.005 * generator.random(40), "c": noise[0], "d": noise[1], "e": noise[2]}
     scores = scores_of(values)
     by_range, by_t = (
-        rr.compare_many(scores, test=test).filter(model_a="a", model_b="b")["family_p"][0]
+        rr.stats.compare_many(scores, test=test).filter(model_a="a", model_b="b")["family_p"][0]
         for test in ("tukey", "max-t")
     )
     assert by_range > 0.5
@@ -163,14 +163,14 @@ def test_pairs_of_max_t_come_in_blocks_that_leave_no_trace(monkeypatch: pytest.M
 
 def test_equal_models_are_not_told_apart() -> None:
     values = list(some(1, 30)["m000"])
-    pairs = rr.compare_many(scores_of({"a": values, "b": values, "c": values}))
+    pairs = rr.stats.compare_many(scores_of({"a": values, "b": values, "c": values}))
     assert pairs["family_p"].to_list() == [1.0] * 3
-    assert rr.compare_many(scores_of({"a": values, "b": values}), baseline="a")["family_p"].to_list() == [1.0]
+    assert rr.stats.compare_many(scores_of({"a": values, "b": values}), baseline="a")["family_p"].to_list() == [1.0]
 
 
 def test_one_model_has_no_pairs() -> None:
-    assert rr.compare_many(scores_of(some(1, 5))).height == 0
-    assert rr.compare_many(scores_of(some(1, 5)), baseline="m000").height == 0
+    assert rr.stats.compare_many(scores_of(some(1, 5))).height == 0
+    assert rr.stats.compare_many(scores_of(some(1, 5)), baseline="m000").height == 0
 
 
 @pytest.mark.parametrize(
@@ -179,12 +179,12 @@ def test_one_model_has_no_pairs() -> None:
 )
 def test_wrong_arguments(wrong: dict[str, object]) -> None:
     with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
-        rr.compare_many(scores_of(some(3, 5)), **wrong)  # type: ignore[arg-type]
+        rr.stats.compare_many(scores_of(some(3, 5)), **wrong)  # type: ignore[arg-type]
 
 
 def test_tie_spread_of_the_difference() -> None:
     stds = {"a": [0.1, 0.2], "b": [0.0, 0.2]}
-    pairs = rr.compare_many(scores_of({"a": [0.5, 0.6], "b": [0.1, 0.2]}, stds=stds))
+    pairs = rr.stats.compare_many(scores_of({"a": [0.5, 0.6], "b": [0.1, 0.2]}, stds=stds))
     assert pairs["tie_std"][0] == pytest.approx(np.sqrt(0.01 + 0.04 + 0.04) / 2)
     assert pairs["tie_std"][0] == pytest.approx(
         rr.compare(scores_of({"a": [0.5, 0.6], "b": [0.1, 0.2]}, stds=stds))["tie_std"][0]
@@ -193,7 +193,7 @@ def test_tie_spread_of_the_difference() -> None:
 
 def test_a_thousand_models_do_not_fail() -> None:
     values = some(1_000, 10)
-    pairs = rr.compare_many(scores_of(values), most_apart=1, resamples=199)
+    pairs = rr.stats.compare_many(scores_of(values), most_apart=1, resamples=199)
     assert pairs.height == 999
     assert set(pairs["family"]) == {499_500}
     board = rr.leaderboard(scores_of(values), resamples=199)

@@ -20,7 +20,7 @@ PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
 
 
 def query_table(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:
-    return rr.query_table(rr.evaluate(rankings, metrics="ndcg", cutoffs=3, policies=POLICIES, **options))
+    return rr.lists.query_table(rr.evaluate(rankings, metrics="ndcg", cutoffs=3, policies=POLICIES, **options))
 
 
 def row_of(model: str, query: object) -> dict[str, Any]:

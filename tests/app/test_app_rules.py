@@ -116,7 +116,7 @@ def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
 def test_one_list_follows_the_rules(rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any) -> None:
     data, rules = made_data(rankings, **others), {rule: value}
     page = open_page("queries", data, model="middle", query="query 4", draw="2", **{rule: str(value)})
-    scores = rr.query_table(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **rules))
+    scores = rr.lists.query_table(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **rules))
     row = scores.filter(model="middle", query="query 4").row(0, named=True)
     frames: dict[str, Any] = {
         name: None if frame is None else frame.filter(query="query 4") for name, frame in data.frames.items()
@@ -247,7 +247,7 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
     data = top()
     for rule in ("pooled", "own"):
         options: dict[str, Any] = {"relevant_items": rule, "truncated": "no"}
-        truth = rr.query_table(rr.evaluate(data.rankings, **MEASURE, policies=POLICIES, **options))
+        truth = rr.lists.query_table(rr.evaluate(data.rankings, **MEASURE, policies=POLICIES, **options))
         row = truth.filter(model="fine", query="query 4").row(0, named=True)
         page = open_page("queries", data, model="fine", query="query 4", **options)
         assert numbers(page)["Expected"] == f"{row['expected']:.4f}"

@@ -15,8 +15,9 @@ from polars.testing import assert_frame_equal
 
 from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import count_ties, evaluate, tie_groups
+from retrieval_report import count_ties, evaluate
 from retrieval_report.contracts.errors import ColumnError, DataError, RetrievalReportWarning
+from retrieval_report.lists import tie_groups
 
 FLOATS = (pl.Float32, pl.Float64)
 SIGNED = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128)

@@ -15,18 +15,9 @@ from polars.testing import assert_frame_equal
 
 from bad_input import POLICIES, one_list, rankings, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import (
-    AP,
-    DCG,
-    NDCG,
-    Metric,
-    evaluate,
-    query_weights,
-    shuffled_means,
-    summarise,
-    tie_groups,
-)
+from retrieval_report import AP, DCG, NDCG, Metric, evaluate, shuffled_means, summarise
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.lists import query_weights, tie_groups
 
 NO_CUTOFFS = [
     *(0, -1, 2.5, 2.0, True, False, "5", "", "five", b"5", "nan", float("inf"), 1j, Decimal(2), Fraction(2)),

@@ -13,7 +13,7 @@ import pytest
 
 from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import DCG, count_ties, evaluate, shuffled_means, summarise, tie_groups
+from retrieval_report import DCG, count_ties, evaluate, shuffled_means, summarise
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import (
     ColumnError,
@@ -22,6 +22,7 @@ from retrieval_report.contracts.errors import (
     RetrievalReportError,
     RetrievalReportWarning,
 )
+from retrieval_report.lists import tie_groups
 
 NAN, INFINITY = float("nan"), float("inf")
 JUDGEMENTS = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]})

@@ -16,14 +16,7 @@ from polars.testing import assert_frame_equal
 
 from bad_input import ENTRANCES, POLICIES, mixed, numbers, one_list, rankings, refused, scores
 from catalogue_texts import TEXTS
-from retrieval_report import (
-    count_ties,
-    evaluate,
-    query_weights,
-    shuffled_means,
-    summarise,
-    tie_groups,
-)
+from retrieval_report import count_ties, evaluate, shuffled_means, summarise
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -32,6 +25,7 @@ from retrieval_report.contracts.errors import (
     RetrievalReportWarning,
 )
 from retrieval_report.contracts.frames import SCORES, SUMMARY
+from retrieval_report.lists import query_weights, tie_groups
 
 EMPTY = {
     "typed": rankings().clear(),

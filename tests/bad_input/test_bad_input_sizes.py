@@ -16,12 +16,9 @@ from polars.testing import assert_frame_equal
 
 from bad_input import POLICIES, mixed, numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import (
-    count_ties,
-    evaluate,
-    tie_groups,
-)
+from retrieval_report import count_ties, evaluate
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
+from retrieval_report.lists import tie_groups
 
 
 def refused_counts(counts: pl.DataFrame) -> None:

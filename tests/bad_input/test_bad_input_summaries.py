@@ -10,8 +10,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from bad_input import numbers, rankings
-from retrieval_report import evaluate, query_weights, summarise
+from retrieval_report import evaluate, summarise
 from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, RetrievalReportError
+from retrieval_report.lists import query_weights
 
 SCORES = evaluate(rankings(), metrics=["rr", "ndcg"], cutoffs=[1, None], policies=("expected", "best", "worst"))
 WEIGHTS = query_weights(rankings(weight=[1.0, 2.0, 3.0, 4.0]), metrics=["rr", "ndcg"])

@@ -24,10 +24,10 @@ from retrieval_report import (
     count_ties_to,
     evaluate,
     evaluate_to,
-    in_memory,
     read_rankings,
 )
 from retrieval_report.disk import scores, sources, work
+from retrieval_report.scoring import scores as list_scores
 from stored_frames import FEW, POLICIES, made, written
 
 PARTS = 60  # rows: the frames below are some five parts
@@ -291,7 +291,7 @@ def test_short_lists_with_many_results_come_in_smaller_parts(
     queries = np.arange(300) if order == "grouped" else np.tile(np.arange(150), 2)
     frame = pl.DataFrame({"query": queries, "item": np.arange(300), "distance": 1, "relevance": queries % 2})
     options: dict[str, Any] = {"metrics": "precision", "cutoffs": range(1, 81), "policies": "expected"}
-    monkeypatch.setattr(in_memory, "PIECE", 100)  # of a part, some lists are written at a time
+    monkeypatch.setattr(list_scores, "PIECE", 100)  # of a part, some lists are written at a time
     path = evaluate_to(tmp_path / "scores.parquet", frame, rows_per_part=PARTS, **options)
     assert max(sizes["score_lists"]) < PARTS / 2
     scores = pl.read_parquet(path).sort("query", maintain_order=True)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report import count_ties, evaluate, query_weights, shuffled_means, tie_groups
+from retrieval_report import count_ties, evaluate, shuffled_means
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.lists import query_weights, tie_groups
 
 __all__ = ["ENTRANCES", "LAST", "POLICIES", "mixed", "numbers", "one_list", "rankings", "refused", "scores", "value"]
 

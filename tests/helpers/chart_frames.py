@@ -64,12 +64,14 @@ def frames(names: Names) -> Frames:
         "means": rr.shuffled_means(rankings, **kinds, shuffles=20),
         "comparison": rr.compare(scores, policies="expected"),
         "leaderboard": rr.leaderboard(scores, policies="expected", resamples=99),
-        "deciding": rr.deciding_queries(scores, names[0], names[1]) if len(names) > 1 else own_pair(scores),
-        "costs": rr.cost_table(rr.summarise(scores), {name: 10.0 * index + 1 for index, name in enumerate(names)}),
+        "deciding": rr.stats.deciding_queries(scores, names[0], names[1]) if len(names) > 1 else own_pair(scores),
+        "costs": rr.stats.cost_table(
+            rr.summarise(scores), {name: 10.0 * index + 1 for index, name in enumerate(names)}
+        ),
         "profile": rr.tie_profile(rankings, cutoffs=(1, 2, None)),
-        "queries": rr.query_table(scores),
+        "queries": rr.lists.query_table(scores),
         "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
-        "list": rr.tie_groups(rankings.filter(model=names[0], query="q0")),
+        "list": rr.lists.tie_groups(rankings.filter(model=names[0], query="q0")),
         "distribution": score_distribution(rankings, model=names[0], query="q0", metric="precision", cutoff=2),
         "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
         "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
@@ -79,4 +81,4 @@ def frames(names: Names) -> Frames:
 def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
     """A model against a copy of itself, where there is one model."""
     both = pl.concat([scores, scores.with_columns(model=pl.lit("copy"))])
-    return rr.deciding_queries(both, scores["model"][0], "copy")
+    return rr.stats.deciding_queries(both, scores["model"][0], "copy")

@@ -177,8 +177,8 @@ def weighed(cases: Sequence[Case], plan: Plan) -> tuple[pl.DataFrame, Any, pl.Da
         return ranking_frame(cases, plan), plan.metrics, query_frame(cases, plan)
     if plan.relevance != "weighted gain":
         rankings = ranking_frame(cases, plan)
-        return rankings, plan.metrics, rr.query_weights(rankings, metrics=plan.metrics)
-    found = rr.weigh_gains(ranking_frame(cases, replace(plan, relevance="as given")), plan.metrics[0])
+        return rankings, plan.metrics, rr.lists.query_weights(rankings, metrics=plan.metrics)
+    found = rr.lists.weigh_gains(ranking_frame(cases, replace(plan, relevance="as given")), plan.metrics[0])
     return found.rankings, found.metric, found.weights
 
 

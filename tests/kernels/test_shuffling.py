@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import ParameterError, evaluate, evaluate_with_draws, shuffled_means
+from retrieval_report import ParameterError, evaluate, shuffled_means
 from retrieval_report.kernels import shuffling
+from retrieval_report.stats import evaluate_with_draws
 
 FRAME = pl.DataFrame(
     {

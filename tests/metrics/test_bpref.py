@@ -15,14 +15,8 @@ from hypothesis import strategies as st
 
 import oracles
 from real_data import folder
-from retrieval_report import (
-    ParameterError,
-    evaluate,
-    evaluate_to,
-    read_judgements,
-    read_rankings,
-    score_distribution,
-)
+from retrieval_report import ParameterError, evaluate, evaluate_to, read_judgements, read_rankings
+from retrieval_report.lists import score_distribution
 
 POLICIES = ("expected", "best", "worst", "naive")
 # 0: judged and not relevant, None: not judged

@@ -26,9 +26,9 @@ def test_weights_that_differ_among_the_items_that_gain_are_refused_by_name(metri
     name = metric.split("@")[0].replace("(", r"\(").replace(")", r"\)")
     way = "weigh_gains" if "dcg" in metric else "no function here"
     with pytest.raises(ParameterError, match=rf"query_weights: {name}: in 1 lists .* query 'q' .* {way}"):
-        rr.query_weights(UNEVEN, metrics=["rr", metric])
+        rr.lists.query_weights(UNEVEN, metrics=["rr", metric])
     even = UNEVEN.with_columns(weight=pl.when(pl.col("relevance") > 0).then(2.0).otherwise("weight"))
-    assert rr.query_weights(even, metrics=metric)["weight"].to_list() == [2.0, 2.0, 2.0]
+    assert rr.lists.query_weights(even, metrics=metric)["weight"].to_list() == [2.0, 2.0, 2.0]
 
 
 def keras(kind: str) -> float:
@@ -48,7 +48,7 @@ def keras(kind: str) -> float:
 
 @pytest.mark.parametrize("kind", ["dcg", "ndcg"])
 def test_weighed_gains_give_the_mean_that_keras_rs_prints(kind: str) -> None:
-    rankings, metric, weights = rr.weigh_gains(UNEVEN, kind)
+    rankings, metric, weights = rr.lists.weigh_gains(UNEVEN, kind)
     assert str(metric) == f"{kind}(gain=linear)"
     scores = rr.evaluate(rankings, metrics=metric, cutoffs=None, policies="expected")
     mean = rr.summarise(scores, queries=weights, average="weighted")["value"].item()
@@ -57,7 +57,9 @@ def test_weighed_gains_give_the_mean_that_keras_rs_prints(kind: str) -> None:
 
 def test_masked_items_leave_lists_and_other_metrics_have_no_gains() -> None:
     masked = UNEVEN.with_columns(mask=pl.col("item") != "c")
-    assert rr.weigh_gains(masked).rankings.height == 4 + 1
-    assert rr.weigh_gains(masked).weights.equals(rr.weigh_gains(UNEVEN.filter(pl.col("item") != "c")).weights)
+    assert rr.lists.weigh_gains(masked).rankings.height == 4 + 1
+    assert rr.lists.weigh_gains(masked).weights.equals(
+        rr.lists.weigh_gains(UNEVEN.filter(pl.col("item") != "c")).weights
+    )
     with pytest.raises(ParameterError, match="weigh_gains: ap has no gains; item weights are known for dcg and ndcg"):
-        rr.weigh_gains(UNEVEN, "ap")
+        rr.lists.weigh_gains(UNEVEN, "ap")

@@ -37,7 +37,7 @@ def test_summary_is_the_one_kept(sample: Sample) -> None:
 
 def test_expected_precision_of_digits_by_window_expressions() -> None:
     """P@k = Σ over ties of (slots inside k) · (share of relevant items), written in Polars alone."""
-    groups = rr.tie_groups(rr.read_rankings(sample_folder() / "digits/rankings.parquet"))
+    groups = rr.lists.tie_groups(rr.read_rankings(sample_folder() / "digits/rankings.parquet"))
     slots = (pl.lit(10) - pl.col("tie_start") + 1).clip(0, None).clip(None, pl.col("tie_size"))
     ties = groups.unique(["model", "query", "tie"]).with_columns(
         hits=slots * pl.col("tie_relevant") / pl.col("tie_size")

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 
-from retrieval_report import DataError, ParameterError, count_ties, evaluate, tie_groups
+from retrieval_report import DataError, ParameterError, count_ties, evaluate
 from retrieval_report.contracts.options import Options
+from retrieval_report.lists import tie_groups
 from retrieval_report.scoring.judged import prepare
 from strategies import FrameCase, frame_cases
 

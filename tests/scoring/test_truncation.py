@@ -10,12 +10,8 @@ import polars as pl
 import pytest
 
 from made_cuts import marked, models, ranked, said, top
-from retrieval_report import (
-    ParameterError,
-    RetrievalReportWarning,
-    count_codes,
-    evaluate,
-)
+from retrieval_report import ParameterError, RetrievalReportWarning, evaluate
+from retrieval_report.codes import count_codes
 from retrieval_report.scoring.truncation import LIST_FACTS, Decision, decide
 
 DIFFERENT = "models retrieved different items for one query ('q0')"

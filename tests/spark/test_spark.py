@@ -293,7 +293,7 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
         with pytest.raises(rr.RetrievalReportError, match=message):
             on.evaluate(arguments.pop("rankings"), **arguments)
     with pytest.raises(TypeError, match="wrong"):
-        on.evaluate(frame, wrong=1)
+        on.evaluate(frame, wrong=1)  # type: ignore[call-arg]
     nothing = sent(spark, made().with_columns(relevance=pl.lit(0)))
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
         on.evaluate(nothing, **EXPECTED)

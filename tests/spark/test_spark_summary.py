@@ -83,7 +83,7 @@ def test_averages(spark: Any, scores: pl.DataFrame, average: str, local: bool) -
 
 def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
     rankings = made().with_columns(weight=pl.col("query").rank("dense") + 0.5)
-    weights = rr.query_weights(rankings, metrics=("ap", "dcg", "err"))
+    weights = rr.lists.query_weights(rankings, metrics=("ap", "dcg", "err"))
     lists = scores.join(weights, on=["model", "query"], how="semi")  # missing lists have no items to weigh
     agrees(
         on.summarise(sent(spark, lists), queries=weights, average="weighted"),

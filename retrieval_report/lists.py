@@ -1,0 +1,51 @@
+"""Ranked lists from the inside: one list and its ties, what cuts or breaks them, what is judged of them.
+
+The functions beside :func:`retrieval_report.evaluate` that look at items rather than at scores:
+
+- one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`, :func:`score_distribution`;
+- many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`, :func:`chance_level`;
+- what breaks or makes ties: :func:`resolve_ties`, :func:`tie_break_effect`, :func:`rounding_effect`;
+- judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`, :func:`query_weights`,
+  :func:`weigh_gains`.
+
+>>> import retrieval_report as rr
+>>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
+>>> scores = rr.lists.score_distribution(rankings, model="model", query="q", metric="rr", cutoff=2)
+>>> scores.select("value", "probability").rows()
+[(0.0, 0.5), (0.5, 0.25), (1.0, 0.25)]
+"""
+
+from __future__ import annotations
+
+from retrieval_report.analysis.coverage import judgement_coverage
+from retrieval_report.analysis.hints import chance_level
+from retrieval_report.analysis.neighbours import neighbour_judgements
+from retrieval_report.analysis.orders import drawn_order, ranking_ties
+from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.analysis.score_distribution import score_distribution
+from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
+from retrieval_report.analysis.tie_break_effect import resolve_ties, tie_break_effect
+from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
+from retrieval_report.metrics.weights import WeighedGains, query_weights, weigh_gains
+from retrieval_report.scoring.ties import tie_groups
+
+__all__ = [
+    "RankingSimilarity",
+    "WeighedGains",
+    "chance_level",
+    "drawn_order",
+    "judgement_coverage",
+    "neighbour_judgements",
+    "query_table",
+    "query_weights",
+    "ranking_similarity",
+    "ranking_ties",
+    "resolve_ties",
+    "rounding_effect",
+    "score_distribution",
+    "tie_break_effect",
+    "tie_groups",
+    "ties_at_cutoff",
+    "weigh_gains",
+]

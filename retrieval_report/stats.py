@@ -1,0 +1,43 @@
+"""Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md says which to choose.
+
+- many models: :func:`compare_many`, :func:`compact_letters`, :func:`rank_intervals`, :func:`rank_agreement`;
+- no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and :class:`Gate`,
+  which :func:`retrieval_report.gate` returns;
+- segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
+- single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
+- the draws behind the policy "shuffled": :func:`evaluate_with_draws`.
+
+>>> import retrieval_report as rr
+>>> rr.stats.queries_needed(std=0.1, effect=0.02)
+156
+"""
+
+from __future__ import annotations
+
+from retrieval_report.analysis.costs import cost_table
+from retrieval_report.analysis.deciding import deciding_queries
+from retrieval_report.analysis.flips import rank_agreement
+from retrieval_report.analysis.gate import Gate
+from retrieval_report.analysis.letters import compact_letters
+from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
+from retrieval_report.analysis.rank_intervals import rank_intervals
+from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
+from retrieval_report.analysis.tukey import compare_many
+from retrieval_report.evaluation import evaluate_with_draws
+
+__all__ = [
+    "Gate",
+    "compact_letters",
+    "compare_by",
+    "compare_many",
+    "cost_table",
+    "deciding_queries",
+    "detectable_effect",
+    "evaluate_with_draws",
+    "no_worse",
+    "queries_needed",
+    "rank_agreement",
+    "rank_intervals",
+    "segment_winners",
+    "summarise_by",
+]

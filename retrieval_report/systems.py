@@ -1,0 +1,18 @@
+"""Other evaluators: how each of them computes a metric, and scores by their definitions and their order of ties.
+
+:func:`conventions` is the table of what they do, :func:`evaluate_like` scores as one of them does; what all of them
+would print, and how much of that is tie order, says :func:`retrieval_report.audit`.
+
+>>> import retrieval_report as rr
+>>> rankings = {"query": ["q"] * 3, "item": list("abc"), "score": [2, 2, 1], "relevance": [2, 1, 0]}
+>>> scores = rr.systems.evaluate_like(rankings, "trec_eval", metrics="ndcg@1")
+>>> scores.select("metric", "policy", "value").rows()
+[('ndcg(gain=linear)', 'expected', 0.75), ('ndcg(gain=linear)', 'naive', 0.5)]
+"""
+
+from __future__ import annotations
+
+from retrieval_report.analysis.conventions import Convention, conventions
+from retrieval_report.analysis.likeness import evaluate_like
+
+__all__ = ["Convention", "conventions", "evaluate_like"]
