@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar, Unpack
 
 import polars as pl
@@ -20,12 +20,12 @@ from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.segments import segment_winners
-from retrieval_report.analysis.study_data import Data, Measure, View
+from retrieval_report.analysis.study_data import Data, Measure, StudyOptions, View
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options, ScoringOptions
+from retrieval_report.contracts.options import Options
 from retrieval_report.evaluation import evaluate_with_draws
 from retrieval_report.metrics.parsing import (
     DEFAULT_CUTOFFS,
@@ -50,12 +50,6 @@ AUDIT_OPTIONS = (
     *("relevant_from", "no_relevant", "missing_query"),
     *("unjudged", "unjudged_query", "null_distance", "threads"),
 )
-
-
-class StudyOptions(ScoringOptions, total=False):
-    """The options of a study: those of ``evaluate`` but the policies, and cutoffs."""
-
-    cutoffs: int | str | Sequence[int | str | None] | None
 
 
 class Answers:
@@ -214,10 +208,7 @@ class Answers:
 
     @property
     def comparison(self) -> pl.DataFrame:
-        """What :func:`compare` returns, with the chance that tie order reverses each pair.
-
-        Of very many models, pairs that are far apart in rank are left out.
-        """
+        """What :func:`compare` returns, with the chance of a reversal; of very many models for pairs near in rank."""
         own: dict[str, Any] = {} if self._data.like else {**self._given(), "seed": 0, **self._data.options}
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS:

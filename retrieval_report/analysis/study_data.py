@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Data", "Measure", "View"]
+from retrieval_report.contracts.options import ScoringOptions
+
+__all__ = ["Data", "Measure", "StudyOptions", "View"]
 
 Measure = tuple[str, int | None]
 
@@ -34,3 +36,9 @@ class View:
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
+
+
+class StudyOptions(ScoringOptions, total=False):
+    """The options of a study: those of ``evaluate`` but the policies, and cutoffs."""
+
+    cutoffs: int | str | Sequence[int | str | None] | None
