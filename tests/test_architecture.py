@@ -32,6 +32,7 @@ LAYERS = (
     "charts",
     "report",
     "study",
+    "namespace",
     "samples",
     "lists",
     "stats",

@@ -23,19 +23,14 @@ from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.study_data import Data, Measure, StudyOptions, View
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
-from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.evaluation import evaluate_with_draws
 from retrieval_report.metrics.parsing import (
-    DEFAULT_CUTOFFS,
     DEFAULT_METRICS,
     measure_text,
     parse_measure,
-    parse_metrics,
 )
-from retrieval_report.reading import read_judgements, read_queries, read_rankings
-from retrieval_report.search import Inputs
 
 __all__ = ["Answers"]
 
@@ -79,28 +74,10 @@ class Answers:
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
-        if "policies" in options:
-            raise ParameterError("policies: a study looks at all of them; evaluate takes a choice")
-        usual = None if isinstance(measures, str) and "@" in measures else DEFAULT_CUTOFFS
-        scoring: dict[str, Any] = {**options}
-        asked: dict[str, Any] = {"metrics": measures, "cutoffs": scoring.pop("cutoffs", usual)}
-        Options(**scoring)
-        check_choice("average", average, ("micro", "macro", "weighted"))
-        requests = parse_metrics(**asked)
-        if isinstance(rankings, Inputs):
-            judgements = rankings.judgements if judgements is None else judgements
-            queries = rankings.queries if queries is None else queries
-            rankings = rankings.rankings
-        frames = {
-            "rankings": read_rankings(rankings),
-            "judgements": None if judgements is None else read_judgements(judgements),
-            "queries": None if queries is None else read_queries(queries),
-        }
-        named = tuple((str(metric), cutoff) for metric, own in requests for cutoff in own)
+        given = {"rankings": rankings, "judgements": judgements, "queries": queries}
         also = {"by": by, "baseline": baseline, "margin": margin, "costs": costs}
-        self._data = Data(frames, named, asked, scoring, average, like, also)
+        self._data = Data.read(given, measures, also, average, like, {**options})
         self._view = View()
-        self._check_also()
 
     def at(self, *measures: str) -> Self:
         """The same study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
@@ -312,16 +289,6 @@ class Answers:
     @property
     def _cutoffs(self) -> list[int | None]:
         return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
-
-    def _check_also(self) -> None:
-        """Refuse at once what could not be answered later."""
-        also, queries = self._data.also, self._data.frames["queries"]
-        if also["by"] is not None and (queries is None or also["by"] not in queries.columns):
-            raise ParameterError(f"by: no column {also['by']!r} in the queries")
-        if also["baseline"] is not None:
-            check_choice("baseline", also["baseline"], self.model_names)
-        if (also["margin"] is None) != (also["baseline"] is None):
-            raise ParameterError("margin, baseline: one is given without the other")
 
     def _leaderboard(self) -> pl.DataFrame:
         # Draws are means over all queries: of some of them they say nothing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -46,12 +46,13 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     Raises
     ------
     ColumnError
-        The files have different columns, ids of different types, or numbers whose common type would change
-        them.
+        The files have different columns (distances beside scores become distances), ids of different types, or
+        numbers whose common type would change them.
     FileError
         Two files give the same model, where their names cannot both mean it.
     """
     _refuse_shared_names(parts)
+    parts = _one_order(parts)
     first = parts[0]
     for part in parts[1:]:
         if set(part.frame.columns) != set(first.frame.columns):
@@ -62,6 +63,27 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     filled = [part for part in parts if part.frame.height] or list(parts[:1])
     types = {name: _common_type(name, filled) for name in first.frame.columns}
     return pl.concat([_cast(part, types) for part in filled])
+
+
+def _one_order(parts: Sequence[Part]) -> Sequence[Part]:
+    """Give all parts a distance where some have one and others a score: 0 − score keeps every order and every tie."""
+    orders = [{"distance", "score"} & set(part.frame.columns) for part in parts]
+    if {"distance"} not in orders or {"score"} not in orders:
+        return parts
+    return [_as_distance(part) if order == {"score"} else part for part, order in zip(parts, orders, strict=True)]
+
+
+def _as_distance(part: Part) -> Part:
+    score = part.frame["score"]
+    if score.dtype.is_unsigned_integer():
+        score = score.cast(pl.Int64, strict=False)
+    if score.dtype.is_integer() and len(score) and (score.null_count() or score.min() == score.dtype.min()):  # type: ignore[attr-defined]
+        raise ColumnError(
+            f"{part.path}: a 'score' where other models have a 'distance', and it is too large to be turned into one"
+        )
+    frame = part.frame.with_columns((0 - score).alias("distance"))
+    names = ["distance" if name == "score" else name for name in part.frame.columns]
+    return replace(part, frame=frame.select(names))
 
 
 def _refuse_shared_names(parts: Sequence[Part]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from html import escape
 from importlib import metadata
 from typing import Any, TypedDict, Unpack
 
@@ -43,9 +44,13 @@ class ReportOptions(PageOptions, ScoringOptions, total=False):
     metrics: str | Metric | Sequence[str | Metric]
     cutoffs: int | str | Sequence[int | str | None] | None
     average: str
+    by: str | None
+    baseline: str | None
+    margin: float | None
+    costs: object
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A whole report before it becomes files.
 
@@ -106,6 +111,15 @@ class Report:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
+
+    def __repr__(self) -> str:
+        """The verdict; the frames are in the attributes."""
+        return "\n".join([f"Report {self.title!r}: {self.measure}, {self.status}", *self.notices, *self.verdict])
+
+    def _repr_html_(self) -> str:
+        """The same as a piece of a page."""
+        lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.notices, *self.verdict))
+        return f"<div><h4>{escape(self.title)}</h4>{lines}</div>"
 
     @property
     def measure(self) -> str:

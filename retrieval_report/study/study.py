@@ -45,8 +45,15 @@ class Study(Answers):
         A system whose definitions and tie order to take, such as "trec_eval": see :func:`evaluate_like`.
     average
         One of {"micro", "macro", "weighted"}, as for :func:`summarise`.
+    by
+        A column of the queries: `segments` tells which of its values change the winner.
+    baseline, margin
+        `no_worse` tells which models are no worse than this one by more than the margin.
+    costs
+        A cost for every model: `costs` tells which are worth it; see :func:`cost_table`.
     **options
-        All other options of :func:`evaluate`, but ``policies``: a study looks at all of them.
+        All other options of :func:`evaluate`, but ``policies``: a study looks at all of them; and ``columns`` and
+        ``name_by`` of :func:`read_rankings`.
 
     Raises
     ------

@@ -1,0 +1,53 @@
+"""``import retrieval_report.namespace`` gives every Polars frame, eager or lazy, a namespace ``retrieval``.
+
+>>> import polars as pl
+>>> rankings = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]})
+>>> rankings.retrieval.evaluate(metrics="rr", cutoffs=2, policies="expected")["value"].to_list()
+[0.75]
+>>> rankings.lazy().retrieval.study("rr@2").table().rows()
+[('model', 0.75)]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.analysis.audit import audit
+from retrieval_report.analysis.profile import tie_profile
+from retrieval_report.evaluation import count_ties, evaluate
+from retrieval_report.metrics.parsing import DEFAULT_METRICS
+from retrieval_report.study.study import Study
+
+__all__ = ["Retrieval"]
+
+
+@pl.api.register_dataframe_namespace("retrieval")
+@pl.api.register_lazyframe_namespace("retrieval")
+class Retrieval:
+    """The functions that take rankings, as methods of the frame that holds them."""
+
+    def __init__(self, frame: pl.DataFrame | pl.LazyFrame) -> None:
+        """Take the frame."""
+        self._frame = frame
+
+    def evaluate(self, **options: Any) -> pl.DataFrame:
+        """Score the lists; see :func:`retrieval_report.evaluate`."""
+        return evaluate(self._frame, **options)
+
+    def count_ties(self) -> pl.DataFrame:
+        """Count the items at every distance; see :func:`retrieval_report.count_ties`."""
+        return count_ties(self._frame)
+
+    def tie_profile(self, **options: Any) -> pl.DataFrame:
+        """Show how much the distances tie; see :func:`retrieval_report.tie_profile`."""
+        return tie_profile(self._frame, **options)
+
+    def audit(self, **options: Any) -> pl.DataFrame:
+        """Show what other evaluators would print; see :func:`retrieval_report.audit`."""
+        return audit(self._frame, **options)
+
+    def study(self, measures: object = DEFAULT_METRICS, **options: Any) -> Study:
+        """Compare the models; see :class:`retrieval_report.Study`."""
+        return Study(self._frame, measures, **options)

@@ -1,0 +1,167 @@
+"""From whatever a search returned to the answer in three lines: the same data in every form give the same study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+
+QUERIES, ITEMS = ["q1", "q2", "q3"], list("abcdef")
+DISTANCES = {  # whole numbers with ties, of every query to every item
+    "coarse": np.array([[1, 1, 2, 2, 3, 3], [2, 2, 2, 1, 1, 1], [0, 1, 1, 1, 4, 4]]),
+    "fine": np.array([[1, 2, 3, 4, 5, 6], [6, 2, 5, 1, 4, 3], [3, 1, 2, 2, 5, 6]]),
+}
+RELEVANCE = np.array([[1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0]])
+MEASURES = "ap, ndcg@3, rr@2"
+RUNS = {
+    model: {
+        query: dict(zip(ITEMS, (0.0 - row).tolist(), strict=True)) for query, row in zip(QUERIES, rows, strict=True)
+    }
+    for model, rows in DISTANCES.items()
+}
+QRELS = {query: dict(zip(ITEMS, row.tolist(), strict=True)) for query, row in zip(QUERIES, RELEVANCE, strict=True)}
+LONG = pl.DataFrame(
+    [
+        {"model": model, "query": query, "item": item, "distance": int(distances[row, column])}
+        for model, distances in DISTANCES.items()
+        for row, query in enumerate(QUERIES)
+        for column, item in enumerate(ITEMS)
+    ]
+)
+Given = tuple[object, dict[str, Any]]
+
+
+def nearest() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """(distances, indices), as FAISS, usearch, hnswlib and scikit-learn's neighbours return them."""
+    order = {model: np.argsort(distances, axis=1, kind="stable") for model, distances in DISTANCES.items()}
+    return {
+        model: (np.take_along_axis(distances, order[model], 1).astype(np.float32), order[model])
+        for model, distances in DISTANCES.items()
+    }
+
+
+def faiss_search() -> Given:
+    faiss = pytest.importorskip("faiss", reason="faiss is not installed (of the extra `peers`)")
+    runs = {}
+    for model, distances in DISTANCES.items():
+        index = faiss.IndexFlatIP(len(ITEMS))
+        index.add(np.eye(len(ITEMS), dtype=np.float32))
+        runs[model] = index.search(-distances.astype(np.float32), len(ITEMS))
+    return rr.from_search(runs, scores=True, relevance=RELEVANCE), {}
+
+
+def frames(kind: str) -> Callable[[], Given]:
+    def make() -> Given:
+        given: Any = {  # type: ignore[no-untyped-call]
+            "polars": lambda: LONG,
+            "lazy": lambda: LONG.lazy(),
+            "pandas": lambda: LONG.to_pandas(),
+            "arrow": lambda: LONG.to_arrow(),
+            "by model": lambda: {model[0]: part.drop("model") for model, part in LONG.group_by("model")},
+            "other names": lambda: LONG.rename({"query": "qid", "item": "docno", "distance": "dist"}),
+        }[kind]()
+        return given, {"judgements": QRELS}
+
+    return make
+
+
+def duckdb_relation() -> Given:
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    long = LONG  # noqa: F841  (DuckDB finds it by its name)
+    return duckdb.sql("select * from long").pl(), {"judgements": QRELS}
+
+
+def scored_docs() -> Given:
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    runs = {
+        model: [ir_measures.ScoredDoc(query, item, score) for query, row in run.items() for item, score in row.items()]
+        for model, run in RUNS.items()
+    }
+    qrels = [ir_measures.Qrel(query, item, grade) for query, row in QRELS.items() for item, grade in row.items()]
+    return runs, {"judgements": qrels}
+
+
+FORMS: dict[str, Callable[[], Given]] = {
+    **{kind: frames(kind) for kind in ("polars", "lazy", "pandas", "arrow", "by model", "other names")},
+    "duckdb": duckdb_relation,
+    "dictionaries": lambda: (RUNS, {"judgements": QRELS}),
+    "ir_measures": scored_docs,
+    "distances and indices": lambda: (rr.from_search(nearest(), relevance=RELEVANCE), {}),
+    "faiss": faiss_search,
+    "distances beside scores": lambda: (
+        {"coarse": LONG.filter(model="coarse").drop("model"), "fine": RUNS["fine"]},
+        {"judgements": QRELS},
+    ),
+}
+
+
+def wanted() -> pl.DataFrame:
+    return rr.Study(LONG, MEASURES, judgements=QRELS).table()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
+    given, more = FORMS[form]()
+    study = rr.Study(given, MEASURES, **more)
+    assert_frame_equal(study.table(), wanted())
+    assert study.verdict
+    assert "<table>" in study._repr_html_()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "trec"])
+def test_three_lines_from_files(form: str, tmp_path: Path) -> None:
+    for model, part in LONG.group_by("model"):
+        path = tmp_path / f"{model[0]}.{form}"
+        if form == "trec":
+            lines = part.select(
+                pl.format("{} Q0 {} 1 {} {}", "query", "item", 0 - pl.col("distance"), pl.lit(model[0]))
+            ).to_series()
+            path.with_suffix(".run").write_text("\n".join(lines) + "\n")
+        else:
+            getattr(part.drop("model"), f"write_{form}")(path)
+    judgements = tmp_path / "judged" / "qrels.json"
+    judgements.parent.mkdir()
+    judgements.write_text(json.dumps(QRELS))
+    files = sorted(path for path in tmp_path.iterdir() if path.is_file())
+    assert_frame_equal(rr.Study(files, MEASURES, judgements=QRELS).table(), wanted())
+
+
+def test_a_score_too_large_to_become_a_distance_is_refused() -> None:
+    large = pl.DataFrame({"query": ["q1"], "item": ["a"], "score": pl.Series([2**64 - 1], dtype=pl.UInt64)})
+    with pytest.raises(rr.ColumnError, match="too large to be turned into one"):
+        rr.Study({"coarse": LONG.filter(model="coarse").drop("model"), "fine": large}, MEASURES, judgements=QRELS)
+
+
+def test_columns_are_named_where_a_study_reads() -> None:
+    odd = LONG.rename({"distance": "far"})
+    study = rr.Study(odd, MEASURES, judgements=QRELS, columns={"distance": "far"})
+    assert_frame_equal(study.table(), wanted())
+
+
+def test_a_report_shows_its_verdict_in_a_notebook_and_no_frames() -> None:
+    report = rr.Study(LONG, MEASURES, judgements=QRELS).contents()
+    assert len(repr(report)) < 2000
+    assert report.verdict[0] in repr(report)
+    assert "<p>" in report._repr_html_()
+
+
+def test_segments_and_costs_of_a_study() -> None:
+    queries = {"query": QUERIES, "group": ["x", "y", "x"]}
+    study = rr.Study(
+        LONG, "ap", judgements=QRELS, queries=queries, by="group", baseline="fine", margin=0.1,
+        costs={"coarse": 1, "fine": 8},
+    )  # fmt: skip
+    assert study.at("ap@1").segments["segment"].to_list() == ["x", "y"]
+    assert study.no_worse["baseline"].unique().to_list() == ["fine"]
+    assert study.at("ap@1").costs.filter(policy="expected")["amount"].to_list() == [1.0, 8.0]
+    assert study.board["model"].to_list() == study.table()["model"].to_list()
+    with pytest.raises(rr.ParameterError, match="by: no column 'language' in the queries"):
+        rr.Study(LONG, "ap", judgements=QRELS, queries=queries, by="language")
