@@ -60,7 +60,7 @@ def faiss_search() -> Given:
 
 def frames(kind: str) -> Callable[[], Given]:
     def make() -> Given:
-        given: Any = {  # type: ignore[no-untyped-call]
+        given: Any = {
             "polars": lambda: LONG,
             "lazy": lambda: LONG.lazy(),
             "pandas": lambda: LONG.to_pandas(),
@@ -162,6 +162,6 @@ def test_segments_and_costs_of_a_study() -> None:
     assert study.at("ap@1").segments["segment"].to_list() == ["x", "y"]
     assert study.no_worse["baseline"].unique().to_list() == ["fine"]
     assert study.at("ap@1").costs.filter(policy="expected")["amount"].to_list() == [1.0, 8.0]
-    assert study.board["model"].to_list() == study.table()["model"].to_list()
+    assert study.at("ap@1").board["model"].to_list() == study.at("ap@1").table()["model"].to_list()
     with pytest.raises(rr.ParameterError, match="by: no column 'language' in the queries"):
         rr.Study(LONG, "ap", judgements=QRELS, queries=queries, by="language")
