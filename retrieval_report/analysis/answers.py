@@ -185,11 +185,11 @@ class Answers:
 
     @property
     def comparison(self) -> pl.DataFrame:
-        """What :func:`compare` returns, with the chance of a reversal; of very many models for pairs near in rank."""
+        """What :func:`compare` returns, with the chance of a reversal; of many, for expected means near in rank."""
         own: dict[str, Any] = {} if self._data.like else {**self._given(), "seed": 0, **self._data.options}
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS:
-            own["most_apart"] = max(1, MOST_PAIRS // models)
+            own |= {"most_apart": max(1, MOST_PAIRS // models), "policies": "expected"}
         return self._once("comparison", lambda: compare(self.scores, **own))
 
     @property

@@ -60,7 +60,7 @@ def faiss_search() -> Given:
 
 def frames(kind: str) -> Callable[[], Given]:
     def make() -> Given:
-        given: Any = {
+        given: Any = {  # type: ignore[no-untyped-call]
             "polars": lambda: LONG,
             "lazy": lambda: LONG.lazy(),
             "pandas": lambda: LONG.to_pandas(),
