@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import inlined
+from retrieval_report.kernels.compile import inlined, kernel
 
-__all__ = ["Codes", "Floats", "Integers", "Lists", "single_items"]
+__all__ = ["Bools", "Codes", "Floats", "Integers", "Lists", "frozen", "single_items"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Lists(NamedTuple):
@@ -27,19 +29,49 @@ class Lists(NamedTuple):
     @property
     def length(self) -> Integers:
         """Items of each list."""
-        before = np.concatenate([[0], np.cumsum(self.items)])[self.tie[self.start]]
-        return np.diff(before)
+        return self._count(self.start[:-1], None)
 
-    def total(self, values: Floats) -> Floats:
-        """Σ items · value of the grade, for each list (exact for whole numbers)."""
-        before = np.concatenate([[0.0], np.cumsum(self.items * values[self.grade])])[self.tie[self.start]]
-        return np.diff(before)
+    def total(self, counted: Bools) -> Integers:
+        """Items of each list that have one of the grades ``counted``."""
+        return self._count(self.start[:-1], counted)
+
+    def total_of_last(self, counted: Bools | None = None) -> Integers:
+        """Items of the last tie of each list, of the grades ``counted`` if it is given; 0 of empty lists."""
+        return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), counted)
+
+    def _count(self, first: Integers, counted: Bools | None) -> Integers:
+        """Items of each list from one of its ties on."""
+        found = np.empty(first.size, np.int64)
+        counted = np.empty(0, np.bool_) if counted is None else counted
+        begin, end = frozen(self.tie[first]), frozen(self.tie[self.start[1:]])
+        _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(counted), found)
+        return found
 
     def take(self, which: Integers) -> Lists:
         """Some of the lists, any as often as it is named."""
         ties, start = _runs(self.start, which)
         cells, tie = _runs(self.tie, ties)
         return Lists(start, tie, self.grade[cells], self.items[cells])
+
+
+@kernel
+def _count_cells(
+    begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, found: Integers
+) -> None:
+    """Items of the cells ``begin`` … ``end`` − 1 of each list, of grades that are ``counted`` (empty: of all)."""
+    for q in range(begin.size):
+        total = 0
+        for cell in range(begin[q], end[q]):
+            if counted.size == 0 or counted[grade[cell]]:
+                total += items[cell]
+        found[q] = total
+
+
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The array, read-only: Numba compiles a kernel anew for arrays that may be written, so inputs are made alike."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -12,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import grouping, shuffling
-from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists, frozen
 
 __all__ = [
     "Cells",
@@ -22,6 +24,7 @@ __all__ = [
     "Keys",
     "Lists",
     "Rows",
+    "frozen",
     "grade_codes",
     "id_keys",
     "ideal_lists",
@@ -38,7 +41,6 @@ __all__ = [
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Result = TypeVar("Result")
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 SMALL = 20_000  # rows or cells below which threads cost more than they save
 FEW_GRADES = 100_000
@@ -79,8 +81,13 @@ def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int
         return [task(0, lists)]
     targets = np.linspace(0, work[-1], workers * CHUNKS + 1)[1:-1]
     ends = sorted({0, *(int(end) for end in np.searchsorted(work, targets)), lists})
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda pair: task(*pair), itertools.pairwise(ends)))
+    return list(_pool(workers, os.getpid()).map(lambda pair: task(*pair), itertools.pairwise(ends)))
+
+
+@lru_cache(maxsize=4)
+def _pool(workers: int, process: int) -> ThreadPoolExecutor:
+    """Threads that are kept, for starting them takes longer than many a kernel; a forked process has none of them."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="retrieval_report")
 
 
 def starts(codes: NDArray[np.integer], lists: int) -> Integers:
@@ -90,13 +97,6 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
     array([0, 2, 2, 3, 3])
     """
     return np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=lists))]).astype(np.int64)
-
-
-def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The array, read-only: Numba compiles a kernel anew for arrays that may be written, so inputs are made alike."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
 
 
 def id_keys(ids: pl.Series) -> Keys:

@@ -17,7 +17,7 @@ from retrieval_report.scoring import arrays
 from retrieval_report.scoring.arrays import Cells, Integers, Keys, Lists, Rows
 from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
 
-__all__ = ["Beyond", "decide_lists", "difference", "last_ties", "open_lists"]
+__all__ = ["Beyond", "decide_lists", "difference", "open_lists"]
 
 Bools = NDArray[np.bool_]
 
@@ -47,14 +47,6 @@ class Beyond:
         return self.before < MOST_ITEMS
 
 
-def last_ties(ties: Lists, counted: Bools | None = None) -> Integers:
-    """Items of the last tie of every list, of the grades ``counted`` if it is given; 0 of empty lists."""
-    items = ties.items if counted is None else ties.items * counted[ties.grade]
-    cells = np.concatenate([[0], np.cumsum(items)])
-    size = np.append(np.diff(cells[ties.tie]), 0)  # the 0 is that of a list without ties
-    return np.asarray(size[np.where(np.diff(ties.start) > 0, ties.start[1:] - 1, -1)], dtype=np.int64)
-
-
 def open_lists(
     beyond: Beyond, ties: Lists, names: pl.DataFrame, missing: Bools, words: Mapping[str, str], options: Options
 ) -> Beyond:
@@ -69,7 +61,7 @@ def open_lists(
     )
     within = within | (cut & (options.decimals is not None))  # rounding may put what follows into the last tie
     is_open = cut & ~missing
-    before = ties.length - np.where(within, last_ties(ties), 0)
+    before = ties.length - np.where(within, ties.total_of_last(), 0)
     # A model that ranks all items shows every relevant one.
     pooled = beyond.pooled & all(word != NO for word in words.values())
     return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
@@ -124,7 +116,7 @@ def decide_lists(
         )
     facts = names.with_columns(
         items=pl.Series(ties.length),
-        before=pl.Series(ties.length - last_ties(ties)),
+        before=pl.Series(ties.length - ties.total_of_last()),
         found=pl.Series(found),
         known=pl.Series(known),
         fingerprint=pl.Series(print_of, dtype=pl.UInt64) if keys is not None else pl.lit(None, pl.UInt64),

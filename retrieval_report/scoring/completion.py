@@ -22,8 +22,7 @@ from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, DCG, NDCG, WAP, APAtR, HitRate, Metric, Recall, RPrecision
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.arrays import Cells, Integers, Lists
-from retrieval_report.scoring.beyond import last_ties
-from retrieval_report.scoring.following import BY_RELEVANT, Following, total_of, ungraded, values_of
+from retrieval_report.scoring.following import BY_RELEVANT, Following, ungraded, values_of
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange
 
@@ -91,7 +90,7 @@ class Completions:
         scorer = self._scorer(lists, self._ideal(lists), self._unknown(self.least, 0 * self.reach), self.near)
         scorer.length = self.retrieved[:, None]
         if not self.own_depth:
-            here = last_ties(self.seen, self.prepared.relevant_grade)
+            here = self.seen.total_of_last(self.prepared.relevant_grade)
             more = np.maximum(scorer.asked - (self.before + here)[:, None], 0)
             scorer.relevant = self.relevant[:, None] + np.where(self.following.unlimited[:, None], more, 0)
         return scorer
@@ -175,8 +174,8 @@ class Completions:
             return total / (least if metric.denominator == "total" else np.minimum(asked, least))
         seen = self._scorer(self.seen, self._ideal(self.seen), self._unknown(self.least, 0 * self.reach), self.near)
         sums = seen.moments(metric.term, arrange(seen.prepared, "best")).mean
-        here = last_ties(self.seen, self.prepared.relevant_grade)
-        ahead = total_of(self.seen, self.prepared.relevant_grade) - here
+        here = self.seen.total_of_last(self.prepared.relevant_grade)
+        ahead = self.seen.total(self.prepared.relevant_grade) - here
         result = np.zeros(asked.shape)
         for row in np.flatnonzero(self.following.unlimited):
             for column, cutoff in enumerate(asked[row]):
@@ -216,7 +215,7 @@ class Completions:
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
         """The least score of a whole list: what may be cut is infinitely far away, behind irrelevant items."""
         prepared, unlimited = self.prepared, self.following.unlimited
-        shown = total_of(prepared.listed, prepared.relevant_grade)
+        shown = prepared.listed.total(prepared.relevant_grade)
         if cutoff is None and isinstance(metric, Recall):
             return np.divide(shown, self.relevant, out=np.zeros(shown.size), where=(self.relevant > 0) & ~unlimited)
         if cutoff is None and isinstance(metric, HitRate):
@@ -311,7 +310,7 @@ def _best_of_ties(scorer: Scorer, metric: Metric) -> Floats:
 
 def _by_grade(own: Completions, lists: Lists) -> Integers:
     kinds = own.prepared.grades.size
-    return np.stack([total_of(lists, np.arange(kinds) == kind) for kind in range(kinds)], axis=1)
+    return np.stack([lists.total(np.arange(kinds) == kind) for kind in range(kinds)], axis=1)
 
 
 def _closed(ties: Lists, within: Bools) -> Lists:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, F1, NDCG, APAtR, Metric, Precision, Recall
-from retrieval_report.scoring.arrays import Cells, Integers, Lists
-from retrieval_report.scoring.beyond import difference, last_ties
+from retrieval_report.scoring.arrays import Cells, Integers
+from retrieval_report.scoring.beyond import difference
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import WHOLE, Scorer
 
-__all__ = ["BY_RELEVANT", "Following", "reaching", "total_of", "ungraded", "unsure", "values_of"]
+__all__ = ["BY_RELEVANT", "Following", "reaching", "ungraded", "unsure", "values_of"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -60,9 +60,9 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
     relevant = prepared.relevant_grade
     if isinstance(metric.term, terms.FirstRelevant):  # what comes after the first relevant item is all the same
-        last = np.where(beyond.within, last_ties(prepared.ties, relevant), 0)
-        deeper = deeper & (total_of(prepared.listed, relevant) == last)[:, None]
-    graded = beyond.within & (last_ties(prepared.ties, prepared.grades > 0) > 0)
+        last = np.where(beyond.within, prepared.ties.total_of_last(relevant), 0)
+        deeper = deeper & (prepared.listed.total(relevant) == last)[:, None]
+    graded = beyond.within & (prepared.ties.total_of_last(prepared.grades > 0) > 0)
     matters = (follow.some | graded)[:, None]
     if isinstance(metric, NDCG) and metric.ideal != "cutoff":  # what follows is in the ideal of every cutoff
         unknown = follow.some if metric.ideal == "list" else ungraded(prepared, follow)
@@ -102,8 +102,3 @@ def _counts_retrieved(metric: Metric, scorer: Scorer) -> Bools:
 def values_of(scorer: Scorer, term: terms.Sum) -> Floats:
     """What an item of each grade adds to a sum, before its weight."""
     return term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade)
-
-
-def total_of(lists: Lists, which: Bools) -> Integers:
-    """Items of such grades in each list."""
-    return lists.total(which.astype(np.float64)).astype(np.int64)

@@ -71,7 +71,7 @@ def prepare(rankings: object, judgements: object, queries: object, options: Opti
     prepared = lay_out(names, missing, rows, parts.rows, grades, grade, known, options)
     if keys is None and parts.judgements is None and options.relevant_items != "own":
         _warn_unequal(prepared)
-    shown = prepared.listed.total(prepared.relevant_grade.astype(np.float64)).astype(np.int64)
+    shown = prepared.listed.total(prepared.relevant_grade)
     # A list that shows fewer because some are too far lacks nothing.
     sure = ~prepared.beyond.pooled | (np.diff(cells.start) > 0 if pool is None else False)
     said = np.where(sure & ~prepared.beyond.far, prepared.relevant, -1)

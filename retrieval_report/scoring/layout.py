@@ -87,7 +87,7 @@ def lay_out(
     ties, each = arrays.lists_from_rows(rows, key, grade, count, grades.size, naive=naive, workers=options.workers)
     listed = _by_grade(names.height, grades.size, ties)
     told = judged = _known_items(ties, listed, known, grades.size)
-    seen = relevant = judged.total(relevant_grade.astype(np.float64)).astype(np.int64)
+    seen = relevant = judged.total(relevant_grade)
     if known.judged is not None:
         relevant[~known.judged] = -1
     elif known.n_relevant is not None:

@@ -261,7 +261,7 @@ def start(rankings: object, judgements: object, queries: object, requests: Reque
 
 def _warn_unseen(prepared: Prepared) -> None:
     """Tell that the ideal of graded lists of which not all relevant items are there is a guess."""
-    seen = prepared.listed.total(prepared.relevant_grade.astype(np.float64))
+    seen = prepared.listed.total(prepared.relevant_grade)
     unseen = np.flatnonzero(prepared.relevant > seen)
     if prepared.relevant_grade.sum() > 1 and unseen.size:
         warnings.warn(

@@ -234,7 +234,7 @@ def _stops_task(scorer: Scorer, term: terms.Stops, want_variance: bool) -> Task:
 
 def _preferences_task(scorer: Scorer) -> Task:
     prepared = scorer.prepared
-    others = prepared.judged.total((~prepared.relevant_grade).astype(np.float64)).astype(np.int64)
+    others = prepared.judged.total(~prepared.relevant_grade)
     most = np.minimum(np.maximum(prepared.relevant, 0), others)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import decimal
+import os
+import threading
 from typing import Any
 
 import numpy as np
@@ -120,3 +122,36 @@ def test_keys_of_ids_do_not_depend_on_their_company() -> None:
 
 GOLDEN_TEXT = [5263896526582756136, 15371462944316345693]
 GOLDEN_WHOLE = [16490336266968443936, 7191089600892374487]
+
+
+def test_ranges_share_their_threads_from_call_to_call() -> None:
+    work = np.array([0, arrays.SMALL, 2 * arrays.SMALL])
+    names = {
+        name
+        for _ in range(3)
+        for name in arrays.over_ranges(lambda first, last: threading.current_thread().name, work, 2)
+    }
+    assert len(names) <= 2
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is what is tried
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_starts_threads_of_its_own() -> None:
+    work = np.array([0, arrays.SMALL, 2 * arrays.SMALL])
+    arrays.over_ranges(lambda first, last: None, work, 2)
+    child = os.fork()
+    if child == 0:  # pragma: no cover - in another process
+        os._exit(0 if len(arrays.over_ranges(lambda first, last: last, work, 2)) == 2 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_items_of_lists_and_of_their_last_ties_are_counted_by_grade() -> None:
+    # lists: two ties ([2 of grade 0, 1 of grade 1], [4 of grade 1]); none; one tie of 3 of grade 0
+    lists = Lists(
+        np.array([0, 2, 2, 3]), np.array([0, 2, 3, 4]), np.array([0, 1, 1, 0], np.int32), np.array([2, 1, 4, 3])
+    )
+    relevant = np.array([False, True])
+    assert lists.length.tolist() == [7, 0, 3]
+    assert lists.total(relevant).tolist() == [5, 0, 0]
+    assert lists.total_of_last().tolist() == [4, 0, 3]
+    assert lists.total_of_last(~relevant).tolist() == [0, 0, 3]
