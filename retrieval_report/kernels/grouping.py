@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists
 
-__all__ = ["count_cells", "disagreeing_row", "factorise", "ideal_cells", "repeating_list", "stable_by_code"]
+__all__ = [
+    "count_cells",
+    "disagreeing_row",
+    "factorise",
+    "ideal_cells",
+    "repeating_list",
+    "slot_of",
+    "stable_by_code",
+    "table_mask",
+]
 
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
@@ -22,7 +31,7 @@ ROOM = 1024  # a table this small is cheap to clear for every list
 
 
 @kernel
-def _slot(key: np.uint64, mask: np.uint64) -> np.uint64:
+def slot_of(key: np.uint64, mask: np.uint64) -> np.uint64:
     """Where to look for a key first (Fibonacci hashing on mixed bits)."""
     return ((key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
 
@@ -41,7 +50,7 @@ def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
     """A hash table of the keys numbered so far: code + 1, 0 is free."""
     table = np.zeros(int(mask) + 1, np.uint32)
     for code in range(found):
-        slot = _slot(keys[first[code]], mask)
+        slot = slot_of(keys[first[code]], mask)
         while table[slot] != 0:
             slot = (slot + np.uint64(1)) & mask
         table[slot] = code + 1
@@ -55,7 +64,7 @@ def factorise(keys: Keys, codes: Places) -> Places:
     mask = table_mask(min(keys.size, FEW_KEYS))  # rows share few keys as a rule, and a small table stays in the cache
     table = _table_of(keys, first, found, mask)
     for row in range(keys.size):
-        slot = _slot(keys[row], mask)
+        slot = slot_of(keys[row], mask)
         while table[slot] != 0 and keys[first[table[slot] - 1]] != keys[row]:
             slot = (slot + np.uint64(1)) & mask
         if table[slot] == 0:
@@ -96,7 +105,7 @@ def repeating_list(first: int, last: int, begin: Integers, end: Integers, row_of
         mask = table_mask(end[q] - begin[q])
         for bucket in range(begin[q], end[q]):
             key = item[row_of[bucket]] if row_of.size > 0 else item[bucket]
-            slot = _slot(key, mask)
+            slot = slot_of(key, mask)
             while stamp[slot] == q:
                 if table[slot] == key:
                     return q
@@ -130,7 +139,7 @@ def disagreeing_row(
             q = list_of[index]
             for bucket in range(begin[q], end[q]):
                 row = row_of[bucket] if row_of.size > 0 else bucket
-                slot = _slot(item[row], mask)
+                slot = slot_of(item[row], mask)
                 while stamp[slot] == group and table[slot] != item[row]:
                     slot = (slot + np.uint64(1)) & mask
                 if stamp[slot] == group and known[slot] != grade[row]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.checks import check_agreement, check_unique, refuse, warn_merging, warn_unmatched
+from retrieval_report.contracts.checks import check_agreement, check_unique, refuse, warn_merging
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError, RetrievalReportWarning
 from retrieval_report.contracts.frames import (
     check_counts,
@@ -22,16 +22,21 @@ from retrieval_report.contracts.frames import (
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import grouping
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.arrays import Cells, Codes, Integers, Keys, Rows
 from retrieval_report.scoring.beyond import decide_lists
 from retrieval_report.scoring.layout import Known, Prepared, lay_out, with_decisions
+from retrieval_report.scoring.lookup import (
+    KEYS,
+    UNJUDGED_HINT,
+    Located,
+    judged_rows,
+    of_one_width,
+    settle_nulls,
+)
 
 __all__ = ["UNJUDGED_HINT", "Cells", "Known", "Prepared", "check_items", "lay_out", "prepare"]
 
-KEYS = ["model", "query"]
-UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' decides what to do with them"
 NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
 
 
@@ -48,16 +53,18 @@ def prepare(rankings: object, judgements: object, queries: object, options: Opti
     """Check the frames, join them and lay them out as lists."""
     if options.relevant_items == "error":
         _refuse_unknown_relevant(judgements, queries)
-    parts = _judge(_read(rankings, judgements, queries, options), options)
-    found, rows = arrays.locate(parts.rows, [key for key in KEYS if key in parts.rows.columns])
-    found = with_model(found)
+    received = _with_judged_ids(_read(rankings, judgements, queries, options))
+    located = Located.of(received.rows)
+    parts = _judge(received, located, options)
+    if parts.rows.height < received.rows.height:
+        located = Located.of(parts.rows)
+    found, rows, keys = with_model(located.names), located.rows, located.items
     for column in KEYS:
         warn_merging(found, column, "rankings")
     grades, grade = arrays.grade_codes(parts.rows["relevance"], _relevances(parts))
-    keys = None
-    if "item" in parts.rows.columns:
+    if keys is not None:
         judged = parts.judgements is not None
-        keys = check_items(parts.rows, parts.unretrieved, found, rows, grade, judged=judged, workers=options.workers)
+        check_items(parts.rows, parts.unretrieved, found, rows, keys, grade, judged=judged, workers=options.workers)
     names, missing = _all_lists(parts, found, options)
     rows = _spread(rows, found, names)
     pool = _pool(parts, options) if found["model"].n_unique() > 1 else None
@@ -109,7 +116,7 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
     )
     if parts.queries is None:
         return parts
-    wide, told = _one_width(rows, parts.queries, "query", "queries")
+    wide, told = of_one_width(rows, parts.queries, "query", "queries")
     wider = pl.col("query").cast(wide.schema["query"])
     present = None if parts.present is None else parts.present.with_columns(wider)
     return replace(parts, rows=wide, queries=told, present=present, unretrieved=parts.unretrieved.with_columns(wider))
@@ -136,59 +143,32 @@ def _check_counted(frame: pl.DataFrame, judgements: object, options: Options) ->
     return check_counts(frame)
 
 
-def _judge(parts: _Parts, options: Options) -> _Parts:
+def _with_judged_ids(parts: _Parts) -> _Parts:
+    """All ids of one type, as those of the rows and of the judgements meet."""
+    if parts.judgements is None:
+        return parts
+    rows, judgements = parts.rows, parts.judgements
+    for key in ("query", "item"):
+        rows, judgements = of_one_width(rows, judgements, key, "judgements")
+    wider = pl.col("query").cast(rows.schema["query"])
+    # the judgements know better than rows without distance
+    unretrieved = parts.unretrieved.with_columns(wider, relevance=pl.lit(0.0))
+    present = None if parts.present is None else parts.present.with_columns(wider)
+    told = None if parts.queries is None else parts.queries.with_columns(wider)
+    return _Parts(rows, present, unretrieved, judgements, told)
+
+
+def _judge(parts: _Parts, located: Located, options: Options) -> _Parts:
     """Relevance of every row: from the judgements when there are any, else the rankings' own."""
+    rows = parts.rows
     if parts.judgements is not None:
-        rows, judgements = _join_judgements(parts.rows, parts.judgements)
-        wider = pl.col("query").cast(rows.schema["query"])
-        # the judgements know better than rows without distance
-        unretrieved = parts.unretrieved.with_columns(wider, relevance=pl.lit(0.0))
-        present = None if parts.present is None else parts.present.with_columns(wider)
-        told = None if parts.queries is None else parts.queries.with_columns(wider)
-        parts = _Parts(rows, present, unretrieved, judgements, told)
+        rows = judged_rows(rows, located, parts.judgements, options.workers)
     rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
-    rows, unretrieved = _settle_nulls(parts.rows, rule), _settle_nulls(parts.unretrieved, rule)
+    rows, unretrieved = settle_nulls(rows, rule), settle_nulls(parts.unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:
         present = with_model(parts.rows).select(KEYS).unique()
     return replace(parts, rows=rows, present=present, unretrieved=unretrieved)
-
-
-def _join_judgements(rows: pl.DataFrame, judgements: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    for key in ("query", "item"):
-        rows, judgements = _one_width(rows, judgements, key, "judgements")
-    told = judgements.rename({"relevance": "judged"})
-    joined = rows.join(told, on=["query", "item"], how="left", maintain_order="left")
-    warn_unmatched(joined, judgements)
-    if "relevance" in rows.columns:
-        narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], told.schema["judged"]) else pl.Float64
-        differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
-        refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
-    return joined.drop("relevance", strict=False).rename({"judged": "relevance"}), judgements
-
-
-def _settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
-    """Rows without relevance: refused, taken as not relevant, or dropped."""
-    if rows["relevance"].null_count() == 0:
-        return rows
-    if rule == "error":
-        refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", UNJUDGED_HINT)
-    if rule == "drop":
-        return rows.filter(pl.col("relevance").is_not_null())
-    return rows.with_columns(pl.col("relevance").fill_null(0))
-
-
-def _one_width(left: pl.DataFrame, right: pl.DataFrame, key: str, other: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Both frames with the ids of one type: whole numbers of different widths meet in one that holds both."""
-    right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
-    one, two = left.schema[key], right.schema[key]
-    if one == two:
-        return left, right
-    wide = {pl.UInt64, pl.Int128, pl.UInt128} & {one, two}
-    fits = left[key].cast(pl.Int128).max(), right[key].cast(pl.Int128).max()
-    small = not wide or all(value is None or value < 2**63 for value in fits)  # type: ignore[operator]
-    dtype = pl.Int64 if small else pl.Int128
-    return left.with_columns(pl.col(key).cast(dtype)), right.with_columns(pl.col(key).cast(dtype))
 
 
 def _relevances(parts: _Parts) -> NDArray[np.float64]:
@@ -202,17 +182,16 @@ def check_items(
     unretrieved: pl.DataFrame,
     found: pl.DataFrame,
     rows: Rows,
+    keys: Keys,
     grade: Codes,
     *,
     judged: bool,
     workers: int,
-) -> Keys:
+) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query.
 
     ``rows`` says which of ``frame`` are whose of the lists ``found``; ``judged``: relevance is not the models' own.
-    Returns the keys of the items.
     """
-    keys = arrays.id_keys(frame["item"])
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
     suspects = arrays.over_ranges(lambda first, last: grouping.repeating_list(first, last, *rows, keys), work, workers)
     if max(suspects) >= 0 or unretrieved.height:
@@ -222,7 +201,7 @@ def check_items(
         if not judged:
             check_agreement(pl.concat(one))
     if judged or found["model"].n_unique() < 2:
-        return keys
+        return
     by_query = found.with_row_index("list").sort("query", maintain_order=True)
     first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
     group_start = np.append(np.flatnonzero(first), found.height)
@@ -231,7 +210,6 @@ def check_items(
     )
     if row >= 0:
         check_agreement(with_model(frame))
-    return keys
 
 
 def _all_lists(parts: _Parts, found: pl.DataFrame, options: Options) -> tuple[pl.DataFrame, NDArray[np.bool_]]:

@@ -18,11 +18,11 @@ from retrieval_report.scoring.arrays import (
     frozen,
     grade_codes,
     lists_from_rows,
-    locate,
     order_keys,
     over_ranges,
 )
-from retrieval_report.scoring.judged import KEYS, check_items
+from retrieval_report.scoring.judged import check_items
+from retrieval_report.scoring.lookup import Located
 
 __all__ = ["count_rows", "tie_groups"]
 
@@ -65,7 +65,7 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
-    frame = with_model(_located(to_polars(rankings, "rankings")).frame)
+    frame = with_model(_checked(to_polars(rankings, "rankings")).frame)
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
@@ -89,7 +89,7 @@ def count_rows(rankings: object) -> pl.DataFrame:
         frame = with_model(check_counts(frame))
         keys = [name for name in frame.columns if name != "count"]
         return frame.group_by(keys).agg(pl.col("count").sum()).sort(keys)
-    found = _located(frame)
+    found = _checked(frame)
     names, rows, frame = found.names, found.rows, found.frame
     order, workers = order_column(frame), Options().workers
     key, grade = frozen(order_keys(frame[order], falling=False)), frozen(found.grade)
@@ -108,7 +108,7 @@ def count_rows(rankings: object) -> pl.DataFrame:
     )
 
 
-class _Located(NamedTuple):
+class _Counted(NamedTuple):
     frame: pl.DataFrame  # checked rows
     names: pl.DataFrame  # model, query of every list, sorted
     rows: Rows  # whose the rows are
@@ -116,22 +116,23 @@ class _Located(NamedTuple):
     kinds: int  # how many grades there are
 
 
-def _located(frame: pl.DataFrame) -> _Located:
+def _checked(frame: pl.DataFrame) -> _Counted:
     """Rankings that hold to their contract, with a relevance in every row and no item twice, masked rows gone."""
     frame = check_rankings(frame)
     kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
     refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
     frame = frame.filter(kept).drop("mask", strict=False)
-    found, rows = locate(frame, [key for key in KEYS if key in frame.columns])
+    found, rows, keys = Located.of(frame)
     names = with_model(found)
+    assert keys is not None
     grades, grade = grade_codes(_exact(frame["relevance"]), np.empty(0))
-    check_items(frame, with_model(frame).clear(), names, rows, grade, judged=False, workers=Options().workers)
+    check_items(frame, with_model(frame).clear(), names, rows, keys, grade, judged=False, workers=Options().workers)
     order = order_column(frame)
     if frame.schema[order].is_float():  # which of −0.0 and 0.0 comes first must not show
         frame = frame.with_columns(
             pl.when(pl.col(order) == 0).then(0.0).otherwise(pl.col(order)).cast(frame.schema[order]).alias(order)
         )
-    return _Located(frame, names, rows, grade, grades.size)
+    return _Counted(frame, names, rows, grade, grades.size)
 
 
 def _exact(relevance: pl.Series) -> pl.Series:

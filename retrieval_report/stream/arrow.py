@@ -15,7 +15,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
-from retrieval_report.scoring.judged import KEYS
+from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.run import score_prepared
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.stream.chunks import Last, Whole, prepare_chunk, ready

@@ -21,8 +21,8 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO, NO
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.arrays import Cells, Integers, Rows
-from retrieval_report.scoring.judged import KEYS, UNJUDGED_HINT
 from retrieval_report.scoring.layout import Known, Prepared, lay_out, with_decisions
+from retrieval_report.scoring.lookup import KEYS, UNJUDGED_HINT
 from retrieval_report.scoring.truncation import Decision, given
 
 __all__ = ["LISTED", "RECEIVED", "TOLD", "Whole", "prepare_chunk", "ready"]

@@ -1,0 +1,65 @@
+"""Rows of lists → their judgements: a small table of each query's judged items, in which the rows are looked up."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.compile import allocating
+from retrieval_report.kernels.grouping import slot_of, table_mask
+from retrieval_report.kernels.lists import Integers
+
+__all__ = ["find_judgements"]
+
+Places = NDArray[np.uint32]
+Keys = NDArray[np.uint64]
+
+SPARSE = 4  # most rows are not judged: in a table with that many times the room they meet an empty slot at once
+
+
+@allocating
+def find_judgements(
+    first: int,
+    last: int,
+    begin: Integers,
+    end: Integers,
+    row_of: Places,
+    item: Keys,
+    judged: Integers,
+    judged_begin: Integers,
+    judged_end: Integers,
+    judged_row_of: Places,
+    judged_item: Keys,
+    found: Places,
+) -> bool:
+    """Write for every row of the lists ``first`` … ``last`` − 1 the judgement of its item: its row + 1, or 0.
+
+    ``judged`` says which query of the judgements a list is of, −1 where it has none. Returns whether the keys of the
+    judged items of every query differ; where they do not, what was written is worth nothing.
+    """
+    longest = 1
+    for q in range(first, last):
+        if judged[q] >= 0:
+            longest = max(longest, judged_end[judged[q]] - judged_begin[judged[q]])
+    size = int(table_mask(SPARSE * longest)) + 1
+    table, of_slot = np.empty(size, np.uint64), np.zeros(size, np.uint32)
+    for q in range(first, last):
+        begin_judged = judged_begin[judged[q]] if judged[q] >= 0 else 0
+        end_judged = judged_end[judged[q]] if judged[q] >= 0 else 0
+        mask = table_mask(SPARSE * (end_judged - begin_judged))
+        of_slot[: int(mask) + 1] = 0
+        for place in range(begin_judged, end_judged):
+            row = judged_row_of[place] if judged_row_of.size > 0 else place
+            slot = slot_of(judged_item[row], mask)
+            while of_slot[slot] != 0:
+                if table[slot] == judged_item[row]:
+                    return False
+                slot = (slot + np.uint64(1)) & mask
+            table[slot], of_slot[slot] = judged_item[row], row + 1
+        for place in range(begin[q], end[q]):
+            row = row_of[place] if row_of.size > 0 else place
+            slot = slot_of(item[row], mask)
+            while of_slot[slot] != 0 and table[slot] != item[row]:
+                slot = (slot + np.uint64(1)) & mask
+            found[row] = of_slot[slot]
+    return True

@@ -1,0 +1,106 @@
+"""Relevance of every row: from the judgements where there are any, else the rankings' own."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.checks import refuse, warn_unmatched
+from retrieval_report.kernels import probing
+from retrieval_report.reading.ids import in_kind_of
+from retrieval_report.scoring import arrays
+from retrieval_report.scoring.arrays import Integers, Keys, Rows
+
+__all__ = ["KEYS", "UNJUDGED_HINT", "Located", "judged_rows", "of_one_width", "settle_nulls"]
+
+KEYS = ["model", "query"]
+UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' decides what to do with them"
+
+
+class Located(NamedTuple):
+    """Rows with their lists, and 64 bits for every item."""
+
+    names: pl.DataFrame  # the keys of the lists, sorted
+    rows: Rows
+    items: Keys | None  # None of counts
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Located:
+        """Find the lists of a frame."""
+        names, rows = arrays.locate(frame, [key for key in KEYS if key in frame.columns])
+        return cls(names, rows, arrays.id_keys(frame["item"]) if "item" in frame.columns else None)
+
+
+def judged_rows(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> pl.DataFrame:
+    """The rows with the relevance that the judgements say, null where they say nothing.
+
+    Ids are of the same types in both frames. A relevance that the rows have already must be the same.
+    """
+    given = judgements["relevance"]
+    relevance = given.clear().extend_constant(None, 1).append(given).gather(_find(rows, located, judgements, workers))
+    warn_unmatched(rows, relevance, judgements)
+    if "relevance" in rows.columns:
+        narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], relevance.dtype) else pl.Float64
+        differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
+        joined = rows.with_columns(relevance.alias("judged"))
+        refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
+    return rows.drop("relevance", strict=False).with_columns(relevance)
+
+
+def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> pl.Series:
+    """The row of every row's judgement, counted from 1, and 0 where there is none."""
+    found = _probe(rows, located, judgements, workers)
+    if found is not None:
+        return pl.Series(found)
+    numbered = judgements.select("query", "item").with_row_index("judgement", 1)  # 128 bits, or two texts of one hash
+    joined = rows.join(numbered, on=["query", "item"], how="left", maintain_order="left")
+    return joined["judgement"].fill_null(0)
+
+
+def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> arrays.Places | None:
+    """The judgement of every row + 1, or 0, by the keys of the items; None where the keys do not decide."""
+    items, dtype = located.items, rows.schema["item"]
+    if items is None or dtype in (pl.Int128, pl.UInt128):
+        return None
+    theirs = Located.of(judgements.select("query", "item"))
+    place = located.names.join(theirs.names.with_row_index("place"), on="query", how="left", maintain_order="left")
+    judged = arrays.frozen(place["place"].cast(pl.Int64).fill_null(-1).to_numpy())
+    found = np.empty(rows.height, np.uint32)
+    keys = theirs.items
+    assert keys is not None
+
+    def task(first: int, last: int) -> bool:
+        return probing.find_judgements(first, last, *located.rows, items, judged, *theirs.rows, keys, found)
+
+    work: Integers = np.concatenate([[0], np.cumsum(located.rows.end - located.rows.begin)])
+    if not all(arrays.over_ranges(task, work, workers)):
+        return None
+    hits = np.flatnonzero(found).astype(np.uint32)
+    same = dtype != pl.String or (rows["item"].gather(hits) == judgements["item"].gather(found[hits] - 1)).all()
+    return found if same else None
+
+
+def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
+    """Rows without relevance: refused, taken as not relevant, or dropped."""
+    if rows["relevance"].null_count() == 0:
+        return rows
+    if rule == "error":
+        refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", UNJUDGED_HINT)
+    if rule == "drop":
+        return rows.filter(pl.col("relevance").is_not_null())
+    return rows.with_columns(pl.col("relevance").fill_null(0))
+
+
+def of_one_width(left: pl.DataFrame, right: pl.DataFrame, key: str, other: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both frames with the ids of one type: whole numbers of different widths meet in one that holds both."""
+    right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
+    one, two = left.schema[key], right.schema[key]
+    if one == two:
+        return left, right
+    wide = {pl.UInt64, pl.Int128, pl.UInt128} & {one, two}
+    fits = left[key].cast(pl.Int128).max(), right[key].cast(pl.Int128).max()
+    small = not wide or all(value is None or value < 2**63 for value in fits)  # type: ignore[operator]
+    dtype = pl.Int64 if small else pl.Int128
+    return left.with_columns(pl.col(key).cast(dtype)), right.with_columns(pl.col(key).cast(dtype))

@@ -1,0 +1,88 @@
+"""Judgements looked up row by row: the same as looking each up in a dictionary, whatever the ids are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retrieval_report import evaluate
+from retrieval_report.contracts.errors import DataError
+from retrieval_report.scoring import arrays, lookup
+from retrieval_report.scoring.lookup import Located, judged_rows
+
+TEXT, WHOLE, WIDE = (lambda n: f"item {n}"), (lambda n: n - 3), (lambda n: n + 2**70)
+TYPES = {pl.String: TEXT, pl.Int64: WHOLE, pl.Int128: WIDE}
+
+rows_of = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0, 12)), max_size=60)
+judged_of = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 12)), st.integers(0, 3), max_size=40)
+
+
+def frames(rows: list[Any], judged: dict[Any, int], dtype: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+    name: Callable[[int], Any] = TYPES[dtype]
+    ids = {"query": dtype, "item": dtype}
+    return (
+        pl.DataFrame(
+            [(f"m{model}", name(query), name(item)) for model, query, item in rows],
+            schema={"model": pl.String, **ids},
+            orient="row",
+        ),
+        pl.DataFrame(
+            [(name(query), name(item), grade) for (query, item), grade in judged.items()],
+            schema={**ids, "relevance": pl.Int64},
+            orient="row",
+        ),
+    )
+
+
+def check(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
+    frame, judgements = frames(rows, judged, dtype)
+    found = judged_rows(frame, Located.of(frame), judgements, 2)
+    assert found["relevance"].to_list() == [judged.get((query, item)) for _, query, item in rows]
+    assert found.drop("relevance").equals(frame)
+
+
+@pytest.mark.filterwarnings("ignore:judgements. none of the")
+@given(rows_of, judged_of, st.sampled_from(list(TYPES)))
+def test_rows_get_what_a_dictionary_says(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
+    check(rows, judged, dtype)
+
+
+@pytest.mark.filterwarnings("ignore:judgements. none of the")
+@given(rows=rows_of, judged=judged_of, kinds=st.integers(1, 3))
+@settings(max_examples=40)
+def test_texts_of_one_hash_are_told_apart(rows: list[Any], judged: dict[Any, int], kinds: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrays, "id_keys", lambda ids: np.array([len(i) + ord(i[-1]) % kinds for i in ids], np.uint64))
+        check(rows, judged, pl.String)
+
+
+def test_many_rows_are_looked_up_on_several_threads() -> None:
+    generator = np.random.default_rng(5)
+    rows = [(0, int(query), int(item)) for query, item in generator.integers(0, (40, 5000), (30_000, 2))]
+    judged = {(query, item): (query + item) % 3 for query in range(40) for item in range(0, 5000, 7)}
+    check(rows, judged, pl.String)
+
+
+def test_rows_that_differ_from_their_judgement_are_refused_with_their_place() -> None:
+    rows = pl.DataFrame({"query": ["p", "q"], "item": ["a", "b"], "distance": [0, 1], "relevance": [1, 2]})
+    judgements = pl.DataFrame({"query": ["p", "q"], "item": ["a", "b"], "relevance": [1.0, 1.0]})
+    with pytest.raises(DataError, match=r"1 differ from the judgements, first in query 'q', item 'b'.*drop the column"):
+        evaluate(rows, judgements=judgements)
+
+
+def test_rows_that_are_dropped_leave_the_others_in_their_lists() -> None:
+    rows = pl.DataFrame({"query": ["p", "q", "p", "q"], "item": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]})
+    judgements = pl.DataFrame({"query": ["p", "p", "q"], "item": ["a", "c", "d"], "relevance": [0, 1, 1]})
+    scores = evaluate(rows, judgements=judgements, metrics="rr", cutoffs=None, policies="naive", unjudged="drop")
+    assert scores.select("query", "value", "items").rows() == [("p", 0.5, 2), ("q", 1.0, 1)]
+
+
+def test_ids_of_128_bits_are_joined_without_keys() -> None:
+    frame, judgements = frames([(0, 1, 2)], {(1, 2): 1}, pl.Int128)
+    assert lookup._probe(frame, Located.of(frame), judgements, 1) is None
