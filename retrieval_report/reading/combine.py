@@ -136,16 +136,18 @@ def _by_file(part: Part) -> Part:
 
 def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
     """Tags and queries that several files have, with the places of these files."""
-    keys = (
-        pl.concat(
-            part.frame.select("model", "query").unique().with_columns(file=pl.lit(index, pl.UInt32))
-            for index, part in enumerate(parts)
-        )
-        if parts
-        else pl.DataFrame(schema={"model": pl.String, "query": pl.String, "file": pl.UInt32})
-    )
-    shared = keys.group_by("model", "query").agg(pl.col("file").sort())
+    none = pl.DataFrame(schema={"model": pl.String, "query": pl.String, "file": pl.UInt32})
+    several = enumerate(parts) if len(parts) > 1 else ()
+    keys = [_lists_of(part.frame).with_columns(file=pl.lit(index, pl.UInt32)) for index, part in several]
+    shared = pl.concat([none, *keys]).group_by("model", "query").agg(pl.col("file").sort())
     return shared.filter(pl.col("file").list.len() > 1)
+
+
+def _lists_of(frame: pl.DataFrame) -> pl.DataFrame:
+    """Models and queries of the rows, each pair once; most rows are of the list of the row before."""
+    keys = ("model", "query")
+    other = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
+    return frame.select(keys).filter(other | (pl.int_range(pl.len()) == 0)).unique()
 
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:

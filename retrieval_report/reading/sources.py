@@ -14,7 +14,7 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -42,6 +42,7 @@ MAX_RATIO = 250
 """Without ``max_bytes``, more than RATIO_FROM bytes must not be this many times the compressed ones."""
 RATIO_FROM = 256 * 2**20
 CHUNK = 2**22
+SMALL_CHUNK = 2**17
 
 ENDINGS = {
     ".csv": "csv",
@@ -97,6 +98,12 @@ class Source:
         with self.content.open("rb") as file:
             file.seek(-1, io.SEEK_END)
             return file.read(1)
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes, a piece at a time that stays in the processor's cache."""
+        with io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb") as file:
+            while chunk := file.read(SMALL_CHUNK):
+                yield chunk
 
     def read(self) -> bytes:
         """Return all bytes."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
-from retrieval_report.reading.values import TextTable
+from retrieval_report.reading.values import MOST_EXACT, TextTable, fits_integers
 
 __all__ = ["QRELS_FIELDS", "RUN_FIELDS", "read_trec"]
 
@@ -23,6 +25,8 @@ QRELS_FIELDS = ("query", "iteration", "item", "relevance")
 # way, which keeps the regular expression engine on its fast path.
 _BLANK = r"[ \t\r\x0b\x0c]"
 _FIELD = r"[^ \t\r\x0b\x0c]"
+_BLANKS = (b" ", b"\t", b"\r", b"\x0b", b"\x0c")
+_BLANK_BYTE = 32  # and all bytes below: those of blanks, and of what no id should hold
 _EMPTY_OR_COMMENT = re.compile(rf"^{_BLANK}*(#|$)")
 
 
@@ -38,6 +42,12 @@ def read_trec(source: Source, fields: Sequence[str], choose: Callable[[Sequence[
     FileError
         A line has too few fields (or too many, in qrels); bytes are not UTF-8; there is no line at all.
     """
+    chosen = choose(fields)
+    return _read_plain(source, fields, chosen) or _read_any(source, fields, chosen)
+
+
+def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable:
+    """Read whatever trec_eval would read, and say what is wrong with the rest."""
     lines = _split(source, fields)
     comment = pl.col("query").str.starts_with("#") | pl.col("unmatched").str.contains(_EMPTY_OR_COMMENT.pattern)
     lines = lines.filter(~comment.fill_null(value=False))
@@ -46,8 +56,74 @@ def read_trec(source: Source, fields: Sequence[str], choose: Callable[[Sequence[
     _refuse_malformed(lines, source, fields)
     _warn_of_extra(lines, source, fields)
     numbers = lines["line"]
-    columns = [pl.col(theirs).alias(ours) for ours, theirs in choose(fields).items()]
+    columns = [pl.col(theirs).alias(ours) for ours, theirs in chosen.items()]
     return TextTable(str(source.path), lines.select(columns), lambda row: int(numbers[row]))
+
+
+def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable | None:
+    """Read a file of lines that all have these fields with one mark between them, as most have; None of any other.
+
+    The parser of CSV takes a fifth of the time that a regular expression takes.
+    """
+    separator, separators = _one_separator(source)
+    if separator is None:
+        return None
+    wanted = list(dict.fromkeys([*chosen.values(), fields[0], fields[-1]]))
+    types: dict[str, Any] = dict.fromkeys(fields, pl.String)
+    if chosen.get("score") == "score" and _has_fraction(source, fields.index("score")):
+        types["score"] = pl.Float64
+    try:
+        table = (
+            pl.scan_csv(
+                source.content,
+                separator=separator,
+                has_header=False,
+                quote_char=None,
+                schema=types,
+                glob=False,
+            )
+            .select(wanted)
+            .collect()
+        )
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    short = any(table[name].null_count() for name in wanted)  # a line that is too short lacks its last field
+    longer = separators != table.height * (len(fields) - 1)
+    if short or longer or table.is_empty() or table[fields[0]].str.starts_with("#").any():
+        return None
+    if types.get("score") == pl.Float64 and (table["score"].abs() >= MOST_EXACT).any():
+        return None  # of text it can be said which numbers lost digits
+    columns = [pl.col(theirs).alias(ours) for ours, theirs in chosen.items()]
+    return TextTable(str(source.path), table.select(columns), lambda row: row + 1)
+
+
+def _has_fraction(source: Source, field: int) -> bool:
+    """Whether one of the first lines has a number there that is not whole: then the parser may read floats at once."""
+    rows = [line.split() for line in source.head().split(b"\n")[:-1]]
+    texts = [fields[field].decode("utf-8", "replace") for fields in rows if len(fields) > field]
+    return not fits_integers(pl.Series(texts, dtype=pl.String))
+
+
+def _one_separator(source: Source) -> tuple[str | None, int]:
+    """The blank or tab that alone stands between fields, with no other blank around, and how many there are."""
+    mark = re.search(rb"[ \t]", source.head())
+    if mark is None:
+        return None, 0
+    others = [other for other in _BLANKS if other != mark[0]]
+    before, ascii_only, count = b"\n", True, 0
+    for chunk in source.chunks():
+        if any(other in chunk for other in others):
+            return None, 0
+        given = np.frombuffer(before + chunk, np.uint8)
+        low = given <= _BLANK_BYTE
+        if (low[1:] & low[:-1]).any():  # two marks, a blank line, or a mark around a line
+            return None, 0
+        count += int(np.count_nonzero(given[1:] == mark[0][0]))
+        ascii_only = ascii_only and chunk.isascii()
+        before = chunk[-1:]
+    if not ascii_only and (source.head(len(BOM)) == BOM or undecodable(source)):
+        return None, 0
+    return mark[0].decode(), count
 
 
 def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:

@@ -11,8 +11,10 @@ import polars as pl
 
 from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 
-__all__ = ["NULL_TEXTS", "TextTable", "parse_values", "warn_of_lost_digits"]
+__all__ = ["MOST_EXACT", "NULL_TEXTS", "TextTable", "fits_integers", "parse_values", "warn_of_lost_digits"]
 
+MOST_EXACT = 2.0**53
+"""From here on floats do not tell all whole numbers apart."""
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
 _LONG_INTEGER = re.compile(r"^[+-]?\d{16,}$")
@@ -24,19 +26,20 @@ _NUMBERS = {
     "weight": pl.Float64,
     "relevance": pl.Int64,
 }
+_SAMPLE = 1000
 _INTEGERS = ("count", "row", "n_relevant")
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file whose structure is sound: our column names, every value still text.
+    """A text file whose structure is sound: our column names, values still text, but floats that a reader parsed.
 
     Attributes
     ----------
     place : str
         The file, for messages.
     frame : pl.DataFrame
-        One String column per contract column the file has.
+        One column per contract column the file has: String, or Float64 without nulls and below `MOST_EXACT`.
     line : Callable[[int], int]
         Row index → line number in the file; slow, for messages only.
     """
@@ -66,7 +69,9 @@ def parse_values(table: TextTable) -> pl.DataFrame:
     """
     parsed = []
     for series in table.frame:
-        if series.name in _NUMBERS:
+        if series.dtype != pl.String:
+            pass  # the reader knew what it is
+        elif series.name in _NUMBERS:
             series = _parse_number(series, table)
         elif series.name in _INTEGERS:
             series = _parse_integer(series, table)
@@ -80,6 +85,8 @@ def _parse_number(text: pl.Series, table: TextTable) -> pl.Series:
     if text.null_count() == len(text):
         return text.cast(_NUMBERS[text.name])
     for dtype in (pl.Int64, pl.UInt64):
+        if not fits_integers(text.head(_SAMPLE), dtype):
+            continue  # one that does not fit is enough
         integers = text.cast(dtype, strict=False)
         if integers.null_count() == text.null_count():
             return integers
@@ -91,6 +98,16 @@ def _parse_number(text: pl.Series, table: TextTable) -> pl.Series:
     if not cleaned.equals(text, null_equal=True):
         return _parse_number(cleaned, table)
     raise _not("a number", text, floats, table)
+
+
+def fits_integers(text: pl.Series, dtype: type[pl.DataType] | None = None) -> bool:
+    """Whether all texts are whole numbers of a type; by default of one that numbers of a file may become.
+
+    >>> fits_integers(pl.Series(["3", "-4"])), fits_integers(pl.Series(["3", "4.0"]))
+    (True, False)
+    """
+    types = (pl.Int64, pl.UInt64) if dtype is None else (dtype,)
+    return any(text.cast(kind, strict=False).null_count() == text.null_count() for kind in types)
 
 
 def _parse_integer(text: pl.Series, table: TextTable) -> pl.Series:
@@ -128,9 +145,9 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
 
 def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -> None:
     """Warn where integers too long for a float stand in a column of floats."""
-    if not (floats.abs() >= 2.0**53).any():
+    if not (floats.abs() >= MOST_EXACT).any():
         return
-    lost = text.str.contains(_LONG_INTEGER.pattern) & (floats.abs() >= 2.0**53)
+    lost = text.str.contains(_LONG_INTEGER.pattern) & (floats.abs() >= MOST_EXACT)
     for row in lost.arg_true().head(1):
         warn_of_lost_digits(f"{table.location}, line {table.line(row)}", text.name, text[row])
 
