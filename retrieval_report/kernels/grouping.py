@@ -27,6 +27,7 @@ Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 
 FEW_KEYS = 1 << 14
+DECIDING = 24  # highest bits of the keys of a list, by which it is sorted first
 ROOM = 1024  # a table this small is cheap to clear for every list
 
 
@@ -199,33 +200,52 @@ def _count_runs(
     """Ties and cells of one list whose rows are taken in ``order`` (empty: as they are)."""
     found, before = ZERO, cells
     for index in range(key.size):
-        bucket = order[index] if order.size > 0 else index
-        if index > 0 and key[bucket] != key[order[index - 1] if order.size > 0 else index - 1]:
-            cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
+        row = order[index] if order.size > 0 else index
+        ends = index + 1 == key.size or key[row] != key[order[index + 1] if order.size > 0 else index + 1]
+        code = grade[row]
+        if ends and found == 0:  # a tie of one row needs no tally
+            cell_grade[cells], cell_items[cells] = code, count[row]
+            cells += 1
+        else:
+            if tally[code] == 0:
+                seen[found] = code
+                found += 1
+            tally[code] += count[row]
+            if ends:
+                cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
+        if ends:
             tie_cells[ties] = cells - before
             ties += 1
             found, before = ZERO, cells
-        code = grade[bucket]
-        if tally[code] == 0:
-            seen[found] = code
-            found += 1
-        tally[code] += count[bucket]
-    cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
-    tie_cells[ties] = cells - before
-    return ties + 1, cells
+    return ties, cells
 
 
 @allocating
 def _sort_measures(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
-    """Fill in the places of the keys in rising order, equal ones as received (radix sort, a byte at a time)."""
+    """Fill in the places of the keys in rising order, equal ones as received.
+
+    The highest bits of the keys nearly always decide: by them they are sorted first, and then each key moves past the
+    few before it that are larger. Where these are many, all bits are sorted by.
+    """
+    bits = ZERO
+    while bits < 64 and spread >> np.uint64(bits) > np.uint64(0):
+        bits += 1
+    _sort_from(key, low, bits, max(bits - DECIDING, ZERO), order)
+    if bits > DECIDING and not _insert_all(key, order):
+        _sort_from(key, low, bits, ZERO, order)
+
+
+@allocating
+def _sort_from(key: Integers, low: int, bits: int, lowest: int, order: Integers) -> None:
+    """Sort by the bits from ``lowest`` on (radix sort, a byte at a time)."""
     other = np.empty(key.size, np.int64)
-    for bucket in range(key.size):
-        order[bucket] = bucket
-    shift = np.uint64(0)
-    while shift < np.uint64(64) and spread >> shift > np.uint64(0):
+    for place in range(key.size):
+        order[place] = place
+    shift = np.uint64(lowest)
+    while shift < np.uint64(bits):
         start = np.zeros(257, np.int64)
-        for bucket in range(key.size):
-            start[int((np.uint64(key[bucket] - low) >> shift) & np.uint64(255)) + 1] += 1
+        for place in range(key.size):
+            start[int((np.uint64(key[place] - low) >> shift) & np.uint64(255)) + 1] += 1
         for digit in range(256):
             start[digit + 1] += start[digit]
         for index in range(key.size):
@@ -235,6 +255,20 @@ def _sort_measures(key: Integers, low: int, spread: np.uint64, order: Integers) 
         for index in range(key.size):  # a slice would take two seconds to compile
             order[index] = other[index]
         shift += np.uint64(8)
+
+
+@kernel
+def _insert_all(key: Integers, order: Integers) -> bool:
+    """Finish an order that is nearly right; False, and some order, where it is not nearly right."""
+    moves = 4 * key.size
+    for index in range(1, key.size):
+        place, at = order[index], index
+        while at > 0 and key[order[at - 1]] > key[place] and moves > 0:
+            order[at] = order[at - 1]
+            at -= 1
+            moves -= 1
+        order[at] = place
+    return moves > 0
 
 
 @kernel

@@ -41,6 +41,7 @@ __all__ = [
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Result = TypeVar("Result")
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 SMALL = 20_000  # rows or cells below which threads cost more than they save
 FEW_GRADES = 100_000
@@ -120,7 +121,9 @@ def order_keys(values: pl.Series, *, falling: bool) -> Integers:
     dtype = values.dtype
     if dtype.is_float():
         bits = (values.cast(pl.Float64).to_numpy() + 0.0).view(np.int64)  # adding 0.0 makes −0.0 equal 0.0
-        keys = bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+        keys = bits >> 63
+        keys &= np.int64(2**63 - 1)
+        keys ^= bits
     elif dtype == pl.UInt64:
         keys = (values.to_numpy() ^ np.uint64(2**63)).view(np.int64)
     elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
@@ -198,28 +201,37 @@ def lists_from_rows(
     ``count`` of length 0 means that every row is one item.
     """
     key, grade, count = frozen(key), frozen(grade), frozen(count)
+    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
+    size = int(work[-1])
+    list_ties, tie_cells = np.zeros(work.size - 1, np.int64), np.empty(size, np.int64)
+    cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
+    order = np.empty(size if naive else 0, np.int32)
 
-    def task(first: int, last: int) -> tuple[NDArray[np.integer], ...]:
-        size = int((rows.end[first:last] - rows.begin[first:last]).sum())
-        list_ties, tie_cells = np.zeros(last - first, np.int64), np.empty(size, np.int64)
-        cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
-        order = np.empty(size if naive else 0, np.int32)
+    def task(first: int, last: int) -> tuple[int, int, int]:
+        own = slice(work[first], work[last])
         ties, cells = grouping.count_cells(
-            first, last, *rows, key, grade, count, kinds, list_ties, tie_cells, cell_grade, cell_items, order
-        )
-        return list_ties, tie_cells[:ties].copy(), cell_grade[:cells].copy(), cell_items[:cells].copy(), order
+            first, last, *rows, key, grade, count, kinds, list_ties[first:last], tie_cells[own], cell_grade[own],
+            cell_items[own], order[own],
+        )  # fmt: skip
+        return int(work[first]), ties, cells
 
-    length = rows.end - rows.begin
-    work = np.concatenate([[0], np.cumsum(length)])
     parts = over_ranges(task, work, workers)
-    list_ties, tie_cells, cell_grade, cell_items, order = (np.concatenate(part) for part in zip(*parts, strict=True))
+    ties = [slice(first, first + found) for first, found, _ in parts]
+    cells = [slice(first, first + found) for first, _, found in parts]
+    tie = np.concatenate([[0], _joined(tie_cells, ties)])
     lists = Lists(
         np.concatenate([[0], np.cumsum(list_ties)]),
-        np.concatenate([[0], np.cumsum(tie_cells)]),
-        cell_grade,
-        cell_items,
+        np.cumsum(tie, out=tie),
+        _joined(cell_grade, cells),
+        _joined(cell_items, cells),
     )
     return lists, singles(work, order) if naive else None
+
+
+def _joined(array: NDArray[Scalar], parts: Sequence[slice]) -> NDArray[Scalar]:
+    """Parts of an array one after the other; the array itself where they are all of it."""
+    whole = sum(part.stop - part.start for part in parts) == array.size
+    return array if whole else np.concatenate([array[part] for part in parts])
 
 
 def singles(row_start: Integers, grade: Codes) -> Lists:

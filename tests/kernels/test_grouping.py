@@ -1,0 +1,84 @@
+"""Rows become ties and cells: the same as sorting and counting in plain Python, whatever the keys are."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval_report.kernels import grouping
+from retrieval_report.kernels.lists import Lists
+from retrieval_report.scoring.arrays import SMALL, Rows, lists_from_rows
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+KEYS = st.one_of(
+    st.integers(0, 3),
+    INT64,
+    st.integers(2**40, 2**40 + 50),
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda number: int(np.float64(number).view(np.int64))),
+)
+
+
+@given(st.sampled_from([KEYS, INT64, st.sampled_from([0, 1, 2**62, -(2**62)])]).flatmap(lambda of: st.lists(of)))
+def test_keys_are_sorted_and_equal_ones_stay_in_order(keys: list[int]) -> None:
+    order = np.empty(len(keys), np.int64)
+    low, high = min(keys, default=0), max(keys, default=0)
+    grouping._sort_measures(np.array(keys, np.int64), low, np.uint64(high - low), order)
+    assert order.tolist() == sorted(range(len(keys)), key=lambda row: keys[row])
+
+
+@pytest.mark.parametrize("far", [2**30, 2**62])
+def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -> None:
+    keys = np.append(np.random.default_rng(3).permutation(2000), far)
+    order = np.empty(keys.size, np.int64)
+    grouping._sort_measures(keys, 0, np.uint64(far), order)
+    assert order.tolist() == np.argsort(keys, kind="stable").tolist()
+
+
+@given(
+    st.lists(st.lists(st.tuples(KEYS, st.integers(0, 2)), max_size=12), max_size=6),
+    st.booleans(),
+    st.booleans(),
+)
+def test_lists_hold_what_counting_finds(lists: list[list[tuple[int, int]]], ascending: bool, naive: bool) -> None:
+    lists = [sorted(rows, key=lambda row: row[0]) if ascending else rows for rows in lists]
+    check(lists, naive)
+
+
+@pytest.mark.parametrize("tied", [0, 1, 500])
+def test_long_lists_with_and_without_ties_are_laid_out_on_several_threads(tied: int) -> None:
+    generator = np.random.default_rng(tied)
+    lists = [
+        list(zip(generator.integers(0, 2**50, 500).tolist(), generator.integers(0, 3, 500).tolist(), strict=True))
+        for _ in range(2 * SMALL // 500)
+    ]
+    lists[7][:tied] = [(5, 1)] * tied
+    check(lists, True)
+
+
+def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
+    ends = np.cumsum([len(rows) for rows in lists], dtype=np.int64)
+    begins = ends - [len(rows) for rows in lists]
+    key = np.array([key for rows in lists for key, _ in rows], np.int64)
+    grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
+    rows = Rows(begins.astype(np.int64), ends, np.empty(0, np.uint32))
+    ties, each = lists_from_rows(rows, key, grade, np.empty(0, np.int64), 3, naive=naive, workers=2)
+    assert ties.start.size == len(lists) + 1
+    for number, members in enumerate(lists):
+        found = range(ties.start[number], ties.start[number + 1])
+        wanted = [Counter(own for other, own in members if other == key) for key in sorted({key for key, _ in members})]
+        assert [dict(cells(ties, tie)) for tie in found] == wanted
+        assert all(cells(ties, tie) == sorted(cells(ties, tie)) for tie in found)
+    if naive:
+        assert each is not None
+        near_first = [grade for rows in lists for _, grade in sorted(rows, key=lambda row: row[0])]
+        assert each.grade.tolist() == near_first
+        assert each.start.tolist() == [0, *ends.tolist()]
+
+
+def cells(ties: Lists, tie: int) -> list[tuple[int, int]]:
+    own = slice(ties.tie[tie], ties.tie[tie + 1])
+    return list(zip(ties.grade[own].tolist(), ties.items[own].tolist(), strict=True))
