@@ -25,7 +25,7 @@ from retrieval_report.scoring.completion import Completions
 from retrieval_report.scoring.following import Following, reaching, unsure
 from retrieval_report.scoring.judged import prepare
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, arrange
+from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import warn_truncated
 
@@ -72,18 +72,18 @@ class Run:
 
     def score(self, arrangement: Arrangement, into: Scores | None = None) -> Scores:
         """Values and standard deviations of every metric and cutoff asked, (lists, columns)."""
-        scores = {
-            **self.scorer.score(self.plain, arrangement),
-            **self.deep_scorer.score(self.deep, arrangement),
-        }
         result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
-        column = 0
+        plain: list[Target] = []
+        deep: list[Target] = []
+        first = 0
         for metric, cutoffs in self.requests:
-            for cutoff in cutoffs:
-                own = 0 if metric.own_depth else self.scorer.column(cutoff)
-                result.value[:, column] = scores[metric].value[:, own]
-                result.std[:, column] = scores[metric].std[:, own]
-                column += 1
+            own = [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]
+            here = slice(first, first + len(own))
+            target = Target(metric, np.array(own, np.int64), Scores(result.value[:, here], result.std[:, here]))
+            (deep if metric.own_depth else plain).append(target)
+            first = here.stop
+        self.scorer.write(plain, arrangement)
+        self.deep_scorer.write(deep, arrangement)
         return result
 
     @property

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.kernels import additive, cascade, pairwise, preferences, ratios, stopping, tables
+from retrieval_report.kernels import additive, cascade, dividing, pairwise, preferences, ratios, stopping, tables
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import DCG, NDCG, Metric
-from retrieval_report.scoring.arrays import Integers, Lists, ordered, over_ranges
+from retrieval_report.scoring.arrays import Integers, Lists, frozen, ordered, over_ranges
 from retrieval_report.scoring.layout import Prepared
 
-__all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "arrange"]
+__all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "Target", "arrange"]
 
 Floats = NDArray[np.float64]
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
@@ -35,6 +36,14 @@ class Scores(NamedTuple):
 
     value: Floats
     std: Floats
+
+
+class Target(NamedTuple):
+    """A metric, the columns of its moments that are asked for, and where their scores are written."""
+
+    metric: Metric
+    columns: Integers
+    scores: Scores
 
 
 class Arrangement(NamedTuple):
@@ -98,21 +107,25 @@ class Scorer:
 
     def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
         """Value and standard deviation of every metric at every cutoff, columns in ascending order of cutoff."""
+        shape, columns = self.asked.shape, np.arange(self.asked.shape[1])
+        result = {metric: Scores(np.empty(shape), np.empty(shape)) for metric in metrics}
+        self.write([Target(metric, columns, scores) for metric, scores in result.items()], arrangement)
+        return result
+
+    def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
+        """Write value and standard deviation of every metric at some of the cutoffs to where they are wanted."""
         sums: dict[terms.Term, Moments] = {}
-        result = {}
-        for metric in metrics:
+        for metric, columns, scores in targets:
             term = metric.term
             if term not in sums:
                 sums[term] = self.moments(term, arrangement)
-            divisor = metric.divisor(self)
             unit = 1.0 if isinstance(metric, NDCG) else self.unit(term)  # its ideal is in the same unit
-            with np.errstate(over="ignore"):
-                mean = _ratio(sums[term].mean, divisor) * unit
-                std = _ratio(np.sqrt(sums[term].variance), divisor) * unit
-            if not np.isfinite(mean).all():
+            divisor = frozen(np.broadcast_to(metric.divisor(self), self.asked.shape))
+            mean, variance = map(frozen, sums[term])
+            task = partial(_write_scores, (mean, variance, divisor, unit, frozen(columns), *scores))
+            finite = over_ranges(task, np.arange(self.asked.shape[0] + 1) * columns.size, self.workers)
+            if not all(finite):
                 raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
-            result[metric] = Scores(mean, std)
-        return result
 
     def unit(self, term: terms.Term) -> float:
         """A power of two near the largest value, by which values are divided so that no square leaves float64."""
@@ -162,10 +175,8 @@ class Scorer:
 Task = Callable[[int, int, Lists, Integers, Moments], None]
 
 
-def _ratio(values: Floats, divisor: Floats) -> Floats:
-    """Values / divisor, 0 where the divisor is 0."""
-    divisor = np.broadcast_to(divisor, values.shape)
-    return np.divide(values, divisor, out=np.zeros_like(values), where=divisor != 0)
+def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
+    return dividing.write_scores(first, last, *given)
 
 
 def _longest(depths: Integers) -> int:

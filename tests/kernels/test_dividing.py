@@ -1,0 +1,32 @@
+"""Moments become scores as NumPy would divide them, in the columns asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retrieval_report.kernels.dividing import write_scores
+from retrieval_report.kernels.lists import frozen
+
+
+def test_scores_stand_where_they_are_asked_for_with_numpys_bits() -> None:
+    generator = np.random.default_rng(2)
+    mean, variance = generator.random((50, 3)), generator.random((50, 3))
+    divisor = np.where(generator.random((50, 1)) < 0.2, 0.0, generator.random((50, 1)) * 9)
+    value, std = np.full((50, 4), -1.0), np.full((50, 4), -1.0)
+    wide = np.broadcast_to(divisor, (50, 3))
+    columns = np.array([2, 0])
+    given = (frozen(mean), frozen(variance), frozen(wide), 4.0, frozen(columns))
+    assert write_scores(10, 50, *given, value[:, 1:3], std[:, 1:3])
+    by = np.where(divisor == 0, np.inf, divisor)
+    assert (value[10:, 1:3] == (mean / by * 4.0)[10:, columns]).all()
+    assert (std[10:, 1:3] == (np.sqrt(variance) / by * 4.0)[10:, columns]).all()
+    assert (value[:10] == -1).all()
+    assert (value[:, [0, 3]] == -1).all()
+
+
+def test_a_value_that_overflows_is_reported() -> None:
+    one, columns = frozen(np.ones((2, 1))), frozen(np.zeros(1, np.int64))
+    huge = frozen(np.array([[1.0], [1e308]]))
+    value, std = np.empty((2, 1)), np.empty((2, 1))
+    assert write_scores(0, 1, huge, one, one, 1e10, columns, value, std)
+    assert not write_scores(0, 2, huge, one, one, 1e10, columns, value, std)
