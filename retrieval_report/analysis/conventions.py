@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cached_property, partial
 
 import polars as pl
 
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metric
 
 __all__ = ["CONVENTIONS", "OPEN", "ORDERS", "Convention", "choose", "conventions", "system_of"]
@@ -113,12 +114,15 @@ class Convention:
     @property
     def metric(self) -> str:
         """Name of the metric in this package's catalogue."""
-        return parse_metric(self.definition)[0].name
+        return self._record.name
+
+    @cached_property
+    def _record(self) -> Metric:
+        return parse_metric(self.definition)[0]
 
     def prints(self, cutoff: int | None) -> bool:
         """Whether the system computes the metric at this cutoff, None for whole lists."""
-        own_depth = parse_metric(self.definition)[0].own_depth
-        return own_depth or self.cutoffs == "any" or (self.cutoffs == "whole") == (cutoff is None)
+        return self._record.own_depth or self.cutoffs == "any" or (self.cutoffs == "whole") == (cutoff is None)
 
     @property
     def words(self) -> str:

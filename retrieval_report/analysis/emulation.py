@@ -6,7 +6,8 @@ A convention becomes arguments of ``evaluate`` here; nothing else in the audit k
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,12 @@ from retrieval_report.analysis.rows import judged_rows, tie_means
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import Options
 from retrieval_report.evaluation import evaluate
+from retrieval_report.scoring.lookup import Located
 
 __all__ = ["Data", "Quantity", "Way"]
 
 PLACE = ["model", "metric", "cutoff"]
+BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -74,10 +77,27 @@ class Data:
         judged = None if judgements is None else judgements.with_columns(text)
         return cls(frame.with_columns(text), judged, queries, rows.with_columns(text), options, complete)
 
+    @cached_property
+    def by_item(self) -> Data:
+        """The same data with the items of every list in order, as most systems have their ties: sorted once for all."""
+        keys = [key for key in ("model", "query", "item") if key in self.frame.columns]
+        return replace(self, frame=self.frame.sort(keys), rows=self.rows.sort(keys))
+
     @property
     def order(self) -> str:
         """Name of the column that orders a list."""
         return order_column(self.frame)
+
+    @cached_property
+    def _grades(self) -> pl.Series:
+        """The relevances there are, each once."""
+        source = self.frame if self.judgements is None else self.judgements
+        return source["relevance"].cast(pl.Float64).drop_nulls().unique()
+
+    @cached_property
+    def _all_positive(self) -> bool:
+        """Whether no rule on scores of 0 and below can matter."""
+        return self.order == "distance" or bool((self.rows["score"] > 0).all())
 
     def way(self, record: Convention) -> Way:
         """How a system orders these lists; float32 is left out where it cannot change an order."""
@@ -88,13 +108,12 @@ class Data:
 
     def simple(self, quantity: Quantity) -> Quantity:
         """The same quantity without rules that change nothing on this data, so that systems share computations."""
-        source = self.frame if self.judgements is None else self.judgements
-        grades = source["relevance"].cast(pl.Float64).drop_nulls()
+        grades = self._grades
         if grades.is_in([0.0, 1.0]).all():
             quantity = quantity._replace(binary=False)
         if quantity.relevant_from == 1 and not grades.is_between(0, 1, closed="none").any():
             quantity = quantity._replace(relevant_from=None if self.options["relevant_from"] is None else 1.0)
-        if self.order == "distance" or (self.rows["score"] > 0).all():
+        if self._all_positive:
             quantity = quantity._replace(positive="")
         if self.complete or quantity.seen == "list":
             quantity = quantity._replace(missing_query="zero")
@@ -109,7 +128,8 @@ class Data:
         policy = {"policies": "naive", "naive_order": way.order}
         if way.order == "exact":
             policy = {"policies": "expected"}
-        return _alike(tie_means(self.scores(quantity, way.float32, metrics=list(metrics), **policy)))
+        data = self.by_item if way.order in BY_ITEM else self
+        return _alike(tie_means(data.scores(quantity, way.float32, metrics=list(metrics), **policy)))
 
     def _open_means(self, quantity: Quantity, metrics: list[str], way: Way) -> pl.DataFrame:
         """Means where each list's worst order comes up, and where each list's best does."""
@@ -166,22 +186,25 @@ class Data:
         given = self._given(quantity, False)
         level = given["relevant_from"]
         relevant = pl.col("relevance") > 0 if level is None else pl.col("relevance") >= level
-        in_list = ["model", "query"]
-        found, seen = pl.col("hits").cum_sum().over(in_list), pl.col("size").cum_sum().over(in_list)
+        names, rows, _ = Located.of(given["rankings"])
+        number = pl.Series("list", rows.list_of())  # text would be hashed and sorted three times
+        found, seen = pl.col("hits").cum_sum().over("list"), pl.col("size").cum_sum().over("list")
         ties = (
             given["rankings"]
-            .group_by(*in_list, self.order)
-            .agg(hits=relevant.sum(), size=pl.len())
-            .sort(*in_list, self.order, descending=[False, False, self.order == "score"])
+            .select(number, self.order, hits=relevant)
+            .group_by("list", self.order)
+            .agg(pl.col("hits").sum(), size=pl.len())
+            .sort("list", self.order, descending=[False, self.order == "score"])
             .with_columns(gain=pl.col("hits") * found / seen)
         )
-        lists = ties.group_by(in_list, maintain_order=True).agg(
+        lists = ties.group_by("list", maintain_order=True).agg(
             value=(pl.col("gain").sum() / pl.col("hits").sum()).fill_nan(0.0),
             items=pl.col("size").sum().cast(pl.Int64),
             n_relevant=pl.col("hits").sum().cast(pl.Int64),
             truncated=pl.lit(False),
             pooled=pl.lit(False),
         )
+        lists = pl.concat([names.select("model", "query"), lists.drop("list")], how="horizontal")
         lists = lists.with_columns(std=pl.lit(None, pl.Float64), metric=pl.lit("ap"), policy=pl.lit("threshold"))
         return pl.DataFrame(lists.with_columns(cutoff=pl.lit(None, pl.Int64)))
 

@@ -68,6 +68,15 @@ class Rows(NamedTuple):
         indexes = np.arange(self.begin[index], self.end[index])
         return self.row_of[indexes] if self.row_of.size else indexes
 
+    def list_of(self) -> Places:
+        """The list of every row."""
+        length = self.end - self.begin
+        numbers = np.repeat(np.arange(length.size, dtype=np.uint32), length)
+        places = np.arange(numbers.size) + np.repeat(self.begin - np.cumsum(length) + length, length)
+        found = np.empty(numbers.size, np.uint32)
+        found[self.row_of[places] if self.row_of.size else places] = numbers
+        return found
+
     def any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether any row of each list is marked."""
         in_order = marked[self.row_of] if self.row_of.size else marked

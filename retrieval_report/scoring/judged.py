@@ -126,10 +126,21 @@ def _naive_order(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Rows in the order that naive scores see: file order, or by item id."""
     if "naive" in options.policies:
         if options.naive_order != "row":
-            rows = rows.sort("item", descending=options.naive_order == "item_descending", maintain_order=True)
+            rows = _by_item(rows, options.naive_order == "item_descending")
         elif "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)
     return rows.drop("row", strict=False)
+
+
+def _by_item(rows: pl.DataFrame, descending: bool) -> pl.DataFrame:
+    """Rows whose lists are in the order of their items; lists that are sorted already stay together."""
+    own = [key for key in KEYS if key in rows.columns]
+    other = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in own) | (pl.int_range(pl.len()) == 0)
+    if rows.select((other | (pl.col("item") > pl.col("item").shift())).all()).item():
+        heads = rows.filter(other).select(own)
+        if heads.height == heads.unique().height:  # no list begins anew further down
+            return rows.reverse() if descending else rows
+    return rows.sort("item", descending=descending, maintain_order=True)
 
 
 def _check_counted(frame: pl.DataFrame, judgements: object, options: Options) -> pl.DataFrame:

@@ -155,3 +155,10 @@ def test_items_of_lists_and_of_their_last_ties_are_counted_by_grade() -> None:
     assert lists.total(relevant).tolist() == [5, 0, 0]
     assert lists.total_of_last().tolist() == [4, 0, 3]
     assert lists.total_of_last(~relevant).tolist() == [0, 0, 3]
+
+
+@pytest.mark.parametrize("queries", [["b", "b", "a", "c", "c"], ["b", "a", "b", "c", "a"], []])
+def test_every_row_has_the_number_of_its_list(queries: list[str]) -> None:
+    frame = pl.DataFrame({"query": queries}, schema={"query": pl.String})
+    names, rows = arrays.locate(frame, ["query"])
+    assert names["query"].gather(rows.list_of()).to_list() == queries

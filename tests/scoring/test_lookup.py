@@ -86,3 +86,28 @@ def test_rows_that_are_dropped_leave_the_others_in_their_lists() -> None:
 def test_ids_of_128_bits_are_joined_without_keys() -> None:
     frame, judgements = frames([(0, 1, 2)], {(1, 2): 1}, pl.Int128)
     assert lookup._probe(frame, Located.of(frame), judgements, 1) is None
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+@given(rows_of.filter(bool), st.sampled_from(["item", "item_descending"]), st.integers(0, 3))
+@settings(max_examples=60)
+def test_the_order_of_items_is_the_same_from_rows_in_any_order(rows: list[Any], order: str, seed: int) -> None:
+    frame, _ = frames(list(dict.fromkeys(rows)), {}, pl.String)
+    frame = frame.with_columns(distance=pl.col("item").str.len_bytes(), relevance=pl.col("item").str.contains("[37]"))
+    asked: dict[str, Any] = {"metrics": ("rr", "ap"), "policies": "naive", "naive_order": order}
+    given = [
+        frame.sample(fraction=1, shuffle=True, seed=seed),
+        frame.sort("model", "query", "item"),
+        frame.sort("item"),
+    ]
+    scores = [evaluate(one, truncated="no", relevant_items="own", **asked) for one in given]
+    assert scores[0].equals(scores[1])
+    assert scores[0].equals(scores[2])
+
+
+def test_a_list_that_goes_on_further_down_is_sorted_as_a_whole() -> None:
+    rows = pl.DataFrame(
+        {"query": list("ppqpp"), "item": list("cdaab"), "distance": [1] * 5, "relevance": [1, 0, 1, 0, 0]}
+    )
+    scores = evaluate(rows, metrics="rr", cutoffs=None, policies="naive", naive_order="item", truncated="no")
+    assert scores["value"].to_list() == [1 / 3, 1.0]
