@@ -1,5 +1,7 @@
 """`evaluate` beside other evaluators: same data, one process, taking turns; results are checked before times count.
 
+First comes the work that most people have: TREC files of text ids and nearly unique scores, and the same in memory.
+
 Run from the project's folder: ``python benchmarks/peers.py --out benchmarks/peers.md`` (peers that are not installed
 are left out and named; ``pip install -e '.[peers]'`` installs them).
 """
@@ -12,12 +14,13 @@ import os
 import platform
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,8 +28,19 @@ import polars as pl
 import retrieval_report as rr
 
 RUNS = 5
+OWN = "retrieval_report"
+FILES, MEMORY = "TREC files → means", "the same in memory → scores"
 METRICS = ("precision", "recall", "f1", "ap", "rr", "ndcg")
 CUTOFFS = (1, 5, 10, 100, None)
+TREC_METRICS, TREC_CUTOFFS = ("precision", "recall", "ap", "rr", "ndcg"), (5, 10, 100, 1000)
+TREC_MEASURES = {
+    "P.5,10,100,1000",
+    "recall.5,10,100,1000",
+    "map_cut.5,10,100,1000",
+    "recip_rank",
+    "ndcg_cut.5,10,100,1000",
+}
+JUDGED, LINES_OF_A_FILE = 60, 20_000
 Function = Callable[[], Any]
 
 
@@ -66,7 +80,7 @@ def rankings(
 
 def ours(work: str, frame: pl.DataFrame, **options: Any) -> Entry:
     asked = {"metrics": METRICS, "cutoffs": CUTOFFS, "policies": "expected"} | options
-    return Entry(work, "retrieval_report", frame.height, lambda: rr.evaluate(frame, **asked))
+    return Entry(work, OWN, frame.height, lambda: rr.evaluate(frame, **asked))
 
 
 def own_entries(scale: float) -> list[Entry]:
@@ -85,6 +99,109 @@ def own_entries(scale: float) -> list[Entry]:
         ours("naive, grouped", grouped, policies="naive"),
         ours("100 shuffles, cutoff 10, grouped", grouped, policies="shuffled", cutoffs=10, shuffles=100),
     ]
+
+
+def write_trec(folder: Path, queries: int) -> tuple[Path, Path]:
+    """A run of 1000 items a query, and 60 judgements a query, of which 40 are retrieved."""
+    generator = np.random.default_rng(0)
+    run, qrels = folder / "bm25.run", folder / "qrels.txt"
+    with run.open("w", encoding="utf-8") as lines, qrels.open("w", encoding="utf-8") as judged:
+        for query in range(queries):
+            items = generator.choice(200_000, 1000 + JUDGED // 3, replace=False)
+            scores = np.sort(generator.gamma(2, 8, 1000))[::-1]
+            for rank, (item, score) in enumerate(zip(items[:1000], scores, strict=True), 1):
+                lines.write(f"q{query:04} Q0 clueweb-doc-{item:07} {rank} {score:.6f} bm25\n")
+            for item in [*generator.choice(items[:1000], JUDGED - JUDGED // 3, replace=False), *items[1000:]]:
+                judged.write(f"q{query:04} 0 clueweb-doc-{item:07} {generator.choice([0, 0, 0, 1, 1, 2])}\n")
+    return run, qrels
+
+
+def from_files(run: Path, qrels: Path) -> pl.DataFrame:
+    scores = trec_scores(rr.read_rankings(run), rr.read_judgements(qrels))
+    return rr.summarise(scores)
+
+
+def trec_scores(rankings: pl.DataFrame, judgements: pl.DataFrame, policy: str = "expected") -> pl.DataFrame:
+    asked: dict[str, Any] = {"metrics": TREC_METRICS, "cutoffs": TREC_CUTOFFS, "policies": policy}
+    return rr.evaluate(rankings, judgements=judgements, truncated="no", naive_order="item_descending", **asked)
+
+
+def trec_entries(run: Path, qrels: Path) -> list[Entry]:
+    """From files to means, and from what is in memory to scores."""
+    rankings, judgements = rr.read_rankings(run), rr.read_judgements(qrels)
+    entries = [
+        Entry(FILES, OWN, rankings.height, lambda: from_files(run, qrels)),
+        Entry(MEMORY, OWN, rankings.height, lambda: trec_scores(rankings, judgements)),
+    ]
+    if importlib.util.find_spec("pytrec_eval"):
+        given = parsed(run, qrels)
+        entries += [
+            Entry(FILES, "pytrec_eval (naive)", rankings.height, lambda: pytrec_scores(*parsed(run, qrels))),
+            Entry(MEMORY, "pytrec_eval (naive), dictionaries", rankings.height, lambda: pytrec_scores(*given)),
+        ]
+    return entries
+
+
+def parsed(run: Path, qrels: Path) -> tuple[Any, Any]:
+    import pytrec_eval
+
+    with run.open(encoding="utf-8") as lines, qrels.open(encoding="utf-8") as judged:
+        return pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(lines)
+
+
+def pytrec_scores(qrels: Any, run: Any) -> Any:
+    import pytrec_eval
+
+    return pytrec_eval.RelevanceEvaluator(qrels, TREC_MEASURES).evaluate(run)
+
+
+def check_trec(run: Path, qrels: Path) -> str:
+    """Naive means must be those that pytrec_eval prints, but for what float32 ties."""
+    if not importlib.util.find_spec("pytrec_eval"):
+        return "pytrec_eval is not installed: nothing was compared"
+    scores = trec_scores(rr.read_rankings(run), rr.read_judgements(qrels), "naive")
+    means = {
+        (metric, cutoff): value
+        for metric, cutoff, value in rr.summarise(scores).select("metric", "cutoff", "value").rows()
+    }
+    printed = list(pytrec_scores(*parsed(run, qrels)).values())
+    names = {"precision": "P_10", "recall": "recall_10", "ap": "map_cut_10"}
+    worst = max(abs(means[name, 10] - statistics.fmean(of[theirs] for of in printed)) for name, theirs in names.items())
+    if worst > 1e-5:
+        raise SystemExit(f"naive means differ from pytrec_eval's by {worst:g}: no times are printed")
+    return f"naive means at 10 agree with pytrec_eval's to {worst:.1e}"
+
+
+def other_entries(run: Path, folder: Path, files: int) -> list[Entry]:
+    """Many files at once, and an audit of many runs."""
+    lines = run.read_bytes().splitlines(keepends=True)[:LINES_OF_A_FILE]
+    many = [folder / f"run-{number}.trec" for number in range(files)]
+    for number, file in enumerate(many):
+        file.write_bytes(b"".join(lines).replace(b" bm25\n", b" bm25-%d\n" % number))
+    runs, judgements = audited(20, 50)
+    return [
+        Entry(f"reading {files} TREC files", OWN, files * len(lines), lambda: rr.read_rankings(many)),
+        Entry("audit of 20 runs × 50 × 1000", OWN, runs.height, lambda: rr.audit(runs, judgements=judgements)),
+    ]
+
+
+def audited(models: int, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Runs of 1000 items a query, half of them with ties, and judgements of 5 % of the items."""
+    generator = np.random.default_rng(0)
+    runs = pl.concat(
+        pl.DataFrame(
+            {
+                "model": [f"run {model:02}"] * 1000,
+                "query": [f"q{query}"] * 1000,
+                "item": generator.choice(3000, 1000, replace=False),
+                "score": np.sort(generator.gamma(2, 8, 1000).round(3 if model % 2 else 6))[::-1],
+            }
+        )
+        for model in range(models)
+        for query in range(queries)
+    ).with_columns(pl.col("item").cast(pl.String))
+    judged = runs.select("query", "item").unique(maintain_order=True).sample(fraction=0.05, seed=1)
+    return runs, judged.with_columns(relevance=pl.Series(generator.integers(0, 3, judged.height)))
 
 
 def peer_entries(frame: pl.DataFrame) -> list[Entry]:
@@ -165,22 +282,46 @@ def check(frame: pl.DataFrame) -> str:
     return f"mean NDCG agrees with scikit-learn's to {worst:.1e}"
 
 
-def measure(entries: list[Entry], runs: int) -> list[tuple[Entry, list[float]]]:
+class Time(NamedTuple):
+    """Seconds on the clock, and of all processors."""
+
+    wall: float
+    cpu: float
+
+
+def measure(entries: list[Entry], runs: int) -> list[tuple[Entry, list[Time]]]:
     """Times of all entries, taking turns, after one run each that loads kernels."""
-    times: list[list[float]] = [[] for _ in entries]
+    times: list[list[Time]] = [[] for _ in entries]
     for turn in range(runs + 1):
         for entry, seconds in zip(entries, times, strict=True):
-            start = time.perf_counter()
+            wall, cpu = time.perf_counter(), time.process_time()
             entry.run()
             if turn:
-                seconds.append(time.perf_counter() - start)
+                seconds.append(Time(time.perf_counter() - wall, time.process_time() - cpu))
     return list(zip(entries, times, strict=True))
 
 
-def table(measured: list[tuple[Entry, list[float]]]) -> list[str]:
+def cpu_table(measured: list[tuple[Entry, list[Time]]]) -> list[str]:
+    lines = ["| work | way | rows | CPU seconds, median | least … most |", "| --- | --- | --- | --- | --- |"]
+    for entry, times in measured:
+        seconds = sorted(one.cpu for one in times)
+        lines.append(
+            f"| {entry.work} | {entry.way} | {entry.rows:.1e} | {statistics.median(seconds):.3g} | "
+            f"{seconds[0]:.3g} … {seconds[-1]:.3g} |"
+        )
+    return lines
+
+
+def cpu_ratios(measured: list[tuple[Entry, list[Time]]]) -> str:
+    medians = {(entry.work, entry.way): statistics.median(one.cpu for one in times) for entry, times in measured}
+    others = [(work, way) for work, way in medians if way != OWN]
+    return "; ".join(f"{work}: {medians[work, way] / medians[work, OWN]:.1f} times {way}" for work, way in others)
+
+
+def table(measured: list[tuple[Entry, list[Time]]]) -> list[str]:
     lines = ["| work | way | rows | 10⁶ rows/s, median | slowest … fastest |", "| --- | --- | --- | --- | --- |"]
-    for entry, seconds in measured:
-        rates = sorted(entry.rows / second / 1e6 for second in seconds)
+    for entry, times in measured:
+        rates = sorted(entry.rows / one.wall / 1e6 for one in times)
         lines.append(
             f"| {entry.work} | {entry.way} | {entry.rows:.0e} | {statistics.median(rates):.3g} | "
             f"{rates[0]:.3g} … {rates[-1]:.3g} |"
@@ -188,48 +329,53 @@ def table(measured: list[tuple[Entry, list[float]]]) -> list[str]:
     return lines
 
 
-def ratios(measured: list[tuple[Entry, list[float]]]) -> str:
-    medians = {entry.way: entry.rows / statistics.median(seconds) for entry, seconds in measured}
-    own = medians.pop("retrieval_report")
+def ratios(measured: list[tuple[Entry, list[Time]]]) -> str:
+    medians = {entry.way: entry.rows / statistics.median(one.wall for one in times) for entry, times in measured}
+    own = medians.pop(OWN)
     return "; ".join(
         f"{own / rate:.0f} times {way}" for way, rate in sorted(medians.items(), key=lambda pair: -pair[1])
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=float, default=1.0, help="1 is 10 million rows")
-    parser.add_argument("--runs", type=int, default=RUNS)
-    parser.add_argument("--out", type=Path)
-    arguments = parser.parse_args()
-    small = rankings(max(int(1000 * arguments.scale), 10), 1000)
+def report(scale: float, runs: int) -> list[str]:
+    """All tables; 1 is 10 million rows, and one million from files."""
+    few = min(runs, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        run, qrels = write_trec(Path(folder), max(int(1000 * scale), 10))
+        trec_agreed = check_trec(run, qrels)
+        trec = measure(trec_entries(run, qrels), runs)
+        others = measure(other_entries(run, Path(folder), max(int(143 * scale), 2)), 1)
+    small = rankings(max(int(1000 * scale), 10), 1000)
     agreed = check(small)
-    own = measure(own_entries(arguments.scale), arguments.runs)
-    peers = measure(peer_entries(small), min(arguments.runs, 3))
-    versions = ", ".join(f"{name} {version(name)}" for name in ("polars", "numpy", "numba"))
+    own, peers = measure(own_entries(scale), runs), measure(peer_entries(small), few)
     asked = (
         f"Metrics {', '.join(METRICS)} at cutoffs 1, 5, 10, 100 and all, policy `expected` with standard deviations, "
         "full validation included, from a frame in memory."
     )
+    trec_asked = (
+        f"Text ids, nearly unique scores, 1000 items and {JUDGED} judgements a query; {', '.join(TREC_METRICS)} at "
+        f"{', '.join(map(str, TREC_CUTOFFS))}. CPU seconds are those of all processors together."
+    )
+    head = ["# Scores per second", "", "## Work as most people have it", "", trec_asked, ""]
+    ratio = f"Ratios of medians: {cpu_ratios(trec)}. Before: {trec_agreed}."
+    long = ["## Long lists, many lists, many ties", "", asked, "", *table(own), "", *table(peers), ""]
+    versions = ", ".join(f"{name} {version(name)}" for name in ("polars", "numpy", "numba"))
     how = (
-        f"Medians of {arguments.runs} runs (peers {min(arguments.runs, 3)}), taking turns. {os.cpu_count()} cores, "
+        f"Medians of {runs} runs (peers from a frame {few}), taking turns. {os.cpu_count()} cores, "
         f"load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}, {versions}. "
         f"Command: `python benchmarks/peers.py {' '.join(sys.argv[1:])}`"
     )
-    lines = [
-        "# Scores per second",
-        "",
-        asked,
-        "",
-        *table(own),
-        "",
-        *table(peers),
-        "",
-        f"Ratios of medians: {ratios(peers)}. Before: {agreed}.",
-        "",
-        how,
-    ]
-    text = "\n".join(lines) + "\n"
+    last = f"Ratios of medians: {ratios(peers)}. Before: {agreed}."
+    return [*head, *cpu_table(trec + others), "", ratio, "", *long, last, "", how]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=float, default=1.0, help="1 is 10 million rows, and 1 million from files")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    text = "\n".join(report(arguments.scale, arguments.runs)) + "\n"
     print(text)
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
