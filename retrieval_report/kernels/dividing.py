@@ -19,22 +19,24 @@ def write_scores(
     divisor: Floats,
     unit: float,
     columns: Integers,
+    places: Integers,
     value: Floats,
     std: Floats,
 ) -> bool:
     """Write value and standard deviation of the lists ``first`` … ``last`` − 1; whether all values are finite.
 
-    Both are 0 where the divisor is. ``columns`` of the moments become the columns of the scores, in this order.
+    Both are 0 where the divisor is, which has a row for every list or one for all, and columns likewise. ``columns``
+    of the moments are written to ``places``, columns of the scores.
     """
-    finite = True
+    finite, by_list, by_column = True, divisor.shape[0] > 1, divisor.shape[1] > 1
     for q in range(first, last):
-        for column in range(columns.size):
-            source = columns[column]
-            by = divisor[q, source]
+        for index in range(columns.size):
+            source, place = columns[index], places[index]
+            by = divisor[q if by_list else 0, source if by_column else 0]
             if by != 0.0:
-                value[q, column] = mean[q, source] / by * unit
-                std[q, column] = math.sqrt(variance[q, source]) / by * unit
+                value[q, place] = mean[q, source] / by * unit
+                std[q, place] = math.sqrt(variance[q, source]) / by * unit
             else:
-                value[q, column], std[q, column] = 0.0, 0.0
-            finite = finite and math.isfinite(value[q, column])
+                value[q, place], std[q, place] = 0.0, 0.0
+            finite = finite and math.isfinite(value[q, place])
     return finite

@@ -27,6 +27,7 @@ _BLANK = r"[ \t\r\x0b\x0c]"
 _FIELD = r"[^ \t\r\x0b\x0c]"
 _BLANKS = (b" ", b"\t", b"\r", b"\x0b", b"\x0c")
 _BLANK_BYTE = 32  # and all bytes below: those of blanks, and of what no id should hold
+SAMPLE_LINES = 100
 _EMPTY_OR_COMMENT = re.compile(rf"^{_BLANK}*(#|$)")
 
 
@@ -99,7 +100,7 @@ def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]
 
 def _has_fraction(source: Source, field: int) -> bool:
     """Whether one of the first lines has a number there that is not whole: then the parser may read floats at once."""
-    rows = [line.split() for line in source.head().split(b"\n")[:-1]]
+    rows = [line.split() for line in source.head().split(b"\n")[:-1][:SAMPLE_LINES]]
     texts = [fields[field].decode("utf-8", "replace") for fields in rows if len(fields) > field]
     return not fits_integers(pl.Series(texts, dtype=pl.String))
 

@@ -70,18 +70,21 @@ class Run:
         """Lists, and metrics with their cutoffs."""
         return self.prepared.length.size, sum(len(cutoffs) for _, cutoffs in self.requests)
 
-    def score(self, arrangement: Arrangement, into: Scores | None = None) -> Scores:
-        """Values and standard deviations of every metric and cutoff asked, (lists, columns)."""
+    def score(self, arrangement: Arrangement, into: Scores | None = None, policy: int = 0) -> Scores:
+        """Values and standard deviations of every metric and cutoff asked, (lists, columns).
+
+        With ``into``, (lists, columns · policies), they are written there, to the columns of a policy.
+        """
         result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
+        step = result.value.shape[1] // self.shape[1]
         plain: list[Target] = []
         deep: list[Target] = []
-        first = 0
+        place = policy
         for metric, cutoffs in self.requests:
             own = [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]
-            here = slice(first, first + len(own))
-            target = Target(metric, np.array(own, np.int64), Scores(result.value[:, here], result.std[:, here]))
-            (deep if metric.own_depth else plain).append(target)
-            first = here.stop
+            places = place + step * np.arange(len(own))
+            (deep if metric.own_depth else plain).append(Target(metric, np.array(own, np.int64), result, places))
+            place += step * len(own)
         self.scorer.write(plain, arrangement)
         self.deep_scorer.write(deep, arrangement)
         return result
@@ -166,13 +169,15 @@ def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> 
 
 def _scores(run: Run, means: _Means | None = None) -> ListScores:
     policies = run.options.policies
-    values, spreads = np.empty((*run.shape, len(policies))), np.empty((*run.shape, len(policies)))
+    lists, columns = run.shape
+    scores = Scores(np.empty((lists, columns * len(policies))), np.empty((lists, columns * len(policies))))
+    values, spreads = (array.reshape(lists, columns, len(policies)) for array in scores)
     for number, policy in enumerate(policies):
         into = Scores(values[:, :, number], spreads[:, :, number])
         if policy == "shuffled":
             into.value[:], into.std[:] = _shuffled_scores(run, means)
         else:
-            run.score(arrange(run.prepared, policy), into)
+            run.score(arrange(run.prepared, policy), scores, number)
             if policy in ("best", "worst"):
                 run.complete(into.value, best=policy == "best")
             if policy != "expected":

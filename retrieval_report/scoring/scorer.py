@@ -39,11 +39,12 @@ class Scores(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A metric, the columns of its moments that are asked for, and where their scores are written."""
+    """A metric, the columns of its moments that are asked for, and the columns where their scores are written."""
 
     metric: Metric
     columns: Integers
     scores: Scores
+    places: Integers
 
 
 class Arrangement(NamedTuple):
@@ -109,20 +110,21 @@ class Scorer:
         """Value and standard deviation of every metric at every cutoff, columns in ascending order of cutoff."""
         shape, columns = self.asked.shape, np.arange(self.asked.shape[1])
         result = {metric: Scores(np.empty(shape), np.empty(shape)) for metric in metrics}
-        self.write([Target(metric, columns, scores) for metric, scores in result.items()], arrangement)
+        self.write([Target(metric, columns, scores, columns) for metric, scores in result.items()], arrangement)
         return result
 
     def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
         """Write value and standard deviation of every metric at some of the cutoffs to where they are wanted."""
         sums: dict[terms.Term, Moments] = {}
-        for metric, columns, scores in targets:
+        for metric, columns, scores, places in targets:
             term = metric.term
             if term not in sums:
                 sums[term] = self.moments(term, arrangement)
             unit = 1.0 if isinstance(metric, NDCG) else self.unit(term)  # its ideal is in the same unit
-            divisor = frozen(np.broadcast_to(metric.divisor(self), self.asked.shape))
+            divisor = np.ascontiguousarray(metric.divisor(self))  # kernels compile anew for other layouts
             mean, variance = map(frozen, sums[term])
-            task = partial(_write_scores, (mean, variance, divisor, unit, frozen(columns), *scores))
+            given = mean, variance, frozen(divisor), unit, frozen(columns), frozen(places), *scores
+            task = partial(_write_scores, given)
             finite = over_ranges(task, np.arange(self.asked.shape[0] + 1) * columns.size, self.workers)
             if not all(finite):
                 raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
