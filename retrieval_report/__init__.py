@@ -26,6 +26,8 @@ import ast
 import pkgutil
 from importlib import import_module
 
+from retrieval_report.contracts import forks as _forks  # noqa: F401 - it watches forks from now on
+
 __version__ = "0.1.0"
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+import threading
 import warnings
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -34,6 +35,7 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # As an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    sys.unraisablehook = _raise_again
     try:
         cli(prog_name="retrieval-report")
     except OSError as error:
@@ -44,6 +46,16 @@ def main() -> NoReturn:
             click.echo(f"Error: cannot write to standard output: {error.strerror}", err=True)
         sys.exit(_BadInput.exit_code)
     raise AssertionError("click ends the process")  # pragma: no cover
+
+
+def _raise_again(lost: sys.UnraisableHookArgs) -> None:
+    """Where an exception met code that cannot pass it on, such as a callback of the compiler, ask to end once more."""
+    if not isinstance(lost.exc_value, SystemExit | KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    again = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
+    # From another thread: this one has not left the callback yet, and would lose the next exception too.
+    threading.Timer(0.1, os.kill, (os.getpid(), again)).start()
 
 
 def _is_of_printing(error: OSError) -> bool:

@@ -16,6 +16,7 @@ from retrieval_report.codes.pairs import Corrections, judged_pairs
 from retrieval_report.codes.shards import Slice, count_items, read_slices
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.forks import refuse_fork
 
 __all__ = ["count_codes", "count_relevant"]
 
@@ -116,6 +117,7 @@ def count_codes(
     │ model ┆ b     ┆ 2        ┆ 1         ┆ 1     │
     └───────┴───────┴──────────┴───────────┴───────┘
     """
+    refuse_fork()
     if query_labels is None and judgements is None:
         raise ParameterError("query_labels: none, and no judgements either: one of them says what is relevant")
     if query_labels is not None and judgements is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, ParameterError
+from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.binary import MAX_ROWS
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.formats import detect_format
@@ -102,6 +103,7 @@ def open_table(
     Columns and model names are found as by ``read_rankings``. Types of several files must be equal: to widen them,
     all values would have to be seen first.
     """
+    refuse_fork()
     if not is_path(rankings) and (columns is not None or model is not None):
         raise ParameterError("columns, model: are for files; rename or add the columns of a frame")
     if isinstance(rankings, pl.LazyFrame):

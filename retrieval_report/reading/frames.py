@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
 from retrieval_report.reading.files import judgements_from, queries_from, rankings_from
@@ -59,6 +60,7 @@ def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None
     >>> to_polars({"bm25": {"q1": {"a": 2.5}}, "bits": {"q1": {"a": 7}}}, "rankings").rows()
     [('bm25', 'q1', 'a', 2.5), ('bits', 'q1', 'a', 7.0)]
     """
+    refuse_fork()
     kind = KINDS.get(what)
     return convert(given, what) if kind is None else _of_kind(given, kind, what, columns)
 

@@ -22,6 +22,7 @@ from urllib.parse import unquote
 
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.contracts.forks import refuse_fork
 
 __all__ = [
     "ENDINGS",
@@ -241,6 +242,7 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
         Not there, not a regular file, not permitted, empty, damaged, too large, or different from its
         checksum.
     """
+    refuse_fork()
     try:
         str(path).encode()
     except UnicodeEncodeError:

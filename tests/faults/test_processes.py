@@ -1,0 +1,103 @@
+"""Processes: forked, spawned, and ended from outside while a compiler calls back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and fork of POSIX")
+
+LISTS = '{"query": ["q", "q"], "item": ["a", "b"], "distance": [0, 0], "relevance": [0, 1]}'
+
+FORK = f"""
+import multiprocessing, sys, warnings
+import numpy as np, polars as pl
+import retrieval_report as rr
+
+warnings.simplefilter("ignore")  # Polars warns of every fork
+LISTS = {LISTS}
+WAYS = {{
+    "evaluate": lambda: rr.evaluate(LISTS),
+    "read": lambda: rr.read_rankings(sys.argv[3]),
+    "disk": lambda: rr.evaluate_to(sys.argv[3] + ".parquet", pl.LazyFrame(LISTS)),
+    "codes": lambda: rr.count_codes(np.ones((1, 8)), np.ones((1, 8)), query_labels=[0], item_labels=[0]),
+    "polars": lambda: pl.DataFrame(LISTS).lazy().sort("item").collect(),
+    "nothing": lambda: None,
+}}
+
+def child(way):
+    try:
+        WAYS[way]()
+        print("no error", flush=True)
+    except rr.RetrievalReportError as error:
+        print(error, flush=True)
+
+if __name__ == "__main__":
+    WAYS[sys.argv[1]]()
+    process = multiprocessing.get_context(sys.argv[4]).Process(target=child, args=(sys.argv[2],))
+    process.start()
+    process.join(60)
+    process.kill()
+"""
+
+
+def forked(tmp_path: Path, first: str, then: str, how: str = "fork") -> str:
+    """What a child prints that does one thing after its parent did another."""
+    (tmp_path / "run.csv").write_text("query,item,distance\nq,a,1\n")
+    script = tmp_path / "forks.py"
+    script.write_text(FORK)
+    words = [sys.executable, str(script), first, then, str(tmp_path / "run.csv"), how]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no names to look at")
+@pytest.mark.parametrize("first", ["evaluate", "polars"])
+@pytest.mark.parametrize("then", ["evaluate", "read", "disk", "codes"])
+def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, first: str, then: str) -> None:
+    said = forked(tmp_path, first, then)
+    assert "was made by fork, which leaves behind the threads" in said
+    assert "multiprocessing.get_context('spawn')" in said
+
+
+@pytest.mark.parametrize(("first", "how"), [("nothing", "fork"), ("evaluate", "spawn")])
+def test_row_073_fork_before_first_use_and_spawn_work(tmp_path: Path, first: str, how: str) -> None:
+    assert forked(tmp_path, first, "evaluate", how) == "no error"
+
+
+CALLBACK = """
+import ctypes, os, signal, sys, time
+import retrieval_report as rr
+
+number = int(sys.argv.pop())
+
+def called_back():  # by C, which passes no exception on; Numba's compiler has such callbacks
+    os.kill(os.getpid(), number)
+    return 0
+
+def compiling(*args, **kwargs):
+    ctypes.CFUNCTYPE(ctypes.c_int)(called_back)()
+    for _ in range(600):
+        time.sleep(0.05)
+    print("nothing ended it")
+
+rr.evaluate = compiling
+from retrieval_report.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_row_099_a_signal_in_a_callback_of_the_compiler_is_not_lost(tmp_path: Path, number: signal.Signals) -> None:
+    run = tmp_path / "run.csv"
+    run.write_text("query,item,distance,relevance\nq,a,1,1\n")
+    words = [sys.executable, "-c", CALLBACK, "evaluate", str(run), f"--out={tmp_path / 'out'}", str(int(number))]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert "nothing ended it" not in ended.stdout
+    assert ended.returncode == 128 + number
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "out").exists()
