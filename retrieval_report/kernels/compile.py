@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
+from retrieval_report.kernels.cache import KernelCache, NoCache
+
 __all__ = ["ZERO", "allocating", "inlined", "kernel"]
 
 # Where a count starts that is passed on. To Numba a plain 0 is a type of its own, for which every kernel that is
@@ -20,13 +22,13 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def _drop_stale_caches() -> None:
-    # Numba stamps a cached kernel with its own file only, so an edit in a helper's file would go unnoticed.
+    """Remove code of other sources, which nobody would ask for again."""
     folder = Path(__file__).parent
     newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
-    for index in (folder / "__pycache__").glob("*.nbi"):
+    for code in (folder / "__pycache__").glob("*.nb[ci]"):
         with contextlib.suppress(OSError):
-            if index.stat().st_mtime < newest:
-                index.unlink()
+            if code.stat().st_mtime < newest:
+                code.unlink()
 
 
 def kernel(function: Function) -> Function:
@@ -71,10 +73,12 @@ def inlined(function: Function) -> Function:
 
 def _compile(function: Function, **options: Any) -> Function:
     compiler: Any = numba.njit
-    try:
-        compiled = compiler(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
-        compiled = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    compiled: Any = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    if hasattr(compiled, "enable_caching"):  # else NUMBA_DISABLE_JIT is set
+        try:
+            compiled._cache = KernelCache(function)
+        except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
+            compiled._cache = NoCache(function)
     return cast(Function, compiled)
 
 

@@ -1,0 +1,165 @@
+"""Compiled code on disk: damaged files, folders that cannot be written, full disks, and several processes at once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from numba.core import caching
+
+from retrieval_report.contracts.errors import RetrievalReportWarning
+from retrieval_report.kernels import cache
+from retrieval_report.kernels.compile import kernel
+
+pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+
+
+def plus_one(x: Any) -> Any:
+    return x + 1
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where this test keeps compiled code."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    cache._warn_once.cache_clear()
+    yield tmp_path / "cache"
+    cache._warn_once.cache_clear()
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def hits(function: Any) -> int:
+    return sum(function.stats.cache_hits.values())
+
+
+def test_code_is_kept_and_found_again(folder: Path) -> None:
+    first, second = kernel(plus_one), kernel(plus_one)
+    assert (first(1), first(0.5)) == (2, 1.5)
+    assert len(files(folder)) == 2
+    assert (second(0.5), second(1)) == (1.5, 2)
+    assert (hits(first), hits(second)) == (0, 2)
+
+
+def test_code_of_other_helpers_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kernel(plus_one)(1) == 2
+    monkeypatch.setattr(cache, "_sources", lambda: "a helper was edited")
+    later = kernel(plus_one)
+    assert later(1) == 2
+    assert hits(later) == 0
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "one bit": lambda data: data[:-100] + bytes([data[-100] ^ 1]) + data[-99:],
+    "other text": lambda data: b"not compiled code",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_code_is_removed_and_compiled_again(folder: Path, damage: Any) -> None:
+    kernel(plus_one)(1)
+    (path,) = files(folder)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.warns(RetrievalReportWarning, match=f"compiled code in '{path.parent}' was damaged"):
+        assert kernel(plus_one)(1) == 2
+    third = kernel(plus_one)
+    assert (third(1), hits(third)) == (2, 1)
+
+
+def test_an_index_that_numba_left_broken_does_not_matter(folder: Path) -> None:
+    kernel(plus_one)(1)
+    (path,) = files(folder)
+    path.with_name(path.name.split(".py3")[0] + f".py3{sys.version_info[1]}.nbi").write_bytes(b"")
+    second = kernel(plus_one)
+    assert (second(1), hits(second)) == (2, 1)
+
+
+def test_row_098_a_full_disk_does_not_stop_the_computation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        write(path, data[:1000])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.warns(RetrievalReportWarning, match=f"cannot be kept in '{folder}.*No space left on device") as caught:
+        assert (kernel(plus_one)(1), kernel(plus_one)(0.5)) == (2, 1.5)
+    assert len(caught) == 1
+    assert files(folder) == []
+
+
+def test_row_102_a_folder_that_is_gone_does_not_stop_the_computation(folder: Path) -> None:
+    function = kernel(plus_one)
+    shutil.rmtree(folder)
+    folder.write_text("a file is here now")
+    with pytest.warns(RetrievalReportWarning, match="cannot be kept in .*NUMBA_CACHE_DIR"):
+        assert function(1) == 2
+
+
+def test_row_102_an_installation_and_a_home_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])  # none finds a folder
+    with pytest.warns(RetrievalReportWarning, match="neither folder can be written") as caught:
+        assert (kernel(plus_one)(1), kernel(plus_one)(0.5)) == (2, 1.5)
+    assert len(caught) == 1
+
+
+def test_code_that_cannot_be_rebuilt_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel(plus_one)(1)
+
+    def rebuild(*_: object) -> None:
+        raise AttributeError("no such thing in this version of Numba")
+
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "rebuild", rebuild)
+    with pytest.warns(RetrievalReportWarning, match=r"cannot be used \(no such thing"):
+        assert kernel(plus_one)(1) == 2
+
+
+MODULE = """
+import sys
+from retrieval_report.kernels.compile import inlined, kernel
+
+@inlined
+def twice(x):
+    return x + x
+
+@kernel
+def moved(x, y):
+    return twice(x) + y
+
+kinds = [(1, 2), (1, 0.5), (0.5, 1), (0.5, 0.5), (True, 1), (1, 2j)]
+order = kinds if sys.argv[1] == "0" else kinds[::-1]
+assert [moved(*pair) for pair in order] == [2 * x + y for x, y in order]
+print(sum(moved.stats.cache_hits.values()))
+"""
+
+
+def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cold.py").write_text(MODULE)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONWARNINGS": "error::UserWarning"}
+
+    def start(number: int) -> subprocess.Popen[str]:
+        words = [sys.executable, str(tmp_path / "cold.py"), str(number % 2)]
+        return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+
+    together = [start(number) for number in range(4)]
+    assert [(process.wait(), process.communicate()[0].strip().isdigit()) for process in together] == [(0, True)] * 4
+    assert start(0).communicate()[0].strip() == "6"
+
+
+def test_nothing_is_said_where_all_is_well() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(plus_one)(1) == 2
