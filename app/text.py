@@ -6,6 +6,7 @@ import re
 from hashlib import sha256
 
 from retrieval_report.report.terminal import visible
+from retrieval_report.writing.names import unlinked
 
 __all__ = ["plain", "short"]
 
@@ -29,7 +30,7 @@ def plain(text: object, width: int | None = None) -> str:
     >>> print(plain("**x** $y$ :material/z: <b>"))
     \*\*x\*\* \$y\$ \:material\/z\: \<b\>
     """
-    return MARKS.sub(r"\\\1", visible(str(text), width).strip()) or "(no name)"
+    return MARKS.sub(r"\\\1", unlinked(visible(str(text), width).strip())) or "(no name)"
 
 
 def short(text: object) -> str:

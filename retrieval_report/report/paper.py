@@ -14,6 +14,7 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
 from retrieval_report.report.notices import relevant_notice
 from retrieval_report.report.terminal import NOTHING, mean_text, visible
+from retrieval_report.writing.names import unlinked
 
 __all__ = ["latex_table", "markdown_table", "markdown_text"]
 
@@ -142,7 +143,7 @@ def _row(cells: list[str]) -> str:
 
 def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:
     """Escape text that Markdown would act on, and shorten it."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", visible(text, width, middle=True))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", unlinked(visible(text, width, middle=True)))
 
 
 def _latex(text: str, width: int | None = NAME_WIDTH) -> str:

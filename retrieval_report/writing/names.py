@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["LABEL", "clean", "listed", "measure_name", "quoted", "short", "unique_labels"]
+__all__ = ["LABEL", "clean", "listed", "measure_name", "quoted", "short", "unique_labels", "unlinked"]
 
 LABEL = 28  # letters of a label beside a chart
 TOOLTIP = 1000  # nobody reads further, and the name stands in every row that is drawn
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 RIGHT_TO_LEFT = {"R", "AL", "AN"}
+ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
 
 
 def clean(name: str, limit: int = TOOLTIP) -> str:
@@ -28,6 +30,17 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
         tail = (limit - 1) // 2
         text = f"{text[: limit - 1 - tail]}…{text[-tail:]}"
     return text or "(no name)"
+
+
+def unlinked(text: str) -> str:
+    r"""Keep addresses in a text from becoming links: Markdown makes them links whether or not marks are escaped.
+
+    A word joiner, which has no width, goes where an address would have to go on.
+
+    >>> unlinked("see https://a.b, www.a.b, me@a.b, ndcg@5.").count("\u2060")
+    3
+    """
+    return ADDRESS.sub("\u2060", text)
 
 
 def short(name: str) -> str:

@@ -104,6 +104,13 @@ def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: 
         visit.assert_clean()
 
 
+def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) -> None:
+    with Visit(browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example") as visit:
+        visit.title("Overview: ndcg@5")
+        assert visit.alerts().count("evil.example") == 3
+        assert visit.page.locator("a[href*='evil.example']").count() == 0
+
+
 def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: str) -> None:
     with Visit(browser, server, "data") as visit:
         box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first

@@ -225,6 +225,12 @@ def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
     assert "\x1b" not in markdown + latex
 
 
+def test_row_105_addresses_in_names_are_no_links_in_markdown() -> None:
+    markdown = markdown_table(made_report(("https://evil.example/x", "WWW.evil.example", "me@evil.example")))
+    assert not re.search(r"(?i)https?://\w|www\.|@\w+\.\w", markdown)
+    assert markdown.replace("\u2060", "").count("evil.example") == 3
+
+
 def test_row_106_hostile_names_leave_the_contents_finite_and_short() -> None:
     report = made_report(HOSTILE)
     assert all(len(sentence) < 1000 for sentence in report.verdict)
