@@ -16,6 +16,8 @@ from retrieval_report.reading.values import TextTable
 
 __all__ = ["read_delimited", "undecodable"]
 
+STRAY_RETURN = "a carriage return (CR) stands inside the row; lines end in LF or CRLF"
+
 Choose = Callable[[Sequence[str]], dict[str, str]]
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "';'", "|": "'|'"}
 
@@ -163,16 +165,21 @@ def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="\n") as lines:
         reader = csv.reader(lines, delimiter=separator)
         before = 0
-        for fields in reader:
-            yield before + 1, fields
-            before = reader.line_num
+        try:
+            for fields in reader:
+                yield before + 1, fields
+                before = reader.line_num
+        except csv.Error as error:
+            if "new-line character" in str(error):
+                raise FileError(f"{source.path}, line {before + 1}: {STRAY_RETURN}") from None
+            raise
 
 
 def _line_of_row(source: Source, separator: str, row: int) -> int:
     records = (number for number, fields in _records(source, separator) if fields)
     try:
         return next(number for index, number in enumerate(records) if index == row + 1)
-    except (StopIteration, csv.Error, UnicodeDecodeError):
+    except (StopIteration, csv.Error, FileError, UnicodeDecodeError):
         return row + 2
 
 

@@ -86,7 +86,15 @@ def test_row_078_cr_only(tmp_path: Path) -> None:
 
 
 def test_row_078_a_stray_cr_among_rows_that_have_to_be_walked(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", HEADER + "q1,a,1,\r\n\nq\r2,b,1,\n"), "row 3 cannot be read: new-line character")
+    refused(write(tmp_path / "a.csv", HEADER + "q1,a,1,\r\n\nq\r2,b,1,\n"), r"line 4: a carriage return \(CR\)")
+
+
+def test_row_078_a_stray_cr_is_named_with_its_line(tmp_path: Path) -> None:
+    message = r"line 3: a carriage return \(CR\) stands inside the row; lines end in LF or CRLF"
+    refused(write(tmp_path / "a.csv", HEADER + "q1,a,1,1\nq1,b,2,0\rq2,a,1,0\nq2,b,1,1\n"), message)
+    refused(
+        write(tmp_path / "b.csv", HEADER + '"q\n1",a,1,1\nq1,b,2,0\rq2,a,1,0\n').rename(tmp_path / "c.csv"), "line 4"
+    )
 
 
 def test_row_079_duplicated_header(tmp_path: Path) -> None:
