@@ -9,7 +9,14 @@ import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import options, output_options, results_folder, trust_option
+from retrieval_report.cli.settings import (
+    READING,
+    options,
+    output_options,
+    read_judgements,
+    results_folder,
+    trust_option,
+)
 from retrieval_report.report.terminal import frame_table, summary_table
 
 __all__ = ["codes"]
@@ -27,6 +34,8 @@ __all__ = ["codes"]
     help="Relevant with any shared class, or graded by the number of shared classes.",
 )
 @click.option("--judgements", metavar="FILE", help="Relevance per query and item instead of labels.")
+@READING[0]
+@READING[2]
 @trust_option
 @click.option(
     "--distance",
@@ -56,13 +65,12 @@ def codes(
     there are any; .npy files hold codes alone. Besides the scores, a table tells how good the items within a
     Hamming radius are; not with --depth, for items of that radius may be left out, and not for other distances.
     """
-    import retrieval_report as rr
     from retrieval_report.cli.code_scores import codes_command
 
     person = sys.stderr is not None and sys.stderr.isatty()
     names = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     results_folder(out, names, [query, *items, judgements])
-    told = None if judgements is None else rr.read_judgements(judgements)
+    told = read_judgements(judgements)
     result = codes_command(
         query, items, out, metrics=metrics, cutoffs=cutoffs, raw=raw, judgements=told, progress=person, **settings
     )

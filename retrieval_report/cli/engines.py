@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_report.cli.settings import check, no_rows, read_data, results_folder
+from retrieval_report.cli.settings import check, no_rows, read_data, read_judgements, read_queries, results_folder
 from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
 
@@ -66,8 +66,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
 
     folder = task.folder("scores.parquet", "summary.csv")
     check(**task.settings)
-    queries = None if task.queries is None else rr.read_queries(task.queries)
-    judgements = None if task.judgements is None else rr.read_judgements(task.judgements)
+    queries, judgements = read_queries(task.queries), read_judgements(task.judgements)
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
     rr.summarise(nothing, queries=queries, average=task.average)  # what is missing for the average comes out early
     with scratch(folder if folder is None or folder.is_dir() else folder.parent) as room:

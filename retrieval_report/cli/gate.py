@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import DATA, options, trust_option
+from retrieval_report.cli.settings import DATA, READING, options, read_judgements, read_queries, trust_option
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.files import write_files
@@ -34,6 +34,9 @@ Exit codes:
 @DATA[1]
 @DATA[2]
 @DATA[3]
+@READING[0]
+@READING[1]
+@READING[2]
 @trust_option
 @click.option("--measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
 @click.option("--margin", type=float, required=True, help="The largest loss that does not matter, such as 0.005.")
@@ -76,10 +79,7 @@ def gate(
     from retrieval_report.report.gates import junit_xml, markdown_summary
 
     targets = _targets((junit, markdown), (baseline, candidate, judgements, queries))
-    data: dict[str, Any] = {
-        "queries": None if queries is None else rr.read_queries(queries),
-        "judgements": None if judgements is None else rr.read_judgements(judgements),
-    }
+    data = {"queries": read_queries(queries), "judgements": read_judgements(judgements)}
     runs = [rr.read_rankings(path, columns=columns) for path in (baseline, candidate)]
     found = rr.gate(runs[0], runs[1], **data, names=_names(baseline, candidate), **settings)
     made = [text(found).encode() for text, path in ((junit_xml, junit), (markdown_summary, markdown)) if path]

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
+from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
 from retrieval_report.report.terminal import visible
 
@@ -81,21 +82,30 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: _show_warning(message, self._options(ctx))
+            if any(action and "error".startswith(action.partition(":")[0]) for action in sys.warnoptions):
+                warnings.simplefilter("default")  # what libraries warn of is no traceback either
             warnings.simplefilter("default", RetrievalReportWarning)  # whatever PYTHONWARNINGS says, they are no errors
             try:
                 return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
-                lines = [str(error), *getattr(error, "__notes__", ())]
+                lines = [in_options(str(error), self._options(ctx)), *getattr(error, "__notes__", ())]
                 raise _BadInput(_visible_lines("\n".join(lines))) from error
             except KeyboardInterrupt:
                 click.echo("Interrupted; nothing was written by half.", err=True)
                 ctx.exit(128 + signal.SIGINT)
 
+    def _options(self, ctx: click.Context) -> set[str]:
+        """The options of the command that was called."""
+        command = self.commands.get(ctx.invoked_subcommand or "")
+        return (
+            {option.name or "" for option in command.params if isinstance(option, click.Option)} if command else set()
+        )
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"Warning: {_visible_lines(str(message))}", err=True)
+
+def _show_warning(message: Warning | str, names: set[str]) -> None:
+    click.echo(f"Warning: {_visible_lines(in_options(str(message), names))}", err=True)
 
 
 def _visible_lines(text: str) -> str:

@@ -17,6 +17,7 @@ from retrieval_report.cli.settings import (
     POLICIES,
     average_option,
     data_options,
+    given_reading_options,
     options,
     output_options,
     read_data,
@@ -77,6 +78,10 @@ def evaluate(
     """
     told = {"master": master, "plan": plan, "trust_items": trust_items}
     own: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+    if engine == "spark" and given_reading_options():
+        raise click.UsageError(
+            f"{given_reading_options()[0]} is not for --engine spark: rename the columns of the files"
+        )
     for name in own if engine != "spark" else ():
         raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
     task = Task(rankings, judgements, queries, columns, average, out, raw, settings, name_by=name_by, **own)

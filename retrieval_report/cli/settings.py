@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from retrieval_report.contracts.errors import DataError, FileError, OutputError
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError
 from retrieval_report.writing.files import check_writable_folder
 
 __all__ = [
     "POLICIES",
+    "READING",
     "average_option",
     "check",
     "data_options",
+    "given_reading_options",
     "no_rows",
     "options",
     "output_options",
     "read_data",
+    "read_judgements",
+    "read_queries",
     "results_folder",
     "trust_option",
 ]
@@ -174,9 +179,70 @@ trust_option = click.option("--trust-files", is_flag=True, expose_value=False, c
                  "may end the one that reads it.")  # fmt: skip
 
 
+def _keep(context: click.Context, option: click.Parameter, value: object) -> None:
+    """Keep how judgements and queries are read for the functions that read them."""
+    if value is not None:
+        context.meta[f"{__name__}.{option.name}"] = value
+
+
+_kept: dict[str, Any] = {"expose_value": False, "callback": _keep}
+_kept_columns: dict[str, Any] = {
+    "expose_value": False,
+    "callback": lambda context, option, text: _keep(context, option, _columns(context, option, text)),
+    "metavar": "NAME=COLUMN,…",
+}
+# Options of how judgements and queries are read; `read_judgements` and `read_queries` look them up.
+READING = (
+    click.option("--judgement-columns", **_kept_columns, help="Columns of the judgements: item=docid,relevance=grade."),
+    click.option("--query-columns", **_kept_columns, help="Columns of the queries: query=q_id,label=class."),
+    click.option("--negative", **_kept, type=click.Choice(["keep", "unjudged"]),
+                 help="Judgements below 0: keep them, to be refused, or take them as not judged; default: keep."),
+)  # fmt: skip
+
+
+def _given(name: str) -> Any:
+    return click.get_current_context().meta.get(f"{__name__}.{name}")
+
+
+def given_reading_options() -> list[str]:
+    """Those of the reading options that were given."""
+    return [
+        f"--{name.replace('_', '-')}" for name in ("judgement_columns", "query_columns", "negative") if _given(name)
+    ]
+
+
+def read_judgements(path: str | None) -> Any:
+    """The judgements in a file, read as the options say."""
+    import retrieval_report as rr
+
+    if path is None:
+        return None
+    with _columns_named("judgement_columns"):
+        return rr.read_judgements(path, columns=_given("judgement_columns"), negative=_given("negative") or "keep")
+
+
+def read_queries(path: str | None) -> Any:
+    """The queries in a file, read as the options say."""
+    import retrieval_report as rr
+
+    if path is None:
+        return None
+    with _columns_named("query_columns"):
+        return rr.read_queries(path, columns=_given("query_columns"))
+
+
+@contextmanager
+def _columns_named(option: str) -> Iterator[None]:
+    """Name the option that says which column is which; --columns is for the rankings."""
+    try:
+        yield
+    except ColumnError as error:
+        raise ColumnError(re.sub(r"\bcolumns=", f"{option}=", str(error))) from error
+
+
 def data_options(command: Command) -> Command:
-    """RANKINGS, --judgements, --queries, --columns, --name-by and --trust-files."""
-    for setting in reversed((*DATA, trust_option)):
+    """RANKINGS, --judgements, --queries, the columns of all three, --name-by and --trust-files."""
+    for setting in reversed((*DATA, *READING, trust_option)):
         command = setting(command)
     return command
 
@@ -217,9 +283,9 @@ def read_data(
     import retrieval_report as rr
 
     data: dict[str, Any] = {
-        "queries": None if queries is None else rr.read_queries(queries),
+        "queries": read_queries(queries),
         "rankings": rr.read_rankings(list(rankings), columns=columns, name_by=name_by),
-        "judgements": None if judgements is None else rr.read_judgements(judgements),
+        "judgements": read_judgements(judgements),
     }
     if not data["rankings"].height:  # a function returns an empty frame; a table of nothing helps no reader
         raise no_rows(rankings)

@@ -1,0 +1,45 @@
+"""Messages of the package in the words of a shell: what Python calls an argument is an option here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+__all__ = ["in_options"]
+
+_QUOTED = r"'[^']*'"
+_VALUE = rf"(?:\{{(?P<columns>[^}}]*)\}}|(?P<values>{_QUOTED}(?:(?:, | or )+{_QUOTED})*)|(?P<open>…))?"
+_PAIR = re.compile(r"'([^']*)': (?:'([^']*)'|(…))")
+
+
+def in_options(message: str, names: Collection[str]) -> str:
+    """Write a message's arguments as options, where the command has options of these names.
+
+    Examples
+    --------
+    >>> in_options("metrics: 'ngcd' is unknown", {"metrics"})
+    "--metrics: 'ngcd' is unknown"
+    >>> in_options("unjudged_query='skip' leaves them out; see max_rows=", {"unjudged_query"})
+    '--unjudged-query skip leaves them out; see max_rows='
+    >>> in_options("say which: columns={'query': 'q_id'} or no_relevant='zero' or 'one'", {"columns", "no_relevant"})
+    'say which: --columns query=q_id or --no-relevant zero or one'
+    """
+    if not names:
+        return message
+    any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    message = re.sub(rf"\bread_\w+\((({any_name})={_QUOTED})\)", r"\1", message)
+    message = re.sub(rf"^({any_name})(?=: )", lambda found: option(found[1]), message)
+    return re.sub(rf"(?<![\w.<-])(?P<name>{any_name})={_VALUE}(?!=)", _as_option, message)
+
+
+def option(name: str) -> str:
+    """The option of an argument."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _as_option(found: re.Match[str]) -> str:
+    if found["columns"] is not None:
+        pairs = (f"{ours}={theirs or rest}" for ours, theirs, rest in _PAIR.findall(found["columns"]))
+        return f"{option(found['name'])} {','.join(pairs)}"
+    value = (found["values"] or found["open"] or "").replace("'", "")
+    return f"{option(found['name'])} {value}".rstrip() if value else option(found["name"])

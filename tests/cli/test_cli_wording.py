@@ -1,0 +1,96 @@
+"""What the command line says: options where Python has arguments, and warnings that stay warnings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from retrieval_report.cli import cli
+
+RUN = "model,query,item,distance\nm,q,a,1\nm,q,b,1\nn,q,a,1\nn,q,c,2\n"
+JUDGED = "query,doc,grade,spam\nq,a,1,0\nq,b,-2,0\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "run.csv").write_text(RUN)
+    (tmp_path / "judged.csv").write_text(JUDGED)
+    (tmp_path / "strange.csv").write_text("query,thing,how_much\nq,a,1\nq,b,0\n")
+    (tmp_path / "queries.csv").write_text("number,kind\nq,1\n")
+    return tmp_path
+
+
+def said(*words: object) -> str:
+    result = CliRunner().invoke(cli, [str(word) for word in words])
+    assert result.exit_code == 2, result.output
+    return result.stderr
+
+
+def test_messages_name_options(files: Path) -> None:
+    run, judged = files / "run.csv", files / "judged.csv"
+    given = ("evaluate", run, "--judgements", judged)
+    assert "--negative unjudged drops such judgements" in said(*given)
+    assert "--unjudged non_relevant or drop decides" in said(*given, "--negative", "unjudged", "--unjudged", "error")
+    assert "--metrics: 'ngcd' is unknown; did you mean 'ndcg'?" in said(*given, "--metrics", "ngcd")
+    assert "--shuffles: 0 is not a whole number" in said(*given, "--shuffles", "0")
+    assert "--columns x=…: the rankings have" in said(*given, "--columns", "x=y")
+    assert "--model: 'no such'" not in said("evaluate", run)  # evaluate has no such option
+    assert "--judgement-columns item=<name in the file>" in said("evaluate", run, "--judgements", files / "strange.csv")
+    assert "--query-columns query=<name in the file>" in said("evaluate", run, "--queries", files / "queries.csv")
+    assert "--name-by" not in said("codes", run, run)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engine: str) -> None:
+    import polars as pl
+
+    pl.read_csv(files / "run.csv").write_parquet(files / "run.parquet")
+    words = ["evaluate", str(files / "run.parquet"), "--engine", engine, "--average", "macro", "--metrics", "rr"]
+    words += ["--truncated", "no"]
+    words += ["--judgements", str(files / "strange.csv"), "--judgement-columns", "item=thing,relevance=how_much"]
+    words += ["--queries", str(files / "queries.csv"), "--query-columns", "query=number,label=kind"]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, result.output
+    assert "0.7500 ± 0.2500" in result.output
+
+
+def test_negative_grades_may_count_as_not_judged(files: Path) -> None:
+    words = ["evaluate", str(files / "run.csv"), "--judgements", str(files / "judged.csv"), "--metrics", "rr"]
+    result = CliRunner().invoke(cli, [*words, "--negative", "unjudged", "--truncated", "no"])
+    assert result.exit_code == 0, result.output
+    assert "0.7500 ± 0.2500" in result.output
+
+
+def test_reading_options_are_not_for_spark(files: Path) -> None:
+    words = ("evaluate", files / "run.csv", "--engine", "spark", "--judgement-columns", "item=doc")
+    assert "--judgement-columns is not for --engine spark" in said(*words)
+
+
+WARNS = """
+import warnings
+import retrieval_report as rr
+from retrieval_report.cli import main
+
+evaluate = rr.evaluate
+def warning(*given, **options):
+    warnings.warn("a library deprecates something", DeprecationWarning)
+    return evaluate(*given, **options)
+rr.evaluate = warning
+main()
+"""
+
+
+@pytest.mark.parametrize("how", ["error", "e::DeprecationWarning"])
+def test_warnings_of_libraries_are_no_tracebacks_either(files: Path, how: str) -> None:
+    (files / "run.csv").write_text(RUN.replace("distance", "distance,relevance").replace("1\n", "1,1\n").strip() + ",0")
+    environment = {**os.environ, "PYTHONWARNINGS": how}
+    words = [sys.executable, "-c", WARNS, "evaluate", str(files / "run.csv")]
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "Warning: a library deprecates something" in ended.stderr
+    assert "no newline at the end" in ended.stderr
