@@ -17,6 +17,7 @@ from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
 
 __all__ = ["EXIT_CODES", "Gate", "check_runs", "decide", "gate"]
 
@@ -84,22 +85,25 @@ class Gate:
         >>> numbers = {name: None for name in ("bound_low", "bound_high", "no_worse_p", "worse_p", "detectable")}
         >>> Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, 0.5, 0.5, 0.0, **numbers,
         ...      queries_needed=None, queries=1).line()
-        'passed: rr@10 of new is 0.5000, of old 0.5000 (+0.0000; 1 query, margin 0.01)'
+        'passed: rr@10 of new is 0.5000, of old 0.5000 (0.0000; 1 query, margin 0.01)'
         """
         name = self.measure + (" in the worst tie order" if self.tie_order == "worst" else "")
         if self.difference is None:
             return f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
         queries = f"{self.queries} {'query' if self.queries == 1 else 'queries'}, margin {self.margin:g}"
-        interval = ""
+        sure = ""
         if self.bound_low is not None:
-            sure = f"{1 - 2 * self.alpha:.0%} interval"
-            interval = f", {sure} {self.bound_low:+.4f} to {self.bound_high:+.4f}"
+            ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
+            sure = f", {1 - 2 * self.alpha:.0%} interval {ends}"
         advice = ""
         if self.status == "not decided" and self.queries_needed is not None and self.queries_needed > self.queries:
             advice = f"; about {self.queries_needed} queries would decide it"
+        places = decimals(self.difference)
+        values = [number(value, places) for value in (self.candidate_value, self.baseline_value)]
+        difference = size(self.difference, sign="+", minus="-")
         return (
-            f"{self.status}: {name} of {self.candidate} is {self.candidate_value:.4f}, of {self.baseline} "
-            f"{self.baseline_value:.4f} ({self.difference:+.4f}{interval}; {queries}{advice})"
+            f"{self.status}: {name} of {self.candidate} is {values[0]}, of {self.baseline} {values[1]} "
+            f"({difference}{sure}; {queries}{advice})"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -159,7 +163,7 @@ def gate(
     >>> lists = pl.DataFrame({
     ...     "query": list("ppqqrr"), "item": list("xyxyxy"), "distance": [1, 2] * 3, "relevance": [1, 0] * 3})
     >>> print(gate(lists, lists, measure="rr@10", margin=0.01).line())
-    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (+0.0000, 90% interval +0.0000 to +0.0000; 3 queries, \
+    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (0.0000, 90% interval [0.0000, 0.0000]; 3 queries, \
 margin 0.01)
     >>> worse = lists.with_columns(distance=pl.Series([2, 1] * 3))
     >>> gate(lists, worse, measure="rr@10", margin=0.01).exit_code

@@ -22,6 +22,7 @@ from retrieval_report.cli.settings import (
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.writing.files import csv_bytes, write_files
+from retrieval_report.writing.numbers import number, span
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,7 +176,7 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
 
     prints, agrees = [], []
     for one, low, high in table.select("prints", "prints_low", "prints_high").iter_rows():
-        prints.append(None if low is None else f"{low:.4f} – {high:.4f}" if one is None else f"{one:.4f}")
+        prints.append(None if low is None else span(low, high, " – ") if one is None else number(one))
     for winner, same in table.select("winner", "same_winner").iter_rows():
         agrees.append(None if winner is None else {True: "yes", False: "no", None: "open"}[same])
     return table.with_columns(prints=pl.Series(prints, dtype=pl.String), same_winner=pl.Series(agrees, dtype=pl.String))

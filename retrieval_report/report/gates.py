@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from retrieval_report.analysis.gate import Gate
 from retrieval_report.report.paper import markdown_text
 from retrieval_report.report.terminal import visible
+from retrieval_report.writing.numbers import DECIMALS, interval, size
 
 __all__ = ["junit_xml", "markdown_summary"]
 
@@ -56,8 +57,8 @@ def markdown_summary(gate: Gate) -> str:
 
 
 def _number(value: float | None, sign: str = "") -> str:
-    return NOTHING if value is None else f"{value:{sign}.4f}"
+    return NOTHING if value is None else size(value, sign=sign)
 
 
 def _range(gate: Gate) -> str:
-    return f"{_number(gate.bound_low, '+')} to {_number(gate.bound_high, '+')}"
+    return interval(gate.bound_low, gate.bound_high, DECIMALS)

@@ -10,6 +10,7 @@ from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text, parse_metric
 from retrieval_report.report.terminal import visible
+from retrieval_report.writing.numbers import number, span
 
 __all__ = ["POOLED", "divided_by_relevant", "notices", "relevant_notice"]
 
@@ -97,7 +98,7 @@ def _estimate(here: pl.DataFrame) -> str:
     value, low, high = bounds.row(0)
     if value is None or low is None or high is None:
         return "The mean is an estimate."
-    return f"Its mean {value:.4f} is an estimate; a deeper retrieval could show anything from {low:.4f} to {high:.4f}."
+    return f"Its mean {number(value)} is an estimate; a deeper retrieval could show anything from {span(low, high)}."
 
 
 def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | None]) -> str:

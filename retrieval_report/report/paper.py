@@ -15,6 +15,7 @@ from retrieval_report.report.contents import Report
 from retrieval_report.report.notices import relevant_notice
 from retrieval_report.report.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
+from retrieval_report.writing.numbers import DECIMALS, column_decimals
 
 __all__ = ["latex_table", "markdown_table", "markdown_text"]
 
@@ -46,6 +47,7 @@ class _Cell:
     row: Mapping[str, Any] = field(default_factory=dict)  # of the summary
     best: bool = False
     marks: str = ""
+    digits: int = DECIMALS
 
 
 def markdown_table(report: Report) -> str:
@@ -112,10 +114,10 @@ def _column(report: Report, metric: str, cutoff: int | None) -> dict[str, _Cell]
         for row in report.flips.filter(here).iter_rows(named=True)
         if best & {row["model_a"], row["model_b"]}
     }
-    cells = {}
+    cells, digits = {}, column_decimals(rows["value"])
     for row in rows.iter_rows(named=True):
         against = [pairs[pair] for name in best if (pair := frozenset((name, row["model"]))) in pairs]
-        cells[row["model"]] = _Cell(row, row["model"] in best, _marks(against, row["model"] in best))
+        cells[row["model"]] = _Cell(row, row["model"] in best, _marks(against, row["model"] in best), digits)
     return cells
 
 
@@ -129,7 +131,9 @@ def _marks(against: list[dict[str, object]], best: bool) -> str:
 
 
 def _text(cell: _Cell, plus_minus: str) -> str:
-    return mean_text(cell.row, plus_minus=plus_minus) + cell.marks if cell.row.get("value") is not None else NOTHING
+    if cell.row.get("value") is None:
+        return NOTHING
+    return mean_text(cell.row, cell.digits, plus_minus) + cell.marks
 
 
 def _note(report: Report) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from retrieval_report.analysis.verdicts import chance_of, chance_text
 from retrieval_report.report.terminal import deviation, visible
+from retrieval_report.writing.numbers import DECIMALS, interval, number, size
 
 __all__ = [
     "FULL_NAME",
@@ -21,7 +22,6 @@ __all__ = [
     "deviation_column",
     "interval_column",
     "number_column",
-    "number_text",
     "reversal_column",
     "share_column",
     "sort_key",
@@ -75,27 +75,18 @@ def text_column(header: str, name: str, *, help: str = "", width: int = NAME_WID
 
 
 def number_column(
-    header: str, name: str, digits: int = 4, *, help: str = "", sign: str = "", nothing: str = NOTHING
+    header: str, name: str, digits: int = DECIMALS, *, help: str = "", sign: str = "", nothing: str = NOTHING
 ) -> Column:
-    """A number with some digits."""
+    """A number with some digits, or as many as the row says in ``digits``; one with a sign is a difference."""
 
     def fill(row: Row) -> Cell:
         value = row.get(name)
         if value is None or value != value:
             return Cell(nothing)
-        return Cell(number_text(value, digits, sign), sort_key(value))
+        places = row.get("digits", digits) if digits == DECIMALS else digits
+        return Cell(size(value, places, sign) if sign else number(value, places), sort_key(value))
 
     return Column(header, fill, help)
-
-
-def number_text(value: float, digits: int, sign: str = "") -> str:
-    """A number with a true minus sign, and without a sign where it rounds to 0.
-
-    >>> number_text(-0.25, 2, "+"), number_text(-1e-9, 4, "+"), number_text(3.0, 0)
-    ('−0.25', '0.0000', '3')
-    """
-    text = f"{value:{sign}.{digits}f}"
-    return (text.lstrip("+-") if float(text) == 0 else text).replace("-", "−")
 
 
 def sort_key(value: float) -> str:
@@ -153,7 +144,7 @@ def interval_column(header: str, *, help: str = "") -> Column:
         low, high = row["ci_low"], row["ci_high"]
         if low is None or high is None:
             return Cell(NOTHING)
-        return Cell(f"{number_text(low, 3)} – {number_text(high, 3)}", sort_key(low))
+        return Cell(interval(low, high), sort_key(low))
 
     return Column(header, fill, help)
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from retrieval_report.analysis.verdicts import chance_text
 from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.writing.numbers import DECIMALS, column_decimals, decimals, number, size
 
 __all__ = ["deviation", "display_width", "frame_table", "mean_text", "summary_table", "visible"]
 
@@ -24,7 +25,7 @@ CHANCES = ("p_tie", "family_p")  # columns where 0 says that it cannot happen, a
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 
 
-def summary_table(summary: pl.DataFrame, *, digits: int = 4) -> str:
+def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
     """Lay a summary out as text, models by expected value, highest first.
 
     Parameters
@@ -32,7 +33,7 @@ def summary_table(summary: pl.DataFrame, *, digits: int = 4) -> str:
     summary
         What `summarise` returns: one row per model, metric, cutoff and policy.
     digits
-        Digits after the decimal point.
+        Digits after the decimal point; there are more where two models, or a deviation and 0, would look the same.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def summary_table(summary: pl.DataFrame, *, digits: int = 4) -> str:
     return "\n\n".join(_block(part, digits) for part in parts)
 
 
-def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str] = (), digits: int = 4) -> str:
+def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str] = (), digits: int = DECIMALS) -> str:
     """Lay a frame out as text, a block for every metric and cutoff (or what ``by`` names).
 
     Examples
@@ -99,7 +100,7 @@ def _cell(name: str, value: Any, digits: int) -> str:
     if name in CHANCES and not isinstance(value, str):
         return chance_text(value)
     if isinstance(value, float):
-        return f"{value:.{digits}f}"
+        return size(value, digits, minus="-")
     return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)
 
 
@@ -162,7 +163,7 @@ def _block(part: pl.DataFrame, digits: int) -> str:
     models: dict[str, dict[str, Row]] = {}
     for row in part.iter_rows(named=True):
         models.setdefault(row["model"], {})[row["policy"]] = row
-    columns = _columns(part, digits)
+    columns = _columns(part, column_decimals(part.filter(policy="expected")["value"], digits))
     table = [[header for header, _ in columns]]
     for _, by_policy in sorted(models.items(), key=_rank):
         table.append([cell(by_policy) for _, cell in columns])
@@ -184,11 +185,11 @@ def _first(by_policy: ByPolicy) -> Row:
 def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPolicy], str]]]:
     """Headers and the functions that fill their cells, for the policies and counts that are there."""
 
-    def number(policy: str, field: str = "value") -> Callable[[ByPolicy], str]:
+    def mean(policy: str, field: str = "value") -> Callable[[ByPolicy], str]:
         return lambda by_policy: _number(by_policy.get(policy, {}).get(field), digits)
 
     def spread(policy: str) -> Callable[[ByPolicy], str]:
-        return lambda by_policy: deviation(by_policy.get(policy, {}), digits).rjust(digits + 2)
+        return lambda by_policy: _mean_and_deviation(by_policy.get(policy, {}), digits)
 
     def share(by_policy: ByPolicy) -> str:
         return f"{by_policy.get('expected', _first(by_policy))['truncated_share'] or 0:.0%}"
@@ -204,22 +205,22 @@ def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPol
         ("model", lambda by_policy: visible(_first(by_policy)["model"], NAME_WIDTH, middle=True))
     ]
     if "naive" in policies:
-        columns.append(("naive", number("naive")))
+        columns.append(("naive", mean("naive")))
     if "expected" in policies:
-        columns.append(("expected ± tie std", pair(number("expected"), "±", spread("expected"))))
+        columns.append(("expected ± tie std", spread("expected")))
     if "shuffled" in policies:
-        columns.append(("shuffled ± tie std", pair(number("shuffled"), "±", spread("shuffled"))))
+        columns.append(("shuffled ± tie std", spread("shuffled")))
     if {"best", "worst"} <= policies:
-        columns.append(("lowest – highest", pair(number("worst"), "–", number("best"))))
+        columns.append(("lowest – highest", pair(mean("worst"), "–", mean("best"))))
     else:
-        columns += [(policy, number(policy)) for policy in ("worst", "best") if policy in policies]
+        columns += [(policy, mean(policy)) for policy in ("worst", "best") if policy in policies]
     if "truncated_share" in part.columns and (part["truncated_share"] > 0).any():
         columns.append((CUT, share))
     columns.append(("queries", count("queries")))
     return columns + [(COUNTS[field], count(field)) for field in COUNTS if part[field].sum()]
 
 
-def deviation(row: Row, digits: int = 4) -> str:
+def deviation(row: Row, digits: int = DECIMALS) -> str:
     """The standard deviation of a mean under random tie order, if it has one; of a row of a summary.
 
     >>> deviation({"tie_std": 0.002}), deviation({"tie_std": None}), deviation({"tie_std": None, "truncated_share": 1})
@@ -227,28 +228,37 @@ def deviation(row: Row, digits: int = 4) -> str:
     """
     if row.get("truncated_share"):
         return CUT
-    return NOTHING if row.get("tie_std") is None else f"{row['tie_std']:.{digits}f}"
+    return size(row.get("tie_std"), digits)
 
 
-def mean_text(row: Row, digits: int = 4, plus_minus: str = "±") -> str:
+def mean_text(row: Row, digits: int = DECIMALS, plus_minus: str = "±") -> str:
     """A mean with its standard deviation, or with its bounds where lists are cut; of a row of a summary.
 
     >>> mean_text({"value": 0.5, "tie_std": 0.02}), mean_text({"value": 0.5, "tie_std": None})
     ('0.5000 ± 0.0200', '0.5000')
+    >>> mean_text({"value": 0.5, "tie_std": 0.00003})
+    '0.50000 ± 0.00003'
     >>> mean_text({"value": 0.5, "tie_std": None, "truncated_share": 0.1, "lowest": 0.25, "highest": 0.75})
     '0.5000 [0.2500, 0.7500]'
     """
     if row["value"] is None:
         return NOTHING
-    mean, spread = f"{row['value']:.{digits}f}", deviation(row, digits)
+    spread = deviation(row, digits)
     if spread == CUT:
-        return f"{mean} [{_number(row['lowest'], digits).strip()}, {_number(row['highest'], digits).strip()}]"
+        return f"{number(row['value'], digits)} [{number(row['lowest'], digits)}, {number(row['highest'], digits)}]"
+    mean = number(row["value"], decimals(row.get("tie_std"), least=digits))
     return mean if spread == NOTHING else f"{mean} {plus_minus} {spread}"
+
+
+def _mean_and_deviation(row: Row, digits: int) -> str:
+    """Both in their places, so that those of neighbouring rows are in line."""
+    mean = _number(row.get("value"), decimals(row.get("tie_std"), least=digits))
+    return f"{mean} ± {deviation(row, digits).rjust(digits + 2)}"
 
 
 def _number(value: float | None, digits: int) -> str:
     # The blank keeps the digits of neighbouring rows in line with a missing value.
-    return NOTHING.rjust(digits + 2) if value is None else f"{value:.{digits}f}"
+    return number(value, digits, minus="-").rjust(digits + 2)
 
 
 def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> list[str]:

@@ -20,6 +20,7 @@ from retrieval_report.analysis.verdicts import (
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.notices import POOLED, divided_by_relevant
 from retrieval_report.report.terminal import visible
+from retrieval_report.writing.numbers import DECIMALS, decimals, number, size, span
 
 __all__ = ["pair_verdict", "verdict"]
 
@@ -31,7 +32,6 @@ METHODS = {
     "normal": "normal distribution, bounded",
     "bounds": "bounds alone",
 }
-DIGITS = 4
 Row = dict[str, Any]
 Models = dict[str, dict[str, Row]]  # model → policy → row of the summary
 UNSAFE = (  # verdict, and how it is said of one pair and of several
@@ -110,13 +110,13 @@ def pair_verdict(
     where = " on the queries that both have" if pair["unpaired"] else ""
     if _same(leader.value, other.value):
         names = f"{_name(leader.model)} and {_name(other.model)}"
-        lead = f"{names} have the same expected {measure}{where}: {_number(leader.value)}."
+        lead = f"{names} have the same expected {measure}{where}: {number(leader.value)}."
         safety = {DEPENDS: "Tie order alone decides which is printed ahead.", CUT: CUT_SENTENCE}.get(
             pair["verdict"], ""
         )
     else:
-        numbers = f"{_number(leader.value)} against {_number(other.value)}"
-        ahead = _number(leader.value - other.value)
+        numbers = span(leader.value, other.value, " against ")
+        ahead = size(leader.value - other.value)
         names = f"{_name(leader.model)} is ahead of {_name(other.model)}"
         lead = f"{names} by {ahead} in expected {measure}{where}: {numbers}."
         safety = _safety(pair)
@@ -143,9 +143,10 @@ def _all_queries(leader: _Side, other: _Side) -> str:
     high, low = leader.expected, other.expected
     if high is None or low is None or low <= high or _same(high, low):
         return ""
+    places = decimals(low - high)
     return (
-        f"The means of all queries that each has say otherwise, {_number(low)} for {_name(other.model)} and "
-        f"{_number(high)} for {_name(leader.model)}: they are not those of the same queries."
+        f"The means of all queries that each has say otherwise, {number(low, places)} for {_name(other.model)} and "
+        f"{number(high, places)} for {_name(leader.model)}: they are not those of the same queries."
     )
 
 
@@ -155,14 +156,14 @@ def _printed(pair: Row, leader: _Side, other: _Side) -> str:
         return ""
     if pair["unpaired"]:
         return f"In the order received {_name(other.model)} is printed ahead: an accident of tie order."
-    numbers = f"{_number(other.naive)} against {_number(leader.naive)}"
+    numbers = span(other.naive, leader.naive, " against ")
     return f"In the order received {_name(other.model)} is printed ahead, {numbers}: an accident of tie order."
 
 
 def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
     value = _value(models[ranked[0]], "expected") or 0.0
     if len(ranked) == 1:
-        return "single model", [f"{_name(ranked[0])} has an expected {measure} of {_number(value)}."]
+        return "single model", [f"{_name(ranked[0])} has an expected {measure} of {number(value)}."]
     second = _value(models[ranked[1]], "expected") or 0.0
     pair = _pair(flips, ranked[0], ranked[1])
     equal = [name for name in ranked if _same(value, _value(models[name], "expected"))]
@@ -171,10 +172,11 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
         among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
         status = CUT if CUT in among else DEPENDS if DEPENDS in among else EQUAL
         moved = {CUT: f" {CUT_SENTENCE}", DEPENDS: " Tie order alone decides which of them is printed ahead."}
-        return status, [f"{names} share the highest expected {measure}: {_number(value)}.{moved.get(status, '')}"]
+        return status, [f"{names} share the highest expected {measure}: {number(value)}.{moved.get(status, '')}"]
+    places = decimals(value - second)
     first = (
-        f"{_name(ranked[0])} has the highest expected {measure}: {_number(value)}, "
-        f"ahead of {_name(ranked[1])} ({_number(second)})."
+        f"{_name(ranked[0])} has the highest expected {measure}: {number(value, places)}, "
+        f"ahead of {_name(ranked[1])} ({number(second, places)})."
     )
     return pair["verdict"], [first, _on_paired(pair, ranked[0]) + _safety(pair) + _unsafe_others(ranked, flips)]
 
@@ -185,20 +187,20 @@ def _on_paired(pair: Row, winner: str) -> str:
         return ""
     sides = [_Side.of(pair, side) for side in "ab"]
     high, low = sorted(sides, key=lambda side: -side.value)
-    numbers = f"{_number(high.value)} against {_number(low.value)}"
+    numbers = span(high.value, low.value, " against ")
     if _same(high.value, low.value):
-        return f"On the queries that both have they are level: {_number(high.value)}. "
+        return f"On the queries that both have they are level: {number(high.value)}. "
     if high.model == winner:
-        return f"On the queries that both have it leads by {_number(high.value - low.value)}: {numbers}. "
+        return f"On the queries that both have it leads by {size(high.value - low.value)}: {numbers}. "
     return (
-        f"But on the queries that both have {_name(high.model)} leads by {_number(high.value - low.value)}: {numbers}; "
+        f"But on the queries that both have {_name(high.model)} leads by {size(high.value - low.value)}: {numbers}; "
         "the following is about that. "
     )
 
 
 def _safety(pair: Row) -> str:
     """Whether the order of a pair stands, and why not."""
-    chance, p = _reversal(pair), f"Holm p = {_number(pair['family_p'])}"
+    chance, p = _reversal(pair), f"Holm p = {chance_text(pair['family_p'])}".replace("= <", "<")
     if pair["verdict"] == CUT:
         text = CUT_SENTENCE
     elif pair["verdict"] == DEPENDS:
@@ -271,17 +273,17 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
     if not errors or any(_is_cut(models[name]) for name in errors):  # there is no exact score to hold them to
         return []
     worst = max(errors, key=lambda name: (abs(errors[name]), name))
-    if abs(errors[worst]) < 10**-DIGITS / 2:
+    if abs(errors[worst]) < 10**-DECIMALS / 2:
         return [
-            f"Naive scores, with ties in the order received, agree with the exact {measure} to {DIGITS} digits here."
+            f"Naive scores, with ties in the order received, agree with the exact {measure} to {DECIMALS} digits here."
         ]
     policies = models[worst]
     std = policies["expected"]["tie_std"]
-    size = f", {abs(errors[worst]) / std:.1f} standard deviations of random tie order" if std else ""
+    deviations = f", {abs(errors[worst]) / std:.1f} standard deviations of random tie order" if std else ""
     text = (
-        f"Naive scores, with ties in the order received, are off by up to {_number(abs(errors[worst]))}: "
-        f"{_name(worst)} shows {_number(_value(policies, 'naive'))} where {_number(_value(policies, 'expected'))} "
-        f"is exact{size}."
+        f"Naive scores, with ties in the order received, are off by up to {size(abs(errors[worst]))}: "
+        f"{_name(worst)} shows {number(_value(policies, 'naive'))} where {number(_value(policies, 'expected'))} "
+        f"is exact{deviations}."
     )
     winner = min(errors, key=lambda name: (-(_value(models[name], "naive") or 0.0), name))
     if not _same(_value(models[winner], "naive"), _value(models[ranked[0]], "naive")):
@@ -291,14 +293,14 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
 
 def _range(winner: str, models: Models) -> list[str]:
     lowest, highest = (_value(models[winner], policy) for policy in ("worst", "best"))
-    if lowest is None or highest is None or highest - lowest < 10**-DIGITS / 2:
+    if lowest is None or highest is None or highest - lowest < 10**-DECIMALS / 2:
         return []
     if _is_cut(models[winner]):  # of a single model the notice above has said it
-        numbers = f"{_number(lowest)} to {_number(highest)}"
-        return [f"A deeper retrieval could show anything from {numbers} for {_name(winner)}."] * (len(models) > 1)
+        could = f"A deeper retrieval could show anything from {span(lowest, highest)} for {_name(winner)}."
+        return [could] * (len(models) > 1)
     text = (
-        f"Depending on the order inside ties, an evaluator could print anything from {_number(lowest)} to "
-        f"{_number(highest)} for {_name(winner)}."
+        f"Depending on the order inside ties, an evaluator could print anything from {span(lowest, highest)} "
+        f"for {_name(winner)}."
     )
     return [text]
 
@@ -344,10 +346,6 @@ def _same(first: float | None, second: float | None) -> bool:
 
 def _name(model: str) -> str:
     return visible(model, NAME_WIDTH, middle=True)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.{DIGITS}f}"
 
 
 def _reversal(pair: Row) -> str:

@@ -16,7 +16,7 @@ from retrieval_report.report import report_contents
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.html import json_for_script, render_html
 from retrieval_report.report.pictures import Picture, pictures
-from retrieval_report.report.table_columns import number_text
+from retrieval_report.writing.numbers import number
 from retrieval_report.report.tables import ROWS, report_tables
 
 VOID = {"meta", "link", "input", "img", "br", "hr"}
@@ -177,7 +177,7 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
 
 
 def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
-    assert number_text(-0.00001, 4, "+") == "0.0000"
+    assert number(-0.00001, 4, "+") == "0.0000"
     report = report_contents(made_rankings(("a",), queries=1), metrics="precision@1")
     cells = report_tables(report)["summary"].rows[0]
     interval = next(c for c, column in zip(cells, report_tables(report)["summary"].columns, strict=True)

@@ -127,4 +127,4 @@ def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
     frame = pl.DataFrame({"p_tie": chances, "difference": chances})
     cells = [line.rsplit(maxsplit=1) for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]]
     assert [chance.strip() for chance, _ in cells] == ["0", "< 0.0001", "< 0.0001", "0.0001", "0.5000", "–"]
-    assert [plain for _, plain in cells][:2] == ["0.0000", "0.0000"]
+    assert [plain for _, plain in cells][:2] == ["0.0000", "1e-09"]

@@ -1,0 +1,113 @@
+"""How numbers are written: with four decimals, and with more where fewer would hide what they are there to show.
+
+One rule for tables, charts, LaTeX and the terminal: what is not 0 does not read 0, and numbers that stand against each
+other have as many decimals as their difference needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+
+__all__ = ["DECIMALS", "column_decimals", "decimals", "interval", "number", "size", "span"]
+
+DECIMALS, MOST = 4, 8
+OF_COLUMN = 6  # the most that all numbers of a column get, for the sake of two that are close
+ROUNDING = 1e-12  # means are exact to twelve digits; what is smaller is 0
+
+
+def decimals(*sizes: float | None, least: int = DECIMALS) -> int:
+    """Decimals that show the smallest of some sizes or differences; eight at most.
+
+    Parameters
+    ----------
+    *sizes
+        Numbers whose first figure must be seen; None, 0 and what rounding leaves need no decimals.
+    least
+        Decimals that there are anyway.
+
+    Examples
+    --------
+    >>> decimals(0.02), decimals(0.00003), decimals(0.5, -0.00003), decimals(None, 0.0, 1e-17)
+    (4, 5, 5, 4)
+    """
+    needed = [-math.floor(math.log10(abs(size))) for size in sizes if size and math.isfinite(size) and _seen(size)]
+    return min(max([least, *needed]), max(least, MOST))
+
+
+def _seen(size: float) -> bool:
+    return abs(size) > ROUNDING
+
+
+def column_decimals(values: Iterable[float | None], least: int = DECIMALS) -> int:
+    """Decimals that tell the closest two different numbers of a column apart; six at most.
+
+    >>> column_decimals([0.95, 0.97, None]), column_decimals([0.96231, 0.96234, 0.5]), column_decimals([0.5, 0.5])
+    (4, 5, 4)
+    """
+    known = sorted(value for value in values if value is not None and math.isfinite(value))
+    gaps = [second - first for first, second in pairwise(known)]
+    return min(decimals(*gaps, least=least), max(least, OF_COLUMN))
+
+
+def number(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
+    """A number with so many decimals; one that rounds to 0 has no sign.
+
+    Parameters
+    ----------
+    value
+        The number; "–" stands for None.
+    places
+        Decimals.
+    sign
+        "+" to write the sign of positive numbers too.
+    minus
+        What a minus is written as: for a terminal the hyphen, which can be copied.
+
+    Examples
+    --------
+    >>> number(-0.25, 2), number(0.25, 2, "+"), number(-1e-9, 4, "+"), number(3.0, 0), number(None)
+    ('−0.25', '+0.25', '0.0000', '3', '–')
+    """
+    if value is None:
+        return "–"
+    text = f"{value:{sign}.{places}f}"
+    return (text.lstrip("+-") if float(text) == 0 else text).replace("-", minus)
+
+
+def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
+    """A number alone, such as a difference or a standard deviation: only what is 0 reads 0.
+
+    >>> size(0.02), size(0.00003), size(-0.00003, sign="+"), size(0.0), size(1e-17)
+    ('0.0200', '0.00003', '−0.00003', '0.0000', '0.0000')
+    >>> size(2.4e-10)
+    '2e−10'
+    """
+    if value is None or not _seen(value) or abs(value) >= 10.0**-MOST:
+        return number(value, decimals(value, least=places), sign, minus)
+    return f"{value:{sign}.0e}".replace("-", minus)
+
+
+def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -> str:
+    """Two numbers with as many decimals as their difference needs; one where they are the same.
+
+    >>> span(0.962, 0.971), span(0.96231, 0.96234), span(0.5, 0.5)
+    ('0.9620 to 0.9710', '0.96231 to 0.96234', '0.5000')
+    """
+    places = decimals(high - low, least=places)
+    if not _seen(high - low):
+        return number(low, places)
+    return f"{number(low, places)}{joint}{number(high, places)}"
+
+
+def interval(low: float | None, high: float | None, places: int = 3, minus: str = "−") -> str:
+    """The ends of an interval in brackets.
+
+    >>> interval(-0.042, -0.013), interval(0.96231, 0.96234), interval(0.5, 0.5), interval(None, 1.0)
+    ('[−0.042, −0.013]', '[0.96231, 0.96234]', '[0.500, 0.500]', '–')
+    """
+    if low is None or high is None:
+        return "–"
+    places = decimals(high - low, least=places)
+    return f"[{number(low, places, minus=minus)}, {number(high, places, minus=minus)}]"
