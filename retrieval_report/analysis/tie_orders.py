@@ -25,7 +25,7 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.closed_orders import counts_hits
 from retrieval_report.scoring.every_order import OrderScores, score_orders
 
-__all__ = ["tie_orders"]
+__all__ = ["closed", "tie_orders"]
 
 DRAWS = 1_000
 Place = tuple[str, int | None]
@@ -90,7 +90,12 @@ def _alike(measures: Iterable[Place]) -> list[Requests]:
 
 def _kind(term: Term) -> object:
     """What sets metrics apart whose distributions have closed forms; all others share their orders."""
-    return term if counts_hits(term) or isinstance(term, FirstRelevant) else None
+    return term if closed(term) else None
+
+
+def closed(term: Term) -> bool:
+    """Whether the distribution of a list's score has a closed form, however large its ties."""
+    return counts_hits(term) or isinstance(term, FirstRelevant)
 
 
 def _orders(scores: OrderScores, column: int) -> ListOrders:

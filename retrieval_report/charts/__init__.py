@@ -3,7 +3,8 @@
 Every function takes a frame that this package returned and gives back one themed chart. What is drawn stands inside
 the chart, so it needs no file and no network; the frame is reduced first where it is large, so Altair's row limit is
 never met. Nothing global is changed in Altair. Titles state what the chart shows, and its ``description`` tells
-it to screen readers. :func:`styled` sets another colour of the text.
+it to screen readers. ``a | b`` puts two charts side by side, ``a & b`` below each other. :func:`styled` sets another
+colour of the text, last of all; :func:`responsive` fits a chart to the width of a page.
 
 In a notebook the charts display without a network after ``altair.renderers.enable("html", template="inline")``, which
 puts Vega into the page from the installed ``vl-convert-python``; by default Altair loads it from a CDN. A chart
@@ -34,6 +35,7 @@ from retrieval_report.charts.panels import policy_panels
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
 from retrieval_report.charts.ranks import rank_flips
+from retrieval_report.charts.responsive import responsive
 from retrieval_report.charts.rounding import rounding
 from retrieval_report.charts.shuffles import shuffled_distribution
 from retrieval_report.charts.theme import styled
@@ -55,6 +57,7 @@ __all__ = [
     "radius",
     "rank_flips",
     "ranked_list",
+    "responsive",
     "rounding",
     "score_distribution",
     "scores_by_cutoff",

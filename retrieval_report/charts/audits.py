@@ -8,14 +8,27 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT, furthest_off
 from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, nice_domain
-from retrieval_report.charts.theme import AMBER, BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import (
+    AMBER,
+    BLUE,
+    GREY,
+    VERMILLION,
+    WIDTH,
+    empty_chart,
+    finish,
+    layered,
+    row_axis,
+    sentence_chart,
+    tooltips,
+)
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, measure_name, quoted, unique_labels
+from retrieval_report.writing.numbers import number, size, span
 
 __all__ = ["evaluators"]
 
-WIDTH, STEP = 430, 21
+STEP = 21
 EXACT, BY_DEFINITION, BY_TIES = "as exact", "off by definition only", "off by tie order"
 OPEN = "anywhere between two crosses: tie order is open"
 COLOURS = {EXACT: BLUE, BY_DEFINITION: AMBER, BY_TIES: VERMILLION, OPEN: VERMILLION}
@@ -42,9 +55,10 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     Returns
     -------
     altair.Chart
-        A row for every evaluator and call. Line: the exact score; bar: what its own definition allows from the worst
-        to the best tie order; tick: the exact mean of its own definition; mark: what it prints; line between two
-        ends: what it could print where nobody can say how it orders ties.
+        A row for every evaluator and call that prints another number than the exact one, the furthest off first.
+        Line: the exact score; bar: what its own definition allows from the worst to the best tie order; tick: the exact
+        mean of its own definition; mark: what it prints; line between two ends: what it could print where nobody can
+        say how it orders ties. A sentence where all print the exact score.
 
     Examples
     --------
@@ -53,7 +67,7 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
     >>> chart = evaluators(frame, metric="ap", cutoff=1, model="model")
     >>> print(*chart.to_dict()["title"]["text"])
-    3 of 3 evaluators print an accident of tie order for model: off by -0.2500 to +0.5000
+    3 of 3 evaluators print an accident of tie order for model: off by −0.2500 to +0.5000
     """
     frame = held(audit, AUDIT, "audit", "audit")
     if frame is None:
@@ -65,15 +79,20 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     rows = measure.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])
     if not rows.height:
         return empty_chart(f"no evaluator prints {where} for {quoted(model)}")
-    rows = _named(rows)
+    everything = _named(rows)
+    rows = everything.filter(pl.col("kind") != EXACT)
+    exact = everything.height - rows.height
+    title = _title(everything, model)
+    if not rows.height:
+        return sentence_chart(f"{title}: all print the exact {where}, {number(everything['exact'][0])}.")
     low, high = nice_domain(rows, ["prints_low", "prints_high", "exact", "lowest", "highest"])
     x = alt.X(title=where, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelLimit=230)
-    y = alt.Y("label:N", title=None, sort=None, scale=alt.Scale(domain=rows["label"].to_list()), axis=axis)
+    y = row_axis(rows["label"], labelLimit=230)
     chart = layered(*_ranges(rows, x, y), _exact(rows, x), *_open(rows, x, y), _prints(rows, x, y))
     chart = chart.properties(width=WIDTH, height=max(STEP * rows.height, 40))
     lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
-    return finish(chart, _title(rows, model), lines, _spoken(rows, where))
+    lines += [f"{exact} more print{'s' * (exact == 1)} the exact score"] * (exact > 0)
+    return finish(chart, title, lines, _spoken(rows, where))
 
 
 def _named(rows: pl.DataFrame) -> pl.DataFrame:
@@ -128,7 +147,7 @@ def _open(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 def _exact(rows: pl.DataFrame, x: alt.X) -> alt.Chart:
     rule = alt.Chart(inline(rows.select("exact").head(1))).mark_rule(color=BLUE, strokeWidth=1.6)
-    drawn: alt.Chart = rule.encode(x=_at(x, "exact"), tooltip=[alt.Tooltip("exact:Q", format=".4f")])
+    drawn: alt.Chart = rule.encode(x=_at(x, "exact"), tooltip=tooltips(["exact"]))
     return drawn
 
 
@@ -136,7 +155,7 @@ def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     legend = alt.Legend(title="prints", orient="bottom")
     kinds = [kind for kind in COLOURS if kind in set(rows["kind"])]
     tooltip = [alt.Tooltip(f"{name}:N") for name in TEXTS]
-    tooltip += [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
+    tooltip += tooltips(NUMBERS)
     ends = rows.filter(kind=OPEN)
     marks = pl.concat(
         [
@@ -163,15 +182,16 @@ def _title(rows: pl.DataFrame, model: str) -> str:
         return f"Tie order misleads none of {rows.height} evaluators about {quoted(model)}"
     off = pl.concat([wrong[end] - wrong["expected"] for end in ("prints_low", "prints_high")])
     low, high = bounds(off)
-    size = f"by {low:+.4f}" if low == high else f"by {low:+.4f} to {high:+.4f}"
-    return f"{wrong.height} of {rows.height} evaluators print an accident of tie order for {quoted(model)}: off {size}"
+    ends = dict.fromkeys(size(end, sign="+") for end in (low, high))
+    start = f"{wrong.height} of {rows.height} evaluators print an accident of tie order for {quoted(model)}"
+    return f"{start}: off by {' to '.join(ends)}"
 
 
 def _spoken(rows: pl.DataFrame, where: str) -> str:
     parts = [
-        f"{label} could print {low:.4f} to {high:.4f}"
+        f"{label} could print {span(low, high)}"
         if prints is None
-        else f"{label} prints {prints:.4f}, {off:+.4f} by tie order"
+        else f"{label} prints {number(prints)}, {size(off, sign='+')} by tie order"
         for label, prints, low, high, off in rows.head(5)
         .select("label", "prints", "prints_low", "prints_high", "off")
         .rows()

@@ -8,8 +8,9 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import best_of, held, inline, joined, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
-from retrieval_report.charts.theme import empty_chart, finish, layered
+from retrieval_report.charts.theme import empty_chart, finish, layered, tooltips
 from retrieval_report.writing.names import listed, unique_labels
+from retrieval_report.writing.numbers import number
 
 __all__ = ["precision_recall", "radius"]
 
@@ -70,7 +71,7 @@ def radius(radius_frame: object) -> ChartType:
     best = frame.sort("f1", "model", "radius", descending=[True, False, False], nulls_last=True).row(0, named=True)
     title = "No model has an F1 within any radius"
     if best["f1"] is not None:
-        value = f"{best['f1']:.3f} at radius {best['radius']:g}"
+        value = f"{number(best['f1'], 3)} at radius {best['radius']:g}"
         title = f"{listed([best['model']])} has the best F1 within a radius: {value}"
     grey = order.height - len(lit)
     note = "all items at one distance are inside or none, so no tie order changes these scores"
@@ -88,7 +89,7 @@ def _radius_panel(rows: pl.DataFrame, name: str, title: str, lit: list[str]) -> 
     tooltip = [
         alt.Tooltip("model:N"),
         alt.Tooltip("radius:Q"),
-        *(alt.Tooltip(f"{column}:Q", format=".4f") for column in ("precision", "recall", "f1", "hit_rate", "empty")),
+        *tooltips(("precision", "recall", "f1", "hit_rate", "empty")),
         alt.Tooltip("queries:Q"),
     ]
     rows = rows.filter(pl.col(name).is_not_null())
@@ -109,7 +110,7 @@ def _spoken_radius(rows: pl.DataFrame, lit: list[str]) -> str:
     for label in lit:
         best = rows.filter(label=label).sort("f1", "radius", descending=[True, False], nulls_last=True)
         if best["f1"][0] is not None:
-            parts.append(f"{label}: F1 {best['f1'][0]:.4f} at radius {best['radius'][0]:g}")
+            parts.append(f"{label}: F1 {number(best['f1'][0])} at radius {best['radius'][0]:g}")
     return "Lines of precision, recall and empty results by radius. " + joined(parts)
 
 
@@ -154,7 +155,7 @@ def precision_recall(summary: object) -> ChartType:
     note = "points from the smallest cutoff (left) to the largest, exact means over tie orders"
     grey = len(labels) - len(lit)
     parts = [
-        f"{label}: precision {p:.4f} at recall {r:.4f}"
+        f"{label}: precision {number(p)} at recall {number(r)}"
         for label, p, r in shown.filter(pl.col("label").is_in(lit))
         .group_by("label", maintain_order=True)
         .last()
@@ -190,8 +191,7 @@ def _curves(rows: pl.DataFrame, lit: list[str]) -> list[alt.Chart]:
     tooltip = [
         alt.Tooltip("model:N"),
         alt.Tooltip("k:N", title="cutoff"),
-        alt.Tooltip("precision:Q", format=".4f"),
-        alt.Tooltip("recall:Q", format=".4f"),
+        *tooltips(("precision", "recall")),
     ]
     layers = []
     for part, width in ((rows.filter(shade=OTHERS), 1.0), (rows.filter(pl.col("shade") != OTHERS), 2.2)):
@@ -210,4 +210,4 @@ def _curve_title(rows: pl.DataFrame, cutoffs: int) -> str:
     where = "over whole lists" if last["cutoff"][0] is None else f"at k = {last['cutoff'][0]}"
     verb = "finds" if len(leaders) == 1 else "find"
     value = float(last.filter(model=leaders[0])["recall"][0])
-    return f"{listed(leaders)} {verb} most of the relevant items {where}: recall {value:.3f}"
+    return f"{listed(leaders)} {verb} most of the relevant items {where}: recall {number(value, 3)}"

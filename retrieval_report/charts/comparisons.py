@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import altair as alt
 import polars as pl
@@ -20,20 +21,16 @@ from retrieval_report.analysis.verdicts import (
     verdict_rule,
 )
 from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
-from retrieval_report.charts.theme import (
-    empty_chart,
-    finish,
-    layered,
-)
+from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_axis, tooltips
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import measure_name, quoted, unique_labels
+from retrieval_report.writing.numbers import size
 
 __all__ = [
     "CHANCES",
     "COUNTS",
     "NUMBERS",
-    "best_first",
     "comparison_matrix",
     "pair_tooltip",
     "pairs_at",
@@ -75,12 +72,11 @@ def comparison_matrix(
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['0 of 1 pairs differ significantly at rr@all; 1 depends on tie order']
     """
-    metric, cutoff = parse_measure(metric, cutoff)
-    pairs = pairs_at(comparison, metric, cutoff, policy)
-    if pairs is None:
+    known = pairs_at(comparison, metric, cutoff, policy)
+    if known is None:
         return empty_chart("there are no pairs of models to compare")
-    labels = unique_labels(best_first(pairs))
-    where = measure_name(metric, cutoff)
+    pairs, order, where = known
+    labels = unique_labels(order)
     cells = _cells(pairs, labels)
     step = CELL if len(labels) <= WRITTEN else SMALL_CELL
     domain = alt.Scale(domain=list(labels.values()))
@@ -91,7 +87,7 @@ def comparison_matrix(
         title=None,
         axis=alt.Axis(orient="top", labelAngle=-40, ticks=False, domain=False, grid=False),
     )
-    y = alt.Y("label:N", scale=domain, sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, grid=False))
+    y = row_axis(labels.values(), grid=False)
     layers = _tiles(cells, x, y)
     if len(labels) <= WRITTEN:
         layers.append(_numbers(cells, x, y))
@@ -107,8 +103,17 @@ def comparison_matrix(
     return finish(chart, _title(pairs, where), lines, spoken_pairs(pairs))
 
 
-def pairs_at(comparison: object, metric: object, cutoff: int | None, policy: str) -> pl.DataFrame | None:
-    """The pairs at one place, and what stands in doubt about each."""
+class Pairs(NamedTuple):
+    """The pairs by one measure with their verdicts, the models from the best on, and the name of the measure."""
+
+    rows: pl.DataFrame
+    order: list[str]
+    where: str
+
+
+def pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -> Pairs | None:
+    """The pairs by one measure, and what stands in doubt about each; None where there are none."""
+    metric, cutoff = parse_measure(metric, cutoff)
     frame = held(comparison, COMPARISON, "comparison", "compare")
     if frame is None:
         return None
@@ -132,10 +137,11 @@ def pairs_at(comparison: object, metric: object, cutoff: int | None, policy: str
         family_p=pl.col("family_p"),
     )
     chance = pl.Series("chance", [chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String)
-    return pairs.with_columns(verdict=verdict).drop(others).with_columns(chance)
+    rows = pairs.with_columns(verdict=verdict).drop(others).with_columns(chance)
+    return Pairs(rows, _best_first(rows), measure_name(metric, cutoff))
 
 
-def best_first(pairs: pl.DataFrame) -> list[str]:
+def _best_first(pairs: pl.DataFrame) -> list[str]:
     """Models, best first."""
     sides = [pairs.select(model=f"model_{side}", value=f"value_{side}") for side in "ab"]
     means = pl.concat(sides).group_by("model").agg(pl.col("value").first())
@@ -167,22 +173,17 @@ def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
 
 
 def _rounded(value: float) -> str:
-    return f"{round(value, 3) + 0.0:.3f}" if value else "0"  # adding 0.0 makes −0.0 plain 0
+    return size(value, 3) if value else "0"
 
 
 def pair_tooltip(first: str) -> list[alt.Tooltip]:
     """All numbers of a pair; ``first`` is the column that names its first model."""
     texts = [alt.Tooltip(f"{first}:N", title="model a"), alt.Tooltip("model_b:N", title="model b")]
-    numbers = [
-        alt.Tooltip(f"{name}:Q", format="+.4f" if name == "difference" else ".4f", title=name.replace("_", " "))
-        for name in NUMBERS
-    ]
-    chances = [alt.Tooltip(f"{name}:Q", format=".3~g", title=name.replace("_", " ")) for name in CHANCES]
     reversal = alt.Tooltip("chance:N", title="p tie")
     return [
         *texts,
-        *numbers,
-        *chances,
+        *tooltips(NUMBERS),
+        *tooltips(CHANCES, ".3~g"),
         reversal,
         *(alt.Tooltip(f"{name}:Q") for name in COUNTS),
         alt.Tooltip("verdict:N"),
@@ -203,7 +204,7 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         colour = alt.Color(
             "shown:Q",
             scale=scale,
-            legend=alt.Legend(title=title, format=pattern, orient="right", gradientLength=110, tickCount=4),
+            legend=alt.Legend(title=title, format=pattern, orient="bottom", gradientLength=130, tickCount=3),
         )
         tiles = alt.Chart(inline(cells.filter(half=half).select(kept))).mark_rect(strokeWidth=0)
         layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=pair_tooltip("model")))
@@ -212,7 +213,7 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     ink = alt.Color("strong:N", scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]), legend=None)
-    text = alt.Chart(inline(cells.select("label", "column", "text", "strong"))).mark_text(fontSize=10)
+    text = alt.Chart(inline(cells.select("label", "column", "text", "strong"))).mark_text(style=IN_CELL)
     drawn: alt.Chart = text.encode(x=x, y=y, text="text:N", color=ink)
     return drawn
 
@@ -232,5 +233,5 @@ def spoken_pairs(pairs: pl.DataFrame) -> str:
         percent = chance_percent(row["p_tie"], row["p_tie_high"])
         chance = "" if row["p_tie"] is None else f", chance of a flip {percent}"
         names = f"{quoted(row['model_a'])} less {quoted(row['model_b'])}"
-        parts.append(f"{names}: {row['difference']:+.4f}{chance}")
+        parts.append(f"{names}: {size(row['difference'], sign='+')}{chance}")
     return f"{pairs.height} pairs of models; the closest: " + joined(parts)

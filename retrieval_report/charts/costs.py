@@ -7,15 +7,15 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.costs import COSTS
-from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, WIDTH, empty_chart, finish, layered, tooltips
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, measure_name, quoted
+from retrieval_report.writing.names import clean, quoted
+from retrieval_report.writing.numbers import number
 
 __all__ = ["costs"]
 
-WIDTH, HEIGHT, NAMED = 520, 340, 16
+HEIGHT, NAMED = 340, 16
 ON, OFF = "no other model beats it", "another costs as little and scores as much"
 NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
 
@@ -68,11 +68,8 @@ def costs(
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
-    metric, cutoff = parse_measure(metric, cutoff)
-    here = at_measure(frame.filter(cost=cost), metric, cutoff)
-    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
-    rows = _prepared(here.filter(policy=policy))
-    where, what = measure_name(metric, cutoff), clean(cost, 60)
+    here, where = of_policy(frame.filter(cost=cost), metric, cutoff, policy)
+    rows, what = _prepared(here), clean(cost, 60)
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
     on_log = low > 0 and high > 20 * low if log is None else log and low > 0
     lines = [
@@ -96,7 +93,8 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerChart:
     x = alt.X("amount:Q", title=what, scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True))
-    scale = alt.Scale(zero=False)
+    ends = nice_domain(rows, ["value", "ci_low", "ci_high", "tie_low", "tie_high"])
+    scale = alt.Scale(domain=list(ends), nice=False, zero=False)
     colour = alt.Color(
         "standing:N",
         scale=alt.Scale(domain=[ON, OFF], range=[BLUE, GREY]),
@@ -107,7 +105,7 @@ def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerCha
     tooltip = [
         *texts,
         amount,
-        *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS),
+        *tooltips(NUMBERS),
     ]
     kept = ["model", "label", "standing", "beaten_by", "amount", "tie_low", "tie_high", *NUMBERS]
     base, front = (
@@ -132,7 +130,7 @@ def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerCha
 
 def _spoken(front: pl.DataFrame, what: str) -> str:
     parts = [
-        f"{quoted(row['model'])} scores {row['value']:.4f} at {what} {row['amount']:g}"
+        f"{quoted(row['model'])} scores {number(row['value'])} at {what} {row['amount']:g}"
         for row in front.head(6).iter_rows(named=True)
     ]
     return "On the front, from the cheapest: " + joined(parts)

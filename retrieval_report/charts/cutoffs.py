@@ -15,7 +15,6 @@ from retrieval_report.charts.lines import (
     CUT,
     HEIGHT,
     OTHERS,
-    WIDTH,
     colour_scale,
     dashed_ends,
     end_labels,
@@ -23,10 +22,11 @@ from retrieval_report.charts.lines import (
     unlit,
     vertical_scale,
 )
-from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash
+from retrieval_report.charts.theme import OPEN, WIDTH, empty_chart, finish, layered, open_dash, tooltips
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, listed, quoted, unique_labels
+from retrieval_report.writing.numbers import number
 
 __all__ = ["cutoff_axis", "scores_by_cutoff"]
 
@@ -34,7 +34,6 @@ TICKS = 10
 LOOKS: dict[str, dict[str, Any]] = {
     "order": {"shape": "circle", "filled": True, "size": 22, "opacity": 1},
     "naive": {"shape": "circle", "filled": False, "size": 60, "strokeWidth": 1.3, "opacity": 1},
-    "shuffled": {"shape": "cross", "filled": True, "size": 34, "opacity": 0.75},
 }
 NUMBERS = ("expected", "tie_std", "naive", "shuffled", "lowest", "highest")
 
@@ -42,8 +41,8 @@ NUMBERS = ("expected", "tie_std", "naive", "shuffled", "lowest", "highest")
 def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = (), log: bool = True) -> ChartType:
     """Draw the expected score of every model along the cutoffs.
 
-    The leading models are coloured and named at their right end, with rings where the order received scores and
-    crosses at the mean of the shuffles; the others are grey.
+    The leading models are coloured and named at their right end, with rings where the order received scores; the
+    others are grey.
 
     Parameters
     ----------
@@ -93,7 +92,7 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
         two_high=pl.col("expected") + 2 * pl.col("tie_std"),
     )
     banded = rows.filter(pl.col("label").is_in([labels[model] for model in bands]))
-    shown = rows.select("order", "naive", "shuffled")
+    shown = rows.select("order", "naive")
     limits = [shown.select(number=name) for name in shown.columns]
     limits += [banded.select(number=name) for name in ("lowest", "highest", "two_low", "two_high")]
     scale, domain = vertical_scale(pl.concat(limits), ["number"])
@@ -133,7 +132,6 @@ def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axi
 
 def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
     """Grey lines below coloured ones; dashed to the whole list, which is no cutoff, and where lists are cut."""
-    number = alt.Tooltip("expected:Q", format=".4f")
     whole = pl.col("cutoff").is_null() | CUT
     step = dashed_ends(rows, whole)
     layers = []
@@ -145,17 +143,19 @@ def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[al
                 line = alt.Chart(inline(part)).mark_line(
                     strokeWidth=2.2 if lit else 1.1, strokeDash=dash, opacity=1 if lit else 0.6, clip=True
                 )
-                layers.append(line.encode(x=x, y=y, color=colour, detail="label:N", tooltip=["model:N", number]))
+                layers.append(
+                    line.encode(x=x, y=y, color=colour, detail="label:N", tooltip=["model:N", *tooltips(["expected"])])
+                )
     return layers
 
 
 def _marks(rows: pl.DataFrame, lit: Sequence[str], x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """A dot for the expectation, a ring for the order received and a cross for the shuffles, all with all numbers."""
+    """A dot for the expectation and a ring for the order received, both with all numbers."""
     rows = rows.filter(pl.col("label").is_in(list(lit))).select("model", "label", "shade", "at", "k", "order", *NUMBERS)
     tooltip = [
         alt.Tooltip("model:N"),
         alt.Tooltip("k:N", title="cutoff"),
-        *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS),
+        *tooltips(NUMBERS),
     ]
     layers = []
     for name, look in LOOKS.items():
@@ -194,7 +194,7 @@ def _title(wide: pl.DataFrame, metric: str) -> str:
     """Who leads where, and where the order received says otherwise."""
     cutoffs = sorted(wide["cutoff"].unique().to_list(), key=lambda cutoff: math.inf if cutoff is None else cutoff)
     if wide["model"].n_unique() == 1:
-        return f"{quoted(wide['model'][0])}: {metric} at {len(cutoffs)} cutoffs"
+        return f"{quoted(wide['model'][0])}: {metric} at {len(cutoffs)} cutoff{'s' * (len(cutoffs) > 1)}"
     at = {cutoff: wide.filter(pl.col("cutoff").eq_missing(cutoff)) for cutoff in cutoffs}
     leaders = [best_of(rows, "order") for rows in at.values()]
     names = [lead[0] if len(lead) == 1 else "" for lead in leaders]
@@ -205,7 +205,8 @@ def _title(wide: pl.DataFrame, metric: str) -> str:
         turn = "over whole lists" if cutoffs[changes[0]] is None else f"from k = {cutoffs[changes[0]]}"
         first = f"{quoted(names[0])} leads in {metric} up to k = {cutoffs[changes[0] - 1]}, {quoted(names[-1])} {turn}"
     else:
-        first = f"The lead in {metric} passes between {len({name for lead in leaders for name in lead})} models"
+        count = len({name for lead in leaders for name in lead})
+        first = f"{'Two' if count == 2 else count} models take turns leading in {metric}"
     wrong = [
         cutoff
         for (cutoff, rows), lead in zip(at.items(), leaders, strict=True)
@@ -220,7 +221,6 @@ def _title(wide: pl.DataFrame, metric: str) -> str:
 def _legend(rows: pl.DataFrame, lit: Sequence[str], bands: bool) -> list[str]:
     marks = ["dot and line: expected"]
     marks += ["ring: order received"] * (rows["naive"].null_count() < rows.height)
-    marks += ["cross: mean of shuffles"] * (rows["shuffled"].null_count() < rows.height)
     marks += [f"dashed: {OPEN}"] * (rows.filter(CUT).height > 0)
     marks += ["bands: worst–best tie order, and ±2 std under random tie order"] * bands
     grey = rows["label"].n_unique() - len(lit)
@@ -231,6 +231,6 @@ def _spoken(rows: pl.DataFrame, lit: Sequence[str]) -> str:
     parts = []
     for label in lit:
         mine = rows.filter(label=label).sort("at")
-        ends = [f"{value:.4f} at {k}" for k, value in mine.select("k", "order").rows() if value is not None]
+        ends = [f"{number(value)} at {k}" for k, value in mine.select("k", "order").rows() if value is not None]
         parts.append(f"{label}: {' to '.join(dict.fromkeys([ends[0], ends[-1]]))}" if ends else f"{label}: no score")
     return "Line chart of scores by cutoff. " + joined(parts)

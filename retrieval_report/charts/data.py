@@ -13,8 +13,9 @@ from retrieval_report.analysis.verdicts import SHOWN
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import clean, unique_labels
+from retrieval_report.writing.names import clean, measure_name, unique_labels
 
 __all__ = [
     "at_measure",
@@ -24,8 +25,10 @@ __all__ = [
     "held",
     "inline",
     "joined",
+    "models_at",
     "nice_domain",
     "of_metric",
+    "of_policy",
     "side_by_side",
     "spread",
     "summary_frame",
@@ -65,6 +68,20 @@ def at_measure(frame: pl.DataFrame, metric: object, cutoff: int | None) -> pl.Da
     frame = of_metric(frame, metric)
     check_cutoff(frame, cutoff)
     return frame.filter(pl.col("cutoff").eq_missing(cutoff))
+
+
+def of_policy(frame: pl.DataFrame, metric: object, cutoff: object, policy: str) -> tuple[pl.DataFrame, str]:
+    """The rows of one policy by one measure, and the name of the measure."""
+    metric, cutoff = parse_measure(metric, cutoff)
+    here = at_measure(frame, metric, cutoff)
+    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
+    return here.filter(policy=policy), measure_name(metric, cutoff)
+
+
+def models_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
+    """Of a summary: a row for every model as `side_by_side` has it, by one measure, and the measure's name."""
+    metric, cutoff = parse_measure(metric, cutoff)
+    return side_by_side(at_measure(frame, metric, cutoff)), measure_name(metric, cutoff)
 
 
 def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
@@ -127,7 +144,7 @@ def joined(sentences: Sequence[str]) -> str:
 
 
 def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, float]:
-    """Round numbers around all values of some columns, for an axis that other marks are placed by."""
+    """Round numbers around all values of some columns, for an axis; of scores from 0 to 1 it goes no further."""
     values = [value for name in columns for value in (frame[name].min(), frame[name].max()) if value is not None]
     numbers = [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
     if not numbers:
@@ -136,7 +153,9 @@ def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, flo
     if high - low < SAME:
         low, high = low - 0.05, high + 0.05
     step = 10 ** math.floor(math.log10(high - low)) / 5
-    return round(math.floor(low / step) * step, 12), round(math.ceil(high / step) * step, 12)
+    ends = round(math.floor(low / step) * step, 12), round(math.ceil(high / step) * step, 12)
+    share = min(numbers) >= 0 and max(numbers) <= 1
+    return (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

@@ -7,16 +7,26 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.deciding import DECIDING
-from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.data import held, inline, joined, of_policy, with_labels
+from retrieval_report.charts.theme import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    WIDTH,
+    empty_chart,
+    finish,
+    layered,
+    row_axis,
+    tooltips,
+)
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.checks import check_choice
-from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, measure_name, quoted
+from retrieval_report.writing.names import clean, quoted
+from retrieval_report.writing.numbers import size
 
 __all__ = ["deciding_queries"]
 
 STEP = 16
+SAME = 1e-12
 SURE, UNSURE = "the difference", "could have the other sign in another tie order"
 NUMBERS = ("value_a", "value_b", "difference", "lowest", "highest", "tie_std", "share")
 
@@ -61,19 +71,20 @@ def deciding_queries(
     frame = held(deciding, DECIDING, "deciding", "deciding_queries")
     if frame is None:
         return empty_chart("no query has a score of both models")
-    metric, cutoff = parse_measure(metric, cutoff)
-    here = at_measure(frame, metric, cutoff)
-    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
-    rows = here.filter(policy=policy)
-    where = measure_name(metric, cutoff)
+    rows, where = of_policy(frame, metric, cutoff, policy)
     one, other = rows["model_a"][0], rows["model_b"][0]
     lines = [
         f"bar: {where} of {quoted(one)} less that of {quoted(other)}; line: what tie order can make of it;",
         f"{rows.filter('order_unsure').height} of {rows.height} queries could turn with tie order alone",
     ]
-    if rows.height > most:
-        lines.append(f"the {most} largest of {rows.height} differences")
-    return finish(_drawn(_prepared(rows.head(most)), where), _title(rows, where), lines, _spoken(rows))
+    moved = rows.filter((pl.col("difference").abs() > SAME) | (pl.col("highest") - pl.col("lowest") > SAME))
+    level = rows.height - moved.height
+    if moved.height > most:
+        lines.append(f"the {most} largest of {moved.height} differences")
+    if level:
+        lines.append(f"{level} quer{'y has' if level == 1 else 'ies have'} no difference, whatever the tie order")
+    shown = (moved if moved.height else rows).head(most)
+    return finish(_drawn(_prepared(shown), where), _title(rows, where), lines, _spoken(rows))
 
 
 def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
@@ -88,13 +99,7 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
-    y = alt.Y(
-        "label:N",
-        sort=None,
-        title=None,
-        scale=alt.Scale(domain=rows["label"].to_list()),
-        axis=alt.Axis(ticks=False, domain=False, grid=False),
-    )
+    y = row_axis(rows["label"], grid=False)
     colour = alt.Color(
         "order:N",
         scale=alt.Scale(domain=[SURE, UNSURE], range=[BLUE, VERMILLION]),
@@ -103,7 +108,7 @@ def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     texts = [
         alt.Tooltip(f"{name}:N", title=name.replace("_", " ")) for name in ("query", "model_a", "model_b", "order")
     ]
-    numbers = [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
+    numbers = tooltips(NUMBERS)
     base = alt.Chart(inline(rows.select("label", "query", "model_a", "model_b", "order", "decides", *NUMBERS)))
     title = f"difference of {where}"
     bar = base.mark_bar(height=8, opacity=0.75).encode(
@@ -112,7 +117,7 @@ def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     line = base.mark_rule(strokeWidth=1.6, color=GREY).encode(
         x=alt.X("lowest:Q", title=title), x2="highest:Q", y=y, tooltip=[*texts, *numbers]
     )
-    return layered(bar, line).properties(width=460, height=max(STEP * rows.height, 40))
+    return layered(bar, line).properties(width=WIDTH, height=max(STEP * rows.height, 40))
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:
@@ -128,7 +133,7 @@ def _title(rows: pl.DataFrame, where: str) -> str:
 
 def _spoken(rows: pl.DataFrame) -> str:
     parts = [
-        f"{quoted(str(row['query']))} {row['difference']:+.4f}" + (", unsure" if row["order_unsure"] else "")
+        f"{quoted(str(row['query']))} {size(row['difference'], sign='+')}" + (", unsure" if row["order_unsure"] else "")
         for row in rows.head(4).iter_rows(named=True)
     ]
     return f"{rows.height} queries, the largest differences: " + joined(parts)

@@ -14,7 +14,6 @@ from retrieval_report.charts.comparisons import (
     CHANCES,
     COUNTS,
     NUMBERS,
-    best_first,
     pair_tooltip,
     pairs_at,
     spoken_pairs,
@@ -29,14 +28,16 @@ from retrieval_report.charts.theme import (
     PINK,
     SKY,
     VERMILLION,
+    WIDTH,
     empty_chart,
     finish,
     layered,
     open_dash,
+    row_axis,
 )
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, measure_name, quoted, unique_labels
+from retrieval_report.writing.names import clean, quoted, unique_labels
 
 __all__ = ["intervals"]
 
@@ -50,9 +51,9 @@ COLOURS = {
     CUT: PINK,
 }
 DOUBTS = {
-    NOT_SIGNIFICANT: ", but is not significant",
-    DEPENDS: ", but tie order could turn that",
-    CUT: ", but the lists are cut, and could turn that",
+    NOT_SIGNIFICANT: ", but that may not hold on other queries",
+    DEPENDS: ", but tie order could reverse that",
+    CUT: ", but the lists are cut, which could reverse that",
 }
 
 
@@ -96,24 +97,28 @@ def intervals(
     ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
     >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
     >>> intervals(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
-    ['fine is ahead of coarse at rr@all, but tie order could turn that']
+    ['fine is ahead of coarse at rr@all, but tie order could reverse that']
     """
-    metric, cutoff = parse_measure(metric, cutoff)
-    pairs = pairs_at(comparison, metric, cutoff, policy)
-    if pairs is None:
+    known = pairs_at(comparison, metric, cutoff, policy)
+    if known is None:
         return empty_chart("there are no pairs of models to compare")
-    order = best_first(pairs)
+    pairs, order, where = known
     if model is not None and model not in order:
         raise ParameterError(f"model: {clean(model, 80)!r} is not in the comparison")
     lead = order[0] if model is None and pairs.height > PAIRS else model
     if lead is not None:
         pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
-    where = measure_name(metric, cutoff)
     bounds = None if summary is None else summary_frame(summary)
-    rows = _oriented(pairs, unique_labels(order), lead, None if bounds is None else at_measure(bounds, metric, cutoff))
+    bounds = None if bounds is None else at_measure(bounds, *parse_measure(metric, cutoff))
+    rows = _oriented(
+        pairs,
+        unique_labels(order),
+        lead,
+        None if bounds is None else at_measure(bounds, *parse_measure(metric, cutoff)),
+    )
     chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
     lines = [
-        "dot: difference; thin line: confidence interval over queries;",
+        "dot: difference; thin line: 95% confidence interval over queries, not adjusted for the number of pairs;",
         "thick line: ±2 standard deviations under random tie order",
         *(["dashed frame: open, whatever a deeper retrieval could show"] if rows["open_low"].count() else []),
     ]
@@ -157,13 +162,7 @@ def _with_open(rows: pl.DataFrame, bounds: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
-    y = alt.Y(
-        "pair:N",
-        sort=None,
-        title=None,
-        scale=alt.Scale(domain=rows["pair"].to_list()),
-        axis=alt.Axis(labelLimit=330, ticks=False, domain=False),
-    )
+    y = row_axis(rows["pair"], "pair", labelLimit=330)
     shown = [verdict for verdict in COLOURS if verdict in set(rows["verdict"])]
     colour = alt.Color(
         "verdict:N",
@@ -203,7 +202,7 @@ def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
         layers.append(frame.encode(**across, strokeDash=open_dash("range"), tooltip=pair_tooltip("model_a")))
     dot = alt.Chart(inline(rows)).mark_point(filled=True, size=48, opacity=1)
     layers.append(dot.encode(x=alt.X("difference:Q", title=title), y=y, color=colour, tooltip=pair_tooltip("model_a")))
-    return layered(*layers).properties(width=380, height=max(STEP * rows.height, 40))
+    return layered(*layers).properties(width=WIDTH, height=max(STEP * rows.height, 40))
 
 
 def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:

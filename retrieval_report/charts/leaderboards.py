@@ -8,16 +8,25 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.leaderboard import LEADERBOARD
 from retrieval_report.analysis.letters import short_letters
-from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels
+from retrieval_report.charts.theme import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    WIDTH,
+    empty_chart,
+    finish,
+    layered,
+    row_axis,
+    tooltips,
+)
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.checks import check_choice
-from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import measure_name, quoted
+from retrieval_report.writing.names import quoted
+from retrieval_report.writing.numbers import number
 
 __all__ = ["leaderboard"]
 
-STEP, WIDTH = 18, 420
+STEP = 18
 NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
 
 
@@ -62,16 +71,14 @@ def leaderboard(
     frame = held(board, LEADERBOARD, "board", "leaderboard")
     if frame is None:
         return empty_chart("there are no models to rank")
-    metric, cutoff = parse_measure(metric, cutoff)
-    here = at_measure(frame, metric, cutoff)
-    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
-    rows = here.filter(pl.col("policy") == policy, pl.col("value").is_not_null())
+    rows, where = of_policy(frame, metric, cutoff, policy)
+    rows = rows.filter(pl.col("value").is_not_null())
     if not rows.height:
         return empty_chart("no query has a score of every model")
-    where = measure_name(metric, cutoff)
     drawn = with_labels(_prepared(rows.head(most)))
     lines = [
-        "dot: score; thin line: confidence interval over queries; thick line: what tie order can give;",
+        "dot: score; thin line: 95% confidence interval over queries, not adjusted for the number of models;",
+        "thick line: what tie order can give;",
         "letters: models that share one cannot be told apart; ranks: under tie order | under sampling of queries",
     ]
     if rows.height > most:
@@ -99,24 +106,20 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
-    y = alt.Y(
-        "label:N",
-        sort=None,
-        title=None,
-        scale=alt.Scale(domain=rows["label"].to_list()),
-        axis=alt.Axis(ticks=False, domain=False, grid=False),
-    )
-    x = alt.X("value:Q", title=where, scale=alt.Scale(zero=False))
+    y = row_axis(rows["label"], grid=False)
+    ends = nice_domain(rows, ["value", "ci_low", "ci_high", "tie_low", "tie_high"])
+    scale = alt.Scale(domain=list(ends), nice=False, zero=False)
+    x = alt.X("value:Q", title=where, scale=scale)
     texts = [alt.Tooltip(f"{name}:N") for name in ("model", "letters", "ranks")]
-    tooltip = [*texts, *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS)]
+    tooltip = [*texts, *tooltips(NUMBERS)]
     rows = rows.with_columns(pl.col("letters").str.head(60))
     data = inline(rows.select("label", "model", "letters", "short", "ranks", "tie_low", "tie_high", *NUMBERS))
     base = alt.Chart(data)
     thin = base.mark_rule(strokeWidth=1.4, color=GREY).encode(
-        x=alt.X("ci_low:Q", title=where), x2="ci_high:Q", y=y, tooltip=tooltip
+        x=alt.X("ci_low:Q", title=where, scale=scale), x2="ci_high:Q", y=y, tooltip=tooltip
     )
     thick = base.mark_rule(strokeWidth=5, opacity=0.55, color=VERMILLION).encode(
-        x=alt.X("tie_low:Q", title=where), x2="tie_high:Q", y=y, tooltip=tooltip
+        x=alt.X("tie_low:Q", title=where, scale=scale), x2="tie_high:Q", y=y, tooltip=tooltip
     )
     dot = base.mark_point(filled=True, size=44, opacity=1, color=BLUE).encode(x=x, y=y, tooltip=tooltip)
     texts_right = [
@@ -143,5 +146,5 @@ def _spoken(rows: pl.DataFrame) -> str:
         ranks = (
             "" if row["tie_rank_low"] is None else f", ranks {row['tie_rank_low']} to {row['tie_rank_high']} by ties"
         )
-        parts.append(f"{quoted(row['model'])} {row['value']:.4f}, letters {short_letters(row['letters'])}{ranks}")
+        parts.append(f"{quoted(row['model'])} {number(row['value'])}, letters {short_letters(row['letters'])}{ranks}")
     return f"{rows.height} models, from the best: " + joined(parts)

@@ -8,13 +8,12 @@ import altair as alt
 import polars as pl
 
 from retrieval_report.charts.data import inline, nice_domain, spread
-from retrieval_report.charts.theme import GREY, PALETTE
+from retrieval_report.charts.theme import GREY, PALETTE, WIDTH
 
 __all__ = [
     "CUT",
     "HEIGHT",
     "OTHERS",
-    "WIDTH",
     "colour_scale",
     "dashed_ends",
     "end_labels",
@@ -23,7 +22,7 @@ __all__ = [
     "vertical_scale",
 ]
 
-WIDTH, HEIGHT = 520, 340
+HEIGHT = 340
 LETTER_HEIGHT = 13
 OTHERS = "other models"
 CUT = (pl.col("truncated_share") > 0).fill_null(False)  # rows whose scores depend on items that were not retrieved

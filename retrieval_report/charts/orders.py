@@ -17,7 +17,9 @@ from retrieval_report.charts.theme import (
     BLUE,
     GREEN,
     GREY,
+    NUMBER,
     VERMILLION,
+    WIDTH,
     empty_chart,
     finish,
     layered,
@@ -27,10 +29,11 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean, measure_name
+from retrieval_report.writing.numbers import number, span
 
 __all__ = ["list_orders", "score_distribution"]
 
-WIDTH, HEIGHT, STEP = 560, 170, 34
+HEIGHT, STEP = 170, 34
 MOST_BARS, BINS = 30, 40
 PLACES = 60
 SAME = 1e-12
@@ -81,7 +84,7 @@ def score_distribution(
     orders, method = frame["orders"][0], frame["method"][0]
     if frame.height == 1:
         told = "every tie order gives" if method == "exact" else f"all {orders} random tie orders give"
-        return sentence_chart(f"{told.capitalize()} the same {where} here: {frame['value'][0]:.4f}.")
+        return sentence_chart(f"{told.capitalize()} the same {where} here: {number(frame['value'][0])}.")
     known = {name: value for name, value in (marks or {}).items() if value is not None}
     bars = _bars(frame)
     ends = [*frame["value"], *known.values()]  # half a bar may stand beyond them; no score does
@@ -111,7 +114,7 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _probabilities(bars: pl.DataFrame, x: alt.X) -> alt.Chart:
     tooltip = [
-        alt.Tooltip("value:Q", format=".4f", title="score (middle of the bar)"),
+        alt.Tooltip("value:Q", format=NUMBER, title="score (middle of the bar)"),
         alt.Tooltip("probability:Q", format=".2%"),
         alt.Tooltip("scores:Q", title="different scores"),
     ]
@@ -140,16 +143,16 @@ def _marks(known: Mapping[str, float], x: alt.X) -> list[alt.Chart]:
             x=alt.X("at:Q", title=x["title"], scale=x["scale"], axis=x["axis"]),
             color=alt.Color("what:N", scale=colour, legend=legend),
             strokeDash=alt.StrokeDash("what:N", scale=dash, legend=legend),
-            tooltip=[alt.Tooltip("what:N"), alt.Tooltip("at:Q", format=".4f", title="score")],
+            tooltip=[alt.Tooltip("what:N"), alt.Tooltip("at:Q", format=NUMBER, title="score")],
         )
     ]
 
 
 def _title(frame: pl.DataFrame, where: str, known: Mapping[str, float]) -> str:
     values = frame["value"].to_list()
-    span = f"from {values[0]:.4f} to {values[-1]:.4f}"
+    reach = f"from {span(values[0], values[-1])}"
     drawn = frame["method"][0] != "exact"  # then there are orders beyond
-    start = f"{frame['orders'][0]} random orders give {where} {span}" if drawn else f"{where} can be anything {span}"
+    start = f"{frame['orders'][0]} random orders give {where} {reach}" if drawn else f"{where} can be anything {reach}"
     if len(known) < 2:
         return start
     name, value = list(known.items())[1]
@@ -160,13 +163,13 @@ def _title(frame: pl.DataFrame, where: str, known: Mapping[str, float]) -> str:
     side = "more" if below >= above else "less"
     share = math.floor(100 * max(below, above) + 1e-9)  # 99.7% are not all
     whose = "them" if drawn else "the orders"
-    return f"{start}; {clean(name, 40)}: {value:.4f}, {side} than {share}% of {whose} give"
+    return f"{start}; {clean(name, 40)}: {number(value)}, {side} than {share}% of {whose} give"
 
 
 def _spoken(frame: pl.DataFrame, known: Mapping[str, float]) -> str:
     likely = frame.sort("probability", "value", descending=[True, False]).head(3)
-    parts = [f"{share:.0%} give {value:.4f}" for value, share in likely.select("value", "probability").rows()]
-    marked = [f"{clean(name, 40)} {value:.4f}" for name, value in known.items()]
+    parts = [f"{share:.0%} give {number(value)}" for value, share in likely.select("value", "probability").rows()]
+    marked = [f"{clean(name, 40)} {number(value)}" for name, value in known.items()]
     return f"Bar chart of {frame.height} different scores. Of the orders, " + joined([*parts, *marked])
 
 

@@ -12,7 +12,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.cutoffs import cutoff_axis
 from retrieval_report.charts.data import inline, joined, of_metric, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.lines import CUT, OTHERS, colour_scale, dashed_ends, spotlight, unlit, vertical_scale
-from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash
+from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash, tooltips
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, quoted, unique_labels
 
@@ -96,7 +96,7 @@ def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.
     )
     columns = ["model", "label", "shade", "at", "k", "value"]
     ordered = rows.sort(pl.col("shade") != OTHERS, "label", "at")
-    tooltip = [alt.Tooltip("model:N"), alt.Tooltip("k:N", title="cutoff"), alt.Tooltip("value:Q", format=".4f")]
+    tooltip = [alt.Tooltip("model:N"), alt.Tooltip("k:N", title="cutoff"), *tooltips(["value"])]
     shown: dict[str, Any] = {"title": alt.Title(title, fontSize=12), "width": PANEL_WIDTH, "height": PANEL_HEIGHT}
     look: dict[str, Any] = {"strokeWidth": 1.8}
     dots: dict[str, Any] = {"point": {"size": 22, "filled": True}}

@@ -1,4 +1,4 @@
-"""All policies side by side for every model, at one cutoff."""
+"""What every model scores at one cutoff, what ties and sampling do to it, and how far printed scores are off."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT
 from retrieval_report.charts.data import (
-    at_measure,
     best_of,
     held,
     inline,
     joined,
+    models_at,
     nice_domain,
-    side_by_side,
     summary_frame,
     with_labels,
 )
 from retrieval_report.charts.theme import (
     AMBER,
     BLUE,
-    GREEN,
     GREY,
     OPEN,
     VERMILLION,
@@ -32,32 +30,27 @@ from retrieval_report.charts.theme import (
     finish,
     layered,
     open_dash,
+    row_axis,
+    tooltips,
 )
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import listed, measure_name, quoted, unique_labels
+from retrieval_report.writing.names import listed, quoted, unique_labels
+from retrieval_report.writing.numbers import number, span
 
 __all__ = ["lead_title", "policies"]
 
-WIDTH, STEP = 470, 24
-EXPECTED, NAIVE, SHUFFLED = "expected", "order received (naive)", "mean of shuffles"
+SCORES, OFFSETS, STEP, SMALL_STEP, MANY = 400, 240, 28, 22, 20
+ABOVE, BELOW = -8, 8  # pixels from the middle of a row: naive stands above it, others below
+NAIVE = "order received (naive)"
 SAME_DEFINITION, OTHER_DEFINITION = "other systems, same definition", "other systems, own definition"
-X_SHAPE = "M-1,-1L1,1M1,-1L-1,1"
-MARKS = {  # what it is: shape, outline, filling, size
-    EXPECTED: ("circle", BLUE, BLUE, 46),
-    NAIVE: ("circle", VERMILLION, "transparent", 140),
-    SHUFFLED: (X_SHAPE, GREEN, "transparent", 110),
-    SAME_DEFINITION: ("diamond", AMBER, AMBER, 30),
-    OTHER_DEFINITION: ("diamond", AMBER, "transparent", 30),
-}
-RANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("lowest", "highest", {"size": 11, "color": GREY, "opacity": 0.35, "cornerRadius": 3}),
-    ("two_low", "two_high", {"size": 3, "color": BLUE, "opacity": 0.8}),
-)
+COLOURS = {NAIVE: VERMILLION, SAME_DEFINITION: AMBER, OTHER_DEFINITION: GREY}
 NUMBERS = ("expected", "tie_std", "lowest", "highest", "naive", "shuffled", "query_se", "ci_low", "ci_high")
+TICK: dict[str, Any] = {"symbolType": "square", "symbolSize": 80}
+SAME = 1e-12
 
 
 def policies(summary: object, *, metric: object, cutoff: int | str | None = None, audit: object = None) -> ChartType:
-    """Draw what every policy says of every model at one cutoff, best model first.
+    """Draw what every model scores at one cutoff, best model first, and how far printed scores are from it.
 
     Parameters
     ----------
@@ -66,16 +59,18 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     metric, cutoff
         One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     audit
-        What :func:`audit` returns for the same rankings: what other systems would print, a diamond each (none for a
-        system of which nobody can say how it orders ties: the bar has all it could print); hollow where
-        they compute another quantity.
+        What :func:`audit` returns for the same rankings: what other systems would print, a tick each (none for a
+        system of which nobody can say how it orders ties: the bar has all it could print); grey where they compute
+        another quantity.
 
     Returns
     -------
     altair.Chart
-        Dot: expected; whisker: ±2 standard deviations under random tie order; bar: from the worst to the best tie
-        order, dashed where lists are cut and it allows for what a deeper retrieval could show; ring: the order
-        received; cross: mean of the shuffles.
+        Left, scores. Dot: expected; line: confidence interval over queries; bar: from the worst to the best tie order,
+        dashed where lists are cut and it allows for what a deeper retrieval could show; ticks above the line: the
+        order received, below it: other systems. Right, on a scale of its own, how far these are from the expected
+        value of their own definition; bar: ±2 standard deviations under random tie order. It is left out where
+        nothing is off.
 
     Examples
     --------
@@ -91,39 +86,30 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     frame = summary_frame(summary)
     if frame is None:
         return empty_chart("the summary has no rows")
-    metric, cutoff = parse_measure(metric, cutoff)
-    wide = side_by_side(at_measure(frame, metric, cutoff))
-    where = measure_name(metric, cutoff)
+    wide, where = models_at(frame, metric, cutoff)
     labels = unique_labels(wide["model"])
-    rows = with_labels(wide, labels).with_columns(
-        two_low=pl.col("expected") - 2 * pl.col("tie_std"), two_high=pl.col("expected") + 2 * pl.col("tie_std")
-    )
-    points = _points(rows)
-    printed = _printed(audit, metric, cutoff, labels)
-    if points.height + printed.height + rows["lowest"].count() == 0:
+    rows = with_labels(wide, labels)
+    ticks = pl.concat([_naive(rows), _printed(audit, *parse_measure(metric, cutoff), labels)], how="diagonal")
+    if rows.select("expected", "lowest").count().sum_horizontal().item() + ticks.height == 0:
         return empty_chart(f"no model has a score for {where}")
-    y = alt.Y(
-        "label:N",
-        title=None,
-        scale=alt.Scale(domain=list(labels.values())),
-        sort=None,
-        axis=alt.Axis(grid=True, ticks=False, domain=False, labelPadding=8),
-    )
-    names = [name for name in MARKS if name in {*points["mark"], *printed["mark"]}]
-    x = alt.X(title=where, scale=_across(rows, printed))
-    layers = [*_ranges(rows, x, y), *_dots(points, x, y, names), *_diamonds(printed, x, y, names)]
-    chart = layered(*layers).properties(width=WIDTH, height=max(STEP * len(labels), 40))
-    return finish(chart, lead_title(wide, where), _legend(rows), _spoken(rows))
+    scores = _scores(rows, ticks, where).properties(width=SCORES, height=_height(rows))
+    offsets = _offsets(rows, ticks, where)
+    chart: ChartType = scores if offsets is None else alt.concat(scores, offsets, columns=2, spacing=24)
+    return finish(chart, lead_title(wide, where), _legend(rows, ticks), _spoken(rows))
+
+
+def _height(rows: pl.DataFrame) -> int:
+    return max((STEP if rows.height <= MANY else SMALL_STEP) * rows.height, 40)
 
 
 def lead_title(wide: pl.DataFrame, where: str) -> str:
     """Who leads in expectation, and whether the order received says so."""
     expected, naive = best_of(wide, "expected"), best_of(wide, "naive")
     if wide.height == 1:
-        number = {name: wide[name][0] for name in ("expected", "naive")}
+        known = {name: wide[name][0] for name in ("expected", "naive")}
         said = [
-            f"{value:.4f} {words}"
-            for value, words in ((number["expected"], "in expectation"), (number["naive"], "in the order received"))
+            f"{number(value)} {words}"
+            for value, words in ((known["expected"], "in expectation"), (known["naive"], "in the order received"))
             if value is not None
         ]
         cut = ", but its lists are cut" if (wide["truncated_share"] > 0).any() else ""
@@ -145,117 +131,132 @@ def _lead(models: Sequence[str]) -> str:
     return f"{quoted(models[0])} leads" if len(models) == 1 else f"{listed(models)} share the lead"
 
 
-def _points(rows: pl.DataFrame) -> pl.DataFrame:
-    """A row for every dot, ring and cross, each with all numbers of its model."""
-    kept = rows.select("label", "model", "queries", *NUMBERS)
-    parts = [
-        kept.with_columns(mark=pl.lit(mark), at=pl.col(column))
-        for mark, column in ((NAIVE, "naive"), (EXPECTED, "expected"), (SHUFFLED, "shuffled"))
-    ]
-    return pl.concat(parts).filter(pl.col("at").is_not_null())
+def _naive(rows: pl.DataFrame) -> pl.DataFrame:
+    """The score in the order received, and how far it is off."""
+    known = rows.filter(pl.col("naive").is_not_null())
+    off = pl.col("naive") - pl.col("expected")
+    return known.select("label", "model", "expected", mark=pl.lit(NAIVE), at=pl.col("naive"), off=off)
 
 
 def _printed(audit: object, metric: str, cutoff: int | None, labels: Mapping[str, str]) -> pl.DataFrame:
     """What other systems print for this metric and cutoff."""
-    columns = ["system", "version", "call", "definition", "prints", "expected", "off", "z", "definition_shift", "order"]
     frame = None if audit is None else held(audit, AUDIT, "audit", "audit")
     if frame is None:
         frame = pl.DataFrame(schema=AUDIT)
-    frame = frame.filter(
-        (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(cutoff) & pl.col("model").is_in(list(labels))
-    ).filter(pl.col("prints").is_not_null())
+    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(cutoff) & pl.col("model").is_in(list(labels))
+    frame = frame.filter(here & pl.col("prints").is_not_null())
     same = pl.col("definition_shift") == 0
-    frame = frame.with_columns(mark=pl.when(same).then(pl.lit(SAME_DEFINITION)).otherwise(pl.lit(OTHER_DEFINITION)))
-    return with_labels(frame.select("model", *columns, "mark"), labels)
-
-
-def _across(rows: pl.DataFrame, printed: pl.DataFrame) -> alt.Scale:
-    """An axis around all that is drawn; where everything is one value, Vega would call it 0."""
-    numbers = ("expected", "naive", "shuffled", "lowest", "highest", "two_low", "two_high")
-    shown = [rows.select(at=name) for name in numbers] + [printed.select(at="prints")]
-    return alt.Scale(domain=list(nice_domain(pl.concat(shown), ["at"])), nice=False, zero=False)
-
-
-def _axis(x: alt.X, column: str) -> alt.X:
-    return alt.X(f"{column}:Q", scale=x["scale"], title=x["title"])
-
-
-def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    cut = (pl.col("truncated_share") > 0).fill_null(False)
-    layers = []
-    tooltip = _tooltip()
-    for low, high, look in RANGES:
-        wide = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
-        part = wide.filter(~cut).select("label", "model", *NUMBERS, "two_low", "two_high")
-        if part.height:
-            bar = alt.Chart(inline(part)).mark_bar(**look)
-            layers.append(bar.encode(y=y, x=_axis(x, low), x2=f"{high}:Q", tooltip=tooltip))
-        part = wide.filter(cut).select("label", "model", *NUMBERS, range=pl.lit(OPEN))
-        if part.height:
-            frame = alt.Chart(inline(part)).mark_bar(filled=False, stroke=GREY, strokeWidth=1.3, size=11)
-            dash = open_dash("range")
-            layers.append(frame.encode(y=y, x=_axis(x, low), x2=f"{high}:Q", strokeDash=dash, tooltip=tooltip))
-    return layers
-
-
-def _tooltip() -> list[alt.Tooltip]:
-    numbers = [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
-    return [alt.Tooltip("model:N"), *numbers]
-
-
-def _looks(names: Sequence[str]) -> dict[str, alt.Shape | alt.Stroke | alt.Fill]:
-    """One legend for shape, outline and filling."""
-    legend = alt.Legend(title=None, orient="bottom", columns=3)
-
-    def scale(measure: int) -> alt.Scale:
-        return alt.Scale(domain=list(names), range=[MARKS[name][measure] for name in names])
-
-    return {
-        "shape": alt.Shape("mark:N", scale=scale(0), legend=legend),
-        "stroke": alt.Stroke("mark:N", scale=scale(1), legend=legend),
-        "fill": alt.Fill("mark:N", scale=scale(2), legend=legend),
-    }
-
-
-def _dots(points: pl.DataFrame, x: alt.X, y: alt.Y, names: Sequence[str]) -> list[alt.Chart]:
-    tooltip = [*_tooltip(), alt.Tooltip("queries:Q")]
-    layers = []
-    for name in (NAIVE, EXPECTED, SHUFFLED):
-        part = points.filter(mark=name)
-        if part.height:
-            point = alt.Chart(inline(part)).mark_point(strokeWidth=1.8, opacity=1, size=MARKS[name][3])
-            layers.append(point.encode(x=_axis(x, "at"), y=y, tooltip=tooltip, **_looks(names)))
-    return layers
-
-
-def _diamonds(printed: pl.DataFrame, x: alt.X, y: alt.Y, names: Sequence[str]) -> list[alt.Chart]:
-    """Below the bar, so that they hide nothing."""
-    if not printed.height:
-        return []
-    texts = ["model", "system", "version", "call", "definition", "order"]
-    numbers = ["prints", "expected", "off", "z", "definition_shift"]
-    tooltip = [alt.Tooltip(f"{name}:N") for name in texts]
-    tooltip += [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in numbers]
-    point = alt.Chart(inline(printed)).mark_point(
-        strokeWidth=1.2, opacity=0.8, yOffset=9, size=MARKS[SAME_DEFINITION][3]
+    columns = ["system", "version", "call", "definition", "prints", "expected", "off", "z", "definition_shift", "order"]
+    frame = frame.select("model", *columns, at=pl.col("prints")).with_columns(
+        mark=pl.when(same).then(pl.lit(SAME_DEFINITION)).otherwise(pl.lit(OTHER_DEFINITION))
     )
-    return [point.encode(x=_axis(x, "prints"), y=y, tooltip=tooltip, **_looks(names))]
+    return with_labels(frame, labels)
 
 
-def _legend(rows: pl.DataFrame) -> list[str]:
+def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerChart:
+    """Bar, line and dot of every model, with the printed scores as ticks above and below."""
+    numbers = ("expected", "lowest", "highest", "ci_low", "ci_high")
+    shown = [rows.select(at=name) for name in numbers] + [ticks.select("at")]
+    scale = alt.Scale(domain=list(nice_domain(pl.concat(shown), ["at"])), nice=False, zero=False)
+
+    def x(column: str) -> alt.X:
+        return alt.X(f"{column}:Q", scale=scale, title=where)
+
+    y = row_axis(rows["label"], grid=True)
+    data = inline(rows.select("label", "model", "queries", *NUMBERS).filter(pl.col("expected").is_not_null()))
+    told = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
+    line = alt.Chart(data).mark_rule(strokeWidth=1.8, color=BLUE)
+    dot = alt.Chart(data).mark_point(filled=True, size=58, opacity=1, color=BLUE, stroke="white", strokeWidth=0.8)
+    layers = [*_bars(rows, x("lowest"), y), line.encode(x=x("ci_low"), x2="ci_high:Q", y=y, tooltip=told)]
+    layers += [*_ticks(ticks, x("at"), y), dot.encode(x=x("expected"), y=y, tooltip=told)]
+    return layered(*layers)
+
+
+def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """From the worst to the best tie order; dashed frames where lists are cut."""
+    bounded = rows.filter(pl.col("lowest").is_not_null() & pl.col("highest").is_not_null())
+    cut = pl.col("truncated_share").fill_null(0) > 0
+    columns = ("label", "model", "queries", *NUMBERS)
+    told = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
+    layers = []
+    whole = bounded.filter(~cut).select(columns)
+    if whole.height:
+        bar = alt.Chart(inline(whole)).mark_bar(size=12, color=GREY, opacity=0.38, cornerRadius=3)
+        layers.append(bar.encode(x=x, x2="highest:Q", y=y, tooltip=told))
+    frames = bounded.filter(cut).select(*columns, range=pl.lit(OPEN))
+    if frames.height:
+        frame = alt.Chart(inline(frames)).mark_bar(size=12, filled=False, stroke=GREY, strokeWidth=1.2)
+        layers.append(frame.encode(x=x, x2="highest:Q", y=y, strokeDash=open_dash("range"), tooltip=told))
+    return layers
+
+
+def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The order received above the middle of the row, other systems below it, which hide nothing there."""
+    names = [name for name in COLOURS if name in set(ticks["mark"])]
+    scale = alt.Scale(domain=names, range=[COLOURS[name] for name in names])
+    colour = alt.Color("mark:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", columns=2, **TICK))
+    told = [alt.Tooltip("model:N"), alt.Tooltip("mark:N", title="what"), *tooltips(["at", "expected", "off"])]
+    texts = [alt.Tooltip(f"{name}:N") for name in ("system", "version", "call", "definition", "order")]
+    layers = []
+    for offset, here, extra in (
+        (ABOVE, pl.col("mark") == NAIVE, []),
+        (BELOW, pl.col("mark") != NAIVE, [*texts, *tooltips(["z", "definition_shift"])]),
+    ):
+        part = ticks.filter(here)
+        if part.height:
+            kept = part.select(name for name in part.columns if part[name].count() or name in ("at", "off"))
+            tick = alt.Chart(inline(kept)).mark_tick(thickness=2, size=9, opacity=1, yOffset=offset)
+            own = [tip for tip in extra if str(tip.shorthand).split(":")[0] in kept.columns]
+            layers.append(tick.encode(x=x, y=y, color=colour, tooltip=[*told, *own]))
+    return layers
+
+
+def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerChart | None:
+    """How far printed scores are from the expected one, of the models where any is; beside what tie order does."""
+    off = ticks.filter(pl.col("off").abs() > SAME)
+    if not off.height:
+        return None
+    left = rows.height
+    rows = rows.filter(pl.col("label").is_in(off["label"].to_list()))
+    ticks = ticks.filter(pl.col("label").is_in(off["label"].to_list()))
+    left -= rows.height
+    title = f"off from the expected {where}"
+    two = 2 * pl.col("tie_std")
+    spans = rows.filter(pl.col("tie_std") > SAME).select("label", "model", "tie_std", low=-two, high=two)
+    ends = pl.concat([spans.select(off="low"), spans.select(off="high"), ticks.select("off")])
+    scale = alt.Scale(domain=list(nice_domain(ends, ["off"])), nice=False, zero=False)
+    y = row_axis(rows["label"], grid=True)
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=BLUE, strokeWidth=1.4)
+    layers = [zero.encode(x=alt.X("zero:Q", scale=scale, title=title))]
+    if spans.height:
+        bar = alt.Chart(inline(spans)).mark_bar(size=8, color=BLUE, opacity=0.28, cornerRadius=2)
+        low = alt.X("low:Q", scale=scale, title=title)
+        layers.append(bar.encode(x=low, x2="high:Q", y=y, tooltip=[alt.Tooltip("model:N"), *tooltips(["tie_std"])]))
+    known = ticks.filter(pl.col("off").is_not_null())
+    chart = layered(*layers, *_ticks(known, alt.X("off:Q", scale=scale, title=title), y))
+    rest = f"of {left} other{'s' * (left > 1)} nothing is off" if left else ""
+    heading = alt.Title(text="How far printed scores are off", subtitle=rest, fontSize=12, fontWeight="normal")
+    return chart.properties(width=OFFSETS, height=_height(rows), title=heading)
+
+
+def _legend(rows: pl.DataFrame, ticks: pl.DataFrame) -> list[str]:
     bounded = rows.filter(pl.col("lowest").is_not_null())
     cut = bounded.filter(pl.col("truncated_share") > 0).height
-    parts = ["grey bar: worst to best tie order"] * (bounded.height > cut)
+    parts = ["dot: expected score"] * (rows["expected"].count() > 0)
+    parts += ["line: its 95% confidence interval over queries"] * (rows["ci_low"].count() > 0)
+    parts += ["grey bar: worst to best tie order"] * (bounded.height > cut)
     parts += ["dashed bar: worst to best of all that a deeper retrieval could show"] * (cut > 0)
-    parts += ["blue whisker: ±2 standard deviations under random tie order"] * (rows["tie_std"].count() > 0)
+    parts += ["ticks: printed scores, above the line in the order received, below it of others"] * (ticks.height > 0)
+    off = ticks.filter(pl.col("off").abs() > SAME).height > 0
+    parts += ["pale blue bar: ±2 standard deviations under random tie order"] * (off and rows["tie_std"].count() > 0)
     return ["; ".join(parts)]
 
 
 def _spoken(rows: pl.DataFrame) -> str:
     parts = []
     for row in rows.head(5).iter_rows(named=True):
-        said = [
-            f"{name} {row[name]:.4f}" for name in ("expected", "naive", "lowest", "highest") if row[name] is not None
-        ]
+        said = [f"{name} {number(row[name])}" for name in ("expected", "naive") if row[name] is not None]
+        if row["lowest"] is not None and row["highest"] is not None:
+            said.append(f"by tie order {span(row['lowest'], row['highest'])}")
         parts.append(f"{row['label']}: {', '.join(said)}")
     return f"Dot plot of {rows.height} models, best first. " + joined(parts)

@@ -11,10 +11,11 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, tooltips
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, measure_name, quoted
+from retrieval_report.writing.numbers import size
 
 __all__ = ["query_scatter"]
 
@@ -167,7 +168,7 @@ def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.Laye
         alt.Tooltip("model:N"),
         alt.Tooltip("query:N"),
         alt.Tooltip("lists:Q"),
-        *(alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS),
+        *tooltips(NUMBERS),
     ]
     dots = (
         alt.Chart(inline(points))
@@ -215,8 +216,7 @@ def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
     tooltip = [
         alt.Tooltip("model:N"),
         alt.Tooltip("query:N"),
-        alt.Tooltip("naive:Q", format=".4f"),
-        alt.Tooltip("expected:Q", format=".4f"),
+        *tooltips(("naive", "expected")),
     ]
     columns: tuple[tuple[str, int, Side, int], ...] = (
         ("error", 40, "right", 60),
@@ -236,11 +236,11 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     if high + low == 0:
         return f"The order received scores all {rows.height} lists at {where} as expected"
     whose = f" of {quoted(rows['model'][0])}" if rows["model"].n_unique() == 1 and rows["model"][0] != "model" else ""
-    return f"The order received scores {high} of {rows.height} lists{whose} too high at {where}, {low} too low"
+    return f"The order received overestimates {where} of {high} of {rows.height} lists{whose}, and underestimates {low}"
 
 
 def _spoken(rows: pl.DataFrame) -> str:
     low, high = bounds(rows["naive_error"])
     mean = math.fsum(rows["naive_error"]) / rows.height
-    error = f"{low:+.4f} to {high:+.4f}, mean {mean:+.4f}"
+    error = f"{size(low, sign='+')} to {size(high, sign='+')}, mean {size(mean, sign='+')}"
     return f"Scatter plot of {rows.height} lists; naive score less expected score runs from {error}."

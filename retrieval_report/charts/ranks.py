@@ -10,35 +10,38 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import at_measure, inline, joined, side_by_side, summary_frame, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
-from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import measure_name, quoted
+from retrieval_report.charts.data import inline, joined, models_at, summary_frame, with_labels
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart, tooltips
+from retrieval_report.writing.names import quoted
+from retrieval_report.writing.numbers import column_decimals, number
 
 __all__ = ["rank_flips"]
 
-COLUMN, STEP = 220, 20
+COLUMN, STEP = 260, 20
 COLUMNS = {"naive": "order received", "expected": "expected", "shuffled": "mean of shuffles"}
+SCORES = {"naive": "in the order received", "expected": "by the expected score", "shuffled": "over shuffles"}
+KEPT = 3  # rows above and below those that change
 DIGITS = 12
 Side = Literal["left", "center", "right"]
 SAME, UP, DOWN = "same rank", "ranked higher", "ranked lower"
 
 
 def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = None) -> ChartType:
-    """Draw the ranks of the models by the order received, in expectation and over shuffles, joined by lines.
+    """Draw the ranks of the models by the order received and in expectation, joined by lines.
 
     Parameters
     ----------
     summary
-        What :func:`summarise` returns, with two of the policies naive, expected and shuffled.
+        What :func:`summarise` returns, with two of the policies naive, expected and shuffled; shuffles repeat the
+        expectation with noise, and are drawn only where one of the others is missing.
     metric, cutoff
         One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
     -------
     altair.Chart
-        Lines are coloured where the rank changes. Models with equal scores share a rank, such as "3=", and stand one
-        below the other.
+        Lines are coloured where the rank changes; models far from any that changes are left out. Models with equal
+        scores share a rank, such as "3=", and stand one below the other. A sentence where no rank changes.
 
     Examples
     --------
@@ -54,13 +57,18 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
     frame = summary_frame(summary)
     if frame is None:
         return empty_chart("the summary has no rows")
-    metric, cutoff = parse_measure(metric, cutoff)
-    wide = side_by_side(at_measure(frame, metric, cutoff))
-    where = measure_name(metric, cutoff)
-    columns = [name for name in COLUMNS if wide[name].count()]
+    wide, where = models_at(frame, metric, cutoff)
+    columns = [name for name in COLUMNS if wide[name].count()][:2]
     if len(columns) < 2:
         return empty_chart(f"ranks at {where} need two of the policies naive, expected and shuffled")
     ranks = _ranks(with_labels(wide), columns)
+    moved = ranks.group_by("label").agg(pl.col("rank").n_unique()).filter(pl.col("rank") > 1)["label"].to_list()
+    moved = [label for label in dict.fromkeys(ranks["label"]) if label in set(moved)]
+    title = _title(moved, wide.height, where)
+    if not moved:
+        scores = [SCORES[name] for name in columns]
+        return sentence_chart(f"{title}, {scores[0]} or {scores[1]}.")
+    ranks, left = _near(ranks, moved)
     segments = pl.concat([_segment(ranks, left, right) for left, right in pairwise(columns)])
     x = alt.X(
         "column:N",
@@ -69,12 +77,11 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
         scale=alt.Scale(domain=[COLUMNS[name] for name in columns]),
         axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False, labelFontSize=12, labelPadding=12),
     )
-    chart = layered(*_lines(segments, x, wide.height), *_names(ranks, columns, x, wide.height))
-    chart = chart.properties(width=COLUMN * (len(columns) - 1), height=max(STEP * wide.height, 40))
-    moved = ranks.group_by("label").agg(pl.col("rank").n_unique()).filter(pl.col("rank") > 1)["label"].to_list()
-    moved = [label for label in dict.fromkeys(ranks["label"]) if label in set(moved)]
-    title = _title(moved, wide.height, where)
-    return finish(chart, title, ["rank and score; equal scores share a rank (=)"], _spoken(ranks, moved), 66)
+    rows = ranks["label"].n_unique()
+    chart = layered(*_lines(segments, x, rows), *_names(ranks, columns, x, rows))
+    chart = chart.properties(width=COLUMN * (len(columns) - 1), height=max(STEP * rows, 40))
+    lines = ["rank and score; equal scores share a rank (=)" + f"; {left} others keep their rank" * (left > 0)]
+    return finish(chart, title, lines, _spoken(ranks, moved), 66)
 
 
 def _ranks(wide: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
@@ -97,6 +104,16 @@ def _ranks(wide: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return pl.concat(parts).with_columns(
         place=pl.format("{}{}", pl.col("rank"), sign), row=pl.col("row").cast(pl.Int64)
     )
+
+
+def _near(ranks: pl.DataFrame, moved: Sequence[str]) -> tuple[pl.DataFrame, int]:
+    """The models that change and their neighbours, in rows without gaps, and how many are left out."""
+    rows = set(ranks.filter(pl.col("label").is_in(list(moved)))["row"])
+    near = {row + step for row in rows for step in range(-KEPT, KEPT + 1)}
+    kept = ranks.group_by("label").agg(pl.col("row").is_in(list(near)).any()).filter("row")["label"].to_list()
+    shown = ranks.filter(pl.col("label").is_in(kept))
+    close = pl.col("row").rank("ordinal").over("policy").cast(pl.Int64) - 1
+    return shown.with_columns(row=close), ranks["label"].n_unique() - len(kept)
 
 
 def _segment(ranks: pl.DataFrame, left: str, right: str) -> pl.DataFrame:
@@ -130,9 +147,7 @@ def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
     scale = alt.Scale(domain=[UP, DOWN, SAME], range=[BLUE, VERMILLION, GREY])
     legend = alt.Legend(title="read from left to right", orient="bottom")
     numbers = [alt.Tooltip(name, title=name[:-2].replace("_", " ")) for name in ("from_rank:Q", "to_rank:Q")]
-    numbers += [
-        alt.Tooltip(name, format=".4f", title=name[:-2].replace("_", " ")) for name in ("from_score:Q", "to_score:Q")
-    ]
+    numbers += tooltips(["from_score", "to_score"])
     layers = []
     for part, width in ((segments.filter(change=SAME), 1.0), (segments.filter(pl.col("change") != SAME), 2.4)):
         if part.height:
@@ -149,31 +164,37 @@ def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
     return layers
 
 
+def _placed(name: str, columns: Sequence[str]) -> tuple[Side, int, int, str]:
+    """How the texts of a column stand, and what they say; a name from right to left leaves the rest where it is."""
+    if name == columns[0]:
+        return "right", -10, 0, "{score} · {place}"
+    if name == columns[-1]:
+        return "left", 10, 0, "{place} · {score} · \u2068{label}\u2069"
+    return "center", 0, -9, "{place}"
+
+
 def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, models: int) -> list[alt.Chart]:
-    """Rank, name and score at both ends, ranks alone between."""
-    score = pl.col("score").map_elements(lambda value: f"{value:.4f}", return_dtype=pl.String)
-    texts: dict[str, tuple[pl.Expr, Side, int, int]] = {
-        # isolates: a name that runs from right to left leaves score and place where they are
-        columns[0]: (pl.format("\u2068{}\u2069 · {} · {}", "label", score, "place"), "right", -10, 0),
-        columns[-1]: (pl.format("{} · {} · \u2068{}\u2069", "place", score, "label"), "left", 10, 0),
-    }
-    between: tuple[pl.Expr, Side, int, int] = (pl.col("place"), "center", 0, -9)
+    """Rank and score at both ends, and the name where the line ends."""
+    digits = column_decimals(ranks["score"])
     layers = []
     for name in columns:
-        text, align, dx, dy = texts.get(name, between)
-        part = ranks.filter(policy=name).select("model", "score", "rank", "column", "row", text=text)
+        part = ranks.filter(policy=name)
+        align, dx, dy, text = _placed(name, columns)
+        rows = part.select("place", "score", "label").rows()
+        texts = [text.format(place=place, score=number(score, digits), label=label) for place, score, label in rows]
+        part = part.select("model", "score", "rank", "column", "row").with_columns(
+            text=pl.Series(texts, dtype=pl.String)
+        )
         mark = alt.Chart(inline(part)).mark_text(align=align, dx=dx, dy=dy, baseline="middle")
         layers.append(
-            mark.encode(
-                x=x, y=_rows(models), text="text:N", tooltip=["model:N", "rank:Q", alt.Tooltip("score:Q", format=".4f")]
-            )
+            mark.encode(x=x, y=_rows(models), text="text:N", tooltip=["model:N", "rank:Q", *tooltips(["score"])])
         )
     return layers
 
 
 def _title(moved: Sequence[str], models: int, where: str) -> str:
     if not moved:
-        return f"No model changes rank at {where}"
+        return f"No model changes rank at {where}" if models > 1 else f"There is one model at {where}"
     start = f"{len(moved)} of {models} models change rank at {where}"
     return f"{start}: {' and '.join(quoted(label) for label in moved)}" if len(moved) < 3 else start
 

@@ -8,13 +8,14 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.rounding import ROUNDING_EFFECT
 from retrieval_report.charts.data import at_measure, best_of, held, inline, joined, nice_domain, with_labels
-from retrieval_report.charts.theme import BLUE, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import BLUE, VERMILLION, WIDTH, empty_chart, finish, layered, row_axis, tooltips
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import listed, measure_name, unique_labels
+from retrieval_report.writing.numbers import size, span
 
 __all__ = ["rounding"]
 
-WIDTH, STEP = 470, 24
+STEP = 24
 RECEIVED, ROUNDED = "distances as received", "rounded distances"
 MARKS = {RECEIVED: ("circle", BLUE, -4), ROUNDED: ("diamond", VERMILLION, 4)}  # shape, colour, below the line
 NUMBERS = ("value", "value_rounded", "change", "tie_std", "tie_std_rounded")
@@ -60,9 +61,8 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     long = with_labels(long, labels)
     low, high = nice_domain(long, ["low", "high"])
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=8)
-    y = alt.Y("label:N", title=None, sort=None, scale=alt.Scale(domain=list(labels.values())), axis=axis)
-    x = alt.X(title=where, scale=scale, axis=alt.Axis(tickCount=8))
+    y = row_axis(labels.values(), grid=True)
+    x = alt.X(title=where, scale=scale, axis=alt.Axis())
     layers = [part for what in MARKS for part in (_spans(long, what, x, y), _dots(long, what, x, y))]
     chart = layered(*layers).properties(width=WIDTH, height=max(STEP * len(labels), 40))
     lines = ["whiskers: ±2 standard deviations under random tie order"]
@@ -93,14 +93,13 @@ def _spans(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
 
 def _dots(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
     shapes = alt.Scale(domain=list(MARKS), range=[mark[0] for mark in MARKS.values()])
-    numbers = [alt.Tooltip(f"{name}:Q", format=".4f", title=name.replace("_", " ")) for name in NUMBERS]
     dots = alt.Chart(inline(long.filter(what=what))).mark_point(filled=True, opacity=1, size=55, yOffset=MARKS[what][2])
     drawn: alt.Chart = dots.encode(
         x=_at(x, "at"),
         y=y,
         color=_colour(),
         shape=alt.Shape("what:N", scale=shapes, legend=alt.Legend(title=None, orient="bottom")),
-        tooltip=[alt.Tooltip("model:N"), alt.Tooltip("what:N"), *numbers],
+        tooltip=[alt.Tooltip("model:N"), alt.Tooltip("what:N"), *tooltips(NUMBERS)],
     )
     return drawn
 
@@ -114,12 +113,12 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     if most["change"] == 0:
         return f"Rounding changes no {where}"
     way = "up" if most["change"] > 0 else "down"
-    return f"Rounding moves {where} by up to {abs(most['change']):.4f} ({listed([most['model']])}, {way})"
+    return f"Rounding moves {where} by up to {size(abs(most['change']))} ({listed([most['model']])}, {way})"
 
 
 def _spoken(rows: pl.DataFrame) -> str:
     parts = [
-        f"{listed([model])}: {value:.4f}, rounded {rounded:.4f}"
+        f"{listed([model])}: {span(value, rounded, ', rounded ')}"
         for model, value, rounded in rows.head(5).select("model", "value", "value_rounded").rows()
     ]
     return f"Dot plot of {rows.height} models, best first. " + joined(parts)

@@ -1,30 +1,36 @@
-"""What repeated runs under random tie order print, beside the exact mean and its normal curve."""
+"""What repeated runs under random tie order print, and how probable each number is."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, side_by_side, summary_frame
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart
+from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION
+from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, models_at, summary_frame
+from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart, tooltips
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, listed, measure_name, quoted, short
+from retrieval_report.writing.names import clean, listed, quoted, short
+from retrieval_report.writing.numbers import number, span
 
 __all__ = ["shuffled_distribution"]
 
 MEANS = {"model": pl.String, "metric": pl.String, "cutoff": pl.Int64, "draw": pl.Int64, "value": pl.Float64}
-PANELS, COLUMNS = 12, 3
+PANELS, COLUMNS = 6, 3
 PANEL_WIDTH, PANEL_HEIGHT = 225, 130
 BINS, POINTS = 24, 81
+BARS = 60  # exact probabilities of more values are added up, as many steps of the lattice a bar
+SEEN = 1e-3  # of the highest bar: lower ones are left out at both ends
+THIN = 30  # half a bar that stands for one value is at most this part of the range
+FEW = 8  # different values, to which no curve fits
 SAME = 1e-12
-RULED = ("expected", "naive", "lowest", "highest")
-RULES = {"expected": BLUE, "order received": VERMILLION, "worst and best": GREY}
+RULES = {"expected": ("expected", BLUE, [1, 0]), "naive": ("order received", VERMILLION, [5, 3])}
 
 
 def shuffled_distribution(
@@ -33,6 +39,7 @@ def shuffled_distribution(
     *,
     metric: object,
     cutoff: int | str | None = None,
+    exact: object = None,
     models: Sequence[str] | None = None,
     one_axis: bool = False,
 ) -> ChartType:
@@ -46,17 +53,19 @@ def shuffled_distribution(
         What :func:`summarise` returns for the same rankings and options.
     metric, cutoff
         One that both have: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+    exact
+        What :func:`mean_distribution` returns: models that it has are drawn by their exact probabilities.
     models
-        Which to draw; default: those that vary most, twelve at most.
+        Which to draw; default: those that vary most, six at most.
     one_axis
-        Give all panels the same range of scores, one below the other, so that models can be compared by eye; it is
-        that of the draws, without the worst and the best order, which are far away.
+        Give all panels the same range of scores, one below the other, so that models can be compared by eye.
 
     Returns
     -------
     altair.Chart
-        Bars: draws; curve: the normal distribution around the exact mean with the exact standard deviation; rules:
-        exact mean, order received, worst and best tie order. A sentence where all draws agree.
+        Bars: the exact probability of every mean, or the share of draws; rules: exact mean, order received. Where
+        draws have many values, a curve shows the normal distribution with the exact mean and standard deviation, as
+        far as tie order can reach. The heading of a panel says how far that is. A sentence where all draws agree.
 
     Examples
     --------
@@ -71,39 +80,30 @@ def shuffled_distribution(
     draws, frame = held(means, MEANS, "means", "shuffled_means"), summary_frame(summary)
     if draws is None or frame is None:
         return empty_chart("there are no draws" if draws is None else "the summary has no rows")
-    metric, cutoff = parse_measure(metric, cutoff)
-    draws, where = (
-        at_measure(draws, metric, cutoff).filter(pl.col("value").is_not_null()),
-        measure_name(metric, cutoff),
-    )
-    wide = {row["model"]: row for row in side_by_side(at_measure(frame, metric, cutoff)).iter_rows(named=True)}
+    name, depth = parse_measure(metric, cutoff)
+    draws = at_measure(draws, name, depth).filter(pl.col("value").is_not_null())
+    means_at, where = models_at(frame, metric, cutoff)
+    wide = {row["model"]: row for row in means_at.iter_rows(named=True)}
     if not draws.height:
         return empty_chart(f"no draw has a value for {where}")
-    span = draws.group_by("model").agg(width=pl.col("value").max() - pl.col("value").min(), draws=pl.len())
-    varying = span.filter(pl.col("width") > SAME).sort("width", "model", descending=[True, False])["model"].to_list()
-    asked = _asked(models, span["model"].to_list(), varying)
+    spread = draws.group_by("model").agg(width=pl.col("value").max() - pl.col("value").min(), draws=pl.len())
+    varying = spread.filter(pl.col("width") > SAME).sort("width", "model", descending=[True, False])["model"].to_list()
+    asked = _asked(models, spread["model"].to_list(), varying)
     shown = [model for model in asked if model in set(varying)]
     if not shown:
-        named = listed(sorted(asked or span["model"].to_list()))
-        number = span["draws"].max()
-        return sentence_chart(f"All {int(str(number))} random tie orders give the same {where} for {named}.")
-    kept = RULED[:2] if one_axis else RULED
-    drawn = [(draws.filter(model=model), _numbers(wide.get(model, {}), kept), model) for model in shown]
-    ends = [_ends(values, row) for values, row, _ in drawn]
-    everything = (min(low for low, _ in ends), max(high for _, high in ends))
-    panel_width = PANEL_WIDTH * (2 if one_axis or len(shown) == 1 else 1)
-    panels = [
-        _panel(values, row, model, where, everything if one_axis else own).properties(width=panel_width)
-        for (values, row, model), own in zip(drawn, ends, strict=True)
-    ]
-    chart = alt.concat(*panels, columns=1 if one_axis else COLUMNS, spacing={"row": 22, "column": 26})
-    steady = len(asked) - len(shown) if models is not None else span.height - len(varying)
-    return finish(
-        chart,
-        _title(draws, {} if one_axis else wide, shown[0], where),
-        _legend(shown, varying, steady, models is None),
-        _spoken(draws, shown, wide),
-    )
+        named = listed(sorted(asked or spread["model"].to_list()))
+        count = int(str(spread["draws"].max()))
+        return sentence_chart(f"All {count} random tie orders give the same {where} for {named}.")
+    sure = _exact_parts(exact, name, depth)
+    panels = [_Panel(model, draws.filter(model=model), sure.get(model), wide.get(model, {})) for model in shown]
+    everything = (min(panel.ends[0] for panel in panels), max(panel.ends[1] for panel in panels))
+    width = PANEL_WIDTH * (2 if one_axis or len(shown) == 1 else 1)
+    drawn = [panel.drawn(where, everything if one_axis else panel.ends).properties(width=width) for panel in panels]
+    chart = alt.concat(*drawn, columns=1 if one_axis else COLUMNS, spacing={"row": 22, "column": 26})
+    steady = len(asked) - len(shown) if models is not None else spread.height - len(varying)
+    left = len(varying) - len(shown) if models is None else 0
+    title = _title(draws, {} if one_axis else wide, shown[0], where)
+    return finish(chart, title, _legend(panels, left, steady), _spoken(draws, shown, wide))
 
 
 def _asked(models: Sequence[str] | None, known: Sequence[str], varying: Sequence[str]) -> list[str]:
@@ -113,6 +113,81 @@ def _asked(models: Sequence[str] | None, known: Sequence[str], varying: Sequence
     if unknown:
         raise ParameterError(f"models: {clean(str(unknown[0]), 80)!r} has no draws")
     return list(dict.fromkeys(models))
+
+
+def _exact_parts(exact: object, metric: str, cutoff: int | None) -> dict[str, pl.DataFrame]:
+    """The exact distributions at this measure by model."""
+    frame = None if exact is None else held(exact, MEAN_DISTRIBUTION, "exact", "mean_distribution")
+    if frame is None:
+        return {}
+    here = frame.filter((pl.col("metric") == metric) & pl.col("cutoff").eq_missing(cutoff))
+    return {str(part["model"][0]): part for part in here.partition_by("model", maintain_order=True)}
+
+
+class _Panel:
+    """One model: its bars, and what is marked beside them."""
+
+    def __init__(
+        self, model: str, draws: pl.DataFrame, exact: pl.DataFrame | None, row: dict[str, float | None]
+    ) -> None:
+        self.model, self.row = model, row
+        self.exact = exact is not None
+        self.bars = _counted(draws) if exact is None else _probable(exact)
+        self.bars = self.bars.with_columns(model=pl.lit(clean(model)))
+        many = draws["value"].round(12).n_unique() >= FEW
+        width = self.bars["high"][0] - self.bars["low"][0]
+        self.curve = _curve(row, width) if many and not self.exact else None
+        low, high = bounds(self.bars["low"])[0], bounds(self.bars["high"])[1]
+        marked = [value for name in RULES if (value := row.get(name)) is not None]
+        self.ends = (min([low, *marked]), max([high, *marked]))
+
+    def drawn(self, where: str, ends: tuple[float, float]) -> alt.LayerChart:
+        pad = (ends[1] - ends[0]) * 0.02
+        scale = alt.Scale(domain=[ends[0] - pad, ends[1] + pad], nice=False, zero=False)
+        axis = alt.Axis(tickCount=4, title=where, grid=False)
+        y = alt.Axis(format="~%", tickCount=3, title="probability" if self.exact else "share of draws")
+        layers = [_bars(self.bars, scale, axis, y)]
+        if self.curve is not None:
+            line = alt.Chart(inline(self.curve)).mark_line(color=BLUE, strokeWidth=1.6, clip=True)
+            layers.append(line.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.Y("density:Q", axis=y)))
+        layers += _rules(self.row, self.model, scale, axis)
+        title = alt.Title(
+            text=short(self.model), subtitle=self._reach(), fontSize=12, fontWeight="normal", offset=6, frame="group"
+        )
+        return layered(*layers).properties(width=PANEL_WIDTH, height=PANEL_HEIGHT, title=title)
+
+    def _reach(self) -> str:
+        low, high = self.row.get("lowest"), self.row.get("highest")
+        return "" if low is None or high is None else f"tie order could give {span(low, high)}"
+
+
+def _probable(exact: pl.DataFrame) -> pl.DataFrame:
+    """A bar for every value, or for as many steps of the lattice each, without the ends that nobody would see."""
+    seen = exact.filter(pl.col("probability") >= SEEN * pl.col("probability").max())
+    low, high = bounds(seen["value"])
+    rows = exact.filter(pl.col("value").is_between(low, high)).sort("value")
+    values = rows["value"].to_list()
+    gap = min((second - first for first, second in pairwise(values)), default=abs(low) or 1.0)
+    steps = math.ceil((round((high - low) / gap) + 1) / BARS)
+    bar = ((pl.col("value") - low) / gap + 1e-6).floor() // steps
+    bars = rows.group_by(bar.alias("bar")).agg(pl.col("probability").sum().alias("share")).sort("bar")
+    start, edge = low + pl.col("bar") * gap * steps, gap / 2 if steps > 1 else min(0.35 * gap, (high - low) / THIN)
+    return bars.with_columns(low=start - edge, high=start + gap * (steps - 1) + edge)
+
+
+def _counted(draws: pl.DataFrame) -> pl.DataFrame:
+    """Bars of the draws: one for every value where they are few."""
+    if draws["value"].round(12).n_unique() < FEW:
+        shares = draws.group_by(value=pl.col("value").round(12)).agg(
+            draws=pl.len(), probability=pl.len() / draws.height
+        )
+        shares = shares.sort("value")
+        return _probable(shares).with_columns(shares["draws"])
+    start, width = _bins(draws["value"].to_list())
+    bar = ((pl.col("value") - start) / width + 1e-9).floor()
+    bars = draws.group_by(bar.alias("bar")).agg(pl.len().alias("draws")).sort("bar")
+    low = start + pl.col("bar") * width
+    return bars.with_columns(low=low, high=low + width, share=pl.col("draws") / draws.height)
 
 
 def _bins(values: Sequence[float]) -> tuple[float, float]:
@@ -125,118 +200,62 @@ def _bins(values: Sequence[float]) -> tuple[float, float]:
     return distinct[0] - (gap / 2 if gap * BINS * 40 > distinct[-1] - distinct[0] else width / 2), width
 
 
-def _numbers(row: dict[str, float | None], ruled: Sequence[str]) -> dict[str, float | None]:
-    """What a panel marks, and the spread of its curve."""
-    return {name: row.get(name) for name in (*RULED, "tie_std") if name in ruled or name == "tie_std"}
-
-
-def _ends(draws: pl.DataFrame, row: dict[str, float | None]) -> tuple[float, float]:
-    """Lowest and highest score of a panel, with half of a bar at either side."""
-    start, width = _bins(draws["value"].to_list())
-    _, highest = bounds(draws["value"])
-    bars = math.floor((highest - start) / width + 1e-9) + 1
-    known = [value for name, value in row.items() if name != "tie_std" and value is not None]
-    return min([start, *known]), max([start + bars * width, *known])
-
-
-def _panel(
-    draws: pl.DataFrame, numbers: dict[str, float | None], model: str, where: str, ends: tuple[float, float]
-) -> alt.LayerChart:
-    start, width = _bins(draws["value"].to_list())
-    bar = ((pl.col("value") - start) / width + 1e-9).floor()
-    bars = draws.group_by(bar.alias("bar")).agg(pl.len().alias("draws")).sort("bar")
-    bars = bars.with_columns(
-        low=start + pl.col("bar") * width, high=start + (pl.col("bar") + 1) * width, model=pl.lit(clean(model))
-    )
-    pad = (ends[1] - ends[0]) * 0.02
-    scale = alt.Scale(domain=[ends[0] - pad, ends[1] + pad], nice=False, zero=False)
-    axis = alt.Axis(tickCount=4, title=where, grid=False)
-    layers = [_bars(bars, scale, axis), *_curve(numbers, draws.height * width, scale, axis)]
-    layers += _rules(numbers, model, scale, axis)
-    return layered(*layers).properties(width=PANEL_WIDTH, height=PANEL_HEIGHT, title=_panel_title(model))
-
-
-def _panel_title(model: str) -> alt.Title:
-    return alt.Title(text=short(model), fontSize=12, fontWeight="normal", offset=6, frame="group")
-
-
-def _bars(bars: pl.DataFrame, scale: alt.Scale, axis: alt.Axis) -> alt.Chart:
-    y = alt.Y("draws:Q", title="draws", axis=alt.Axis(tickCount=3), scale=alt.Scale(domainMin=0))
-    tooltip = [alt.Tooltip("model:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("low", "high")), "draws:Q"]
-    bar = alt.Chart(inline(bars)).mark_bar(color=GREY, opacity=0.55)
+def _bars(bars: pl.DataFrame, scale: alt.Scale, axis: alt.Axis, y_axis: alt.Axis) -> alt.Chart:
+    y = alt.Y("share:Q", axis=y_axis, scale=alt.Scale(domainMin=0))
+    counts = ["draws:Q"] * ("draws" in bars.columns)
+    tooltip = [alt.Tooltip("model:N"), *tooltips(["low", "high"]), alt.Tooltip("share:Q", format=".2%"), *counts]
+    bar = alt.Chart(inline(bars.drop("bar"))).mark_bar(color=GREY, opacity=0.6)
     x = alt.X("low:Q", scale=scale, axis=axis)
     drawn: alt.Chart = bar.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)
     return drawn
 
 
-def _curve(numbers: dict[str, float | None], area: float, scale: alt.Scale, axis: alt.Axis) -> list[alt.Chart]:
-    """The normal curve that has as much area as the bars."""
-    mean, deviation = numbers.get("expected"), numbers.get("tie_std")
+def _curve(row: dict[str, float | None], width: float) -> pl.DataFrame | None:
+    """The normal curve that has as much area as the bars, between the worst and the best tie order."""
+    mean, deviation = row.get("expected"), row.get("tie_std")
     if mean is None or not deviation:
-        return []
-    steps = [8 * (measure / (POINTS - 1)) - 4 for measure in range(POINTS)]
-    height = area / (deviation * math.sqrt(2 * math.pi))
+        return None
+    steps = [8 * (index / (POINTS - 1)) - 4 for index in range(POINTS)]
+    height = width / (deviation * math.sqrt(2 * math.pi))
     rows = pl.DataFrame(
         {
             "at": [mean + step * deviation for step in steps],
             "density": [height * math.exp(-step * step / 2) for step in steps],
         }
     )
-    return [
-        alt.Chart(inline(rows))
-        .mark_line(color=BLUE, strokeWidth=1.6, clip=True)
-        .encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.Y("density:Q", title="draws"))
-    ]
+    low, high = row.get("lowest"), row.get("highest")
+    return rows.filter(pl.col("at").is_between(-math.inf if low is None else low, math.inf if high is None else high))
 
 
-def _rules(numbers: dict[str, float | None], model: str, scale: alt.Scale, axis: alt.Axis) -> list[alt.Chart]:
-    what = {"lowest": "worst and best", "highest": "worst and best", "expected": "expected", "naive": "order received"}
-    rows = [
-        {"what": what[name], "at": numbers[name], "model": clean(model), "tie_std": numbers["tie_std"]}
-        for name in what
-        if numbers.get(name) is not None
-    ]
-    shown = list(dict.fromkeys(word for name, word in what.items() if name in numbers))
-    rules = {name: RULES[name] for name in RULES if name in shown}
-    colour = alt.Color(
-        "what:N",
-        scale=alt.Scale(domain=list(rules), range=list(rules.values())),
-        legend=alt.Legend(title=None, orient="top", symbolType="stroke"),
-    )
-    dash = alt.StrokeDash(
-        "what:N",
-        scale=alt.Scale(domain=list(rules), range=[[1, 0], [5, 3], [2, 2]][: len(rules)]),
-        legend=alt.Legend(title=None, orient="top"),
-    )
-    tooltip = ["model:N", "what:N", alt.Tooltip("at:Q", format=".4f"), alt.Tooltip("tie_std:Q", format=".4f")]
-    data = alt.InlineData(values=rows)
-    return (
-        [
-            alt.Chart(data)
-            .mark_rule(strokeWidth=1.6)
-            .encode(x=alt.X("at:Q", scale=scale, axis=axis), color=colour, strokeDash=dash, tooltip=tooltip)
-        ]
-        if rows
-        else []
-    )
+def _rules(row: dict[str, float | None], model: str, scale: alt.Scale, axis: alt.Axis) -> list[alt.Chart]:
+    layers = []
+    for name, (what, colour, dash) in RULES.items():
+        if row.get(name) is None:
+            continue
+        told: dict[str, Any] = {"what": what, "at": row[name], "model": clean(model), "tie_std": row.get("tie_std")}
+        rule = alt.Chart(alt.InlineData(values=[told])).mark_rule(strokeWidth=1.8, color=colour, strokeDash=dash)
+        tooltip = ["model:N", "what:N", *tooltips(["at", "tie_std"])]
+        layers.append(rule.encode(x=alt.X("at:Q", scale=scale, axis=axis), tooltip=tooltip))
+    return layers
 
 
 def _title(draws: pl.DataFrame, wide: dict[str, dict[str, float | None]], model: str, where: str) -> str:
     """How far tie order alone moves the model that it moves most."""
     low, high = (wide.get(model, {}).get(name) for name in ("lowest", "highest"))
     if low is None or high is None:
-        values = draws.filter(model=model)["value"]
-        low, high = bounds(values)
-        return f"Random tie orders put {where} of {quoted(model)} between {low:.3f} and {high:.3f}"
-    return f"Tie order alone can put {where} of {quoted(model)} anywhere from {low:.3f} to {high:.3f}"
+        low, high = bounds(draws.filter(model=model)["value"])
+        return f"Random tie orders put {where} of {quoted(model)} between {span(low, high, ' and ')}"
+    return f"Tie order alone can put {where} of {quoted(model)} anywhere from {span(low, high)}"
 
 
-def _legend(shown: Sequence[str], varying: Sequence[str], steady: int, chosen: bool) -> list[str]:
-    parts = ["bars: mean over the queries in one draw; curve: normal with the exact mean and standard deviation"]
-    if chosen and len(varying) > len(shown):
-        parts.append(f"{len(shown)} of {len(varying)} models that tie order moves")
-    if steady > 0:
-        parts.append(f"{steady} more give the same in every draw")
+def _legend(panels: Sequence[_Panel], left: int, steady: int) -> list[str]:
+    exact, drawn = any(panel.exact for panel in panels), any(not panel.exact for panel in panels)
+    parts = ["bars: exact probability of every mean"] * exact
+    parts += [f"bars{' of the others' * exact}: share of the random draws"] * drawn
+    parts += ["curve: normal distribution"] * any(panel.curve is not None for panel in panels)
+    parts.append("solid line: expected score; dashed line: order received")
+    parts += [f"of {left} others the scores vary less"] * (left > 0)
+    parts += [f"of {steady} they are the same in every draw"] * (steady > 0)
     return ["; ".join(parts)]
 
 
@@ -244,8 +263,7 @@ def _spoken(draws: pl.DataFrame, shown: Sequence[str], wide: dict[str, dict[str,
     parts = []
     for model in shown[:5]:
         values = draws.filter(model=model)["value"]
-        low, high = bounds(values)
         expected = wide.get(model, {}).get("expected")
-        exact = "" if expected is None else f", exact mean {expected:.4f}"
-        parts.append(f"{short(model)}: {len(values)} draws from {low:.4f} to {high:.4f}{exact}")
+        exact = "" if expected is None else f", exact mean {number(expected)}"
+        parts.append(f"{short(model)}: {len(values)} draws from {span(*bounds(values))}{exact}")
     return "Histograms of the mean score under random tie order. " + joined(parts)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from typing import TypeVar, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar, cast
 
 import altair as alt
 from altair.typing import ChartType
@@ -14,16 +14,22 @@ __all__ = [
     "BLUE",
     "GREEN",
     "GREY",
+    "GRID",
+    "IN_CELL",
+    "NUMBER",
     "OPEN",
     "PALETTE",
     "TEXT",
     "VERMILLION",
+    "WIDTH",
     "empty_chart",
     "finish",
     "layered",
     "open_dash",
+    "row_axis",
     "sentence_chart",
     "styled",
+    "tooltips",
 ]
 
 # After Okabe and Ito (2008), the light ones darkened until they stand 3:1 against white and against #1e1e1e.
@@ -41,8 +47,72 @@ FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 OPEN = "open: the lists are cut"  # what is drawn dashed, and what the legend says of it
 OPEN_DASH = (4, 3)
 LETTERS = 84  # in a line of a title above a chart of full width
+WIDTH = 560  # of the plot in a notebook; a page stretches it to its own width
+IN_CELL = "in-cell"  # the style of what is written on tiles
+NUMBER = ".6~g"  # in tool tips: as many digits as there are, six at most
+APART: dict[str, Any] = dict.fromkeys(
+    ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size"), "independent"
+)
 
 Drawing = TypeVar("Drawing", bound=ChartType)
+
+
+class _Themed:
+    """A chart that looks like ours by itself, and can still be put beside others.
+
+    Altair puts no charts together that carry a configuration, so it is added only when the whole chart is written.
+    """
+
+    def to_dict(self, *arguments: Any, context: dict[str, Any] | None = None, **named: Any) -> dict[str, Any]:
+        """The specification; with the theme where this is the whole chart."""
+        inside = not (context or {}).get("top_level", True)
+        if inside or self._get("config") is not alt.Undefined:  # type: ignore[attr-defined]
+            return super().to_dict(*arguments, context=context, **named)  # type: ignore[no-any-return, misc]
+        return styled(cast(Any, self)).to_dict(*arguments, context=context, **named)  # type: ignore[no-any-return]
+
+    def __or__(self, other: Any) -> Any:
+        """Put another chart on the right; each keeps its own colours."""
+        return _themed(alt.hconcat(cast(Any, self), other).resolve_scale(**APART))
+
+    def __and__(self, other: Any) -> Any:
+        """Put another chart below; each keeps its own colours."""
+        return _themed(alt.vconcat(cast(Any, self), other).resolve_scale(**APART))
+
+
+class _Single(_Themed, alt.Chart):
+    pass
+
+
+class _Layers(_Themed, alt.LayerChart):
+    pass
+
+
+class _Panels(_Themed, alt.ConcatChart):
+    pass
+
+
+class _Row(_Themed, alt.HConcatChart):
+    pass
+
+
+class _Column(_Themed, alt.VConcatChart):
+    pass
+
+
+KINDS: dict[type[Any], type[Any]] = {
+    alt.Chart: _Single,
+    alt.LayerChart: _Layers,
+    alt.ConcatChart: _Panels,
+    alt.HConcatChart: _Row,
+    alt.VConcatChart: _Column,
+}
+
+
+def _themed(chart: Drawing) -> Drawing:
+    """The chart, which nobody else holds, as one that brings its theme."""
+    # Altair takes every name that is set for a part of the specification.
+    object.__setattr__(chart, "__class__", KINDS.get(type(chart), type(chart)))
+    return chart
 
 
 def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
@@ -85,6 +155,7 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
             "titleFontSize": 11,
             "titleFontWeight": "normal",
             "labelLimit": 260,
+            "labelSeparation": 8,
         },
         legend={
             **lettering,
@@ -105,6 +176,7 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
             "offset": 14,
         },
         text={"color": text, "fontSize": 11},
+        style={IN_CELL: {"fontSize": 10}},
         rule={"color": text},
     )
 
@@ -114,6 +186,18 @@ def open_dash(column: str) -> alt.StrokeDash:
     scale = alt.Scale(domain=[OPEN], range=[[*OPEN_DASH]])
     legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolStrokeColor=GREY, symbolSize=300)
     return alt.StrokeDash(f"{column}:N", scale=scale, legend=legend)
+
+
+def tooltips(names: Iterable[str], format: str = NUMBER) -> list[alt.Tooltip]:
+    """Numbers of a tool tip, under the names of their columns."""
+    return [alt.Tooltip(f"{name}:Q", format=format, title=name.replace("_", " ")) for name in names]
+
+
+def row_axis(labels: Iterable[str], column: str = "label", **axis: Any) -> alt.Y:
+    """A line for every label, in their order."""
+    look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 8, **axis}
+    scale = alt.Scale(domain=[*labels])
+    return alt.Y(f"{column}:N", sort=None, title=None, scale=scale, axis=alt.Axis(**look))
 
 
 def layered(*layers: alt.Chart) -> alt.LayerChart:
@@ -132,15 +216,14 @@ def _balanced(text: str, letters: int) -> list[str]:
 
 
 def finish(chart: Drawing, title: str, subtitle: Sequence[str], description: str, letters: int = LETTERS) -> Drawing:
-    """Give a chart its title (the finding), subtitle (how to read it), text for screen readers, and the theme."""
+    """Give a chart of our own its title (the finding), subtitle (how to read it) and text for screen readers."""
     lines = [line for part in subtitle for line in textwrap.wrap(part, round(letters * 1.25))]
     heading = alt.Title(text=_balanced(title, letters), subtitle=lines, anchor="start")
     # properties() returns the kind it is given; altair's union of kinds does not say so.
-    titled = cast(Drawing, chart.properties(title=heading, description=f"{title}. {description}"))
-    return styled(titled)
+    return _themed(cast(Drawing, chart.properties(title=heading, description=f"{title}. {description}")))
 
 
-def sentence_chart(sentence: str, width: int = 560) -> alt.Chart:
+def sentence_chart(sentence: str, width: int = WIDTH) -> alt.Chart:
     """Draw a sentence where there is nothing better to draw."""
     lines = textwrap.wrap(sentence, width // 7)
     rows = [{"line": line, "index": index} for index, line in enumerate(lines)]
@@ -149,7 +232,7 @@ def sentence_chart(sentence: str, width: int = 560) -> alt.Chart:
         .mark_text(align="left", fontSize=13)
         .encode(text="line:N", y=alt.Y("index:O", axis=None), x=alt.value(0))
     )
-    return styled(chart)
+    return _themed(chart)
 
 
 def empty_chart(reason: str) -> alt.Chart:

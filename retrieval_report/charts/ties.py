@@ -11,7 +11,17 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.profile import PROFILE
 from retrieval_report.charts.data import held, inline, joined, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import (
+    BLUE,
+    GREY,
+    IN_CELL,
+    VERMILLION,
+    empty_chart,
+    finish,
+    layered,
+    row_axis,
+    tooltips,
+)
 from retrieval_report.writing.names import quoted, unique_labels
 
 __all__ = ["profile"]
@@ -72,9 +82,8 @@ def _open_ends(cut: pl.DataFrame) -> list[str]:
     return [f"lists that end first are not counted: up to {share:.0%} reach into a last tie that may go on (k = {k})"]
 
 
-def _rows(labels: Mapping[str, str], named: bool, grid: bool = True) -> alt.Y:
-    axis = alt.Axis(labels=named, ticks=False, domain=False, grid=grid, labelPadding=8)
-    return alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=list(labels.values())), axis=axis)
+def _rows(labels: Mapping[str, str], grid: bool = True) -> alt.Y:
+    return row_axis(labels.values(), grid=grid)
 
 
 def _height(labels: Mapping[str, str]) -> int:
@@ -87,8 +96,8 @@ def _tooltip() -> list[alt.Tooltip]:
     return [
         alt.Tooltip("model:N"),
         alt.Tooltip("k:N", title="cutoff"),
-        *(alt.Tooltip(f"{name}:Q", format=".1%", title=name.replace("_", " ")) for name in shares),
-        *(alt.Tooltip(f"{name}:Q", title=name.replace("_", " ")) for name in numbers),
+        *tooltips(shares, ".1%"),
+        *tooltips(numbers),
         alt.Tooltip("bits:Q", format=".2f", title="resolution in bits"),
     ]
 
@@ -100,16 +109,16 @@ def _decades(rows: pl.DataFrame, column: str) -> alt.Scale:
 
 
 def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.LayerChart:
-    """Median, nine tenths and largest tie on one line."""
+    """Median, 90th percentile and largest tie on one line."""
     data = inline(rows.filter(pl.col("tie_median") > 0))
-    scale, y = _decades(rows, "tie_max"), _rows(labels, named=True)
+    scale, y = _decades(rows, "tie_max"), _rows(labels)
     title = f"items in a tie ({depth})"
     axis = alt.Axis(values=DECADES, format="~s")
 
     def x(column: str) -> alt.X:
         return alt.X(f"{column}:Q", scale=scale, title=title, axis=axis)
 
-    names = {"tie_median": "median", "tie_p90": "9 of 10 below", "tie_max": "largest"}
+    names = {"tie_median": "median", "tie_p90": "90th percentile", "tie_max": "largest"}
     long = rows.unpivot(
         list(names), index=[name for name in rows.columns if name not in names], variable_name="what", value_name="size"
     ).join(rows.select("label", *names), on="label")
@@ -149,16 +158,16 @@ def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#ececec", "#0a5f96"]))
     ink = alt.Color("strong:N", legend=None, scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]))
     base = alt.Chart(inline(rows))
-    y = _rows(labels, named=False, grid=False)
+    y = _rows(labels, grid=False)
     tiles = base.mark_rect().encode(x=x, y=y, color=colour, tooltip=_tooltip())
-    text = base.mark_text(fontSize=10).encode(x=x, y=y, text="text:N", color=ink, tooltip=_tooltip())
+    text = base.mark_text(style=IN_CELL).encode(x=x, y=y, text="text:N", color=ink, tooltip=_tooltip())
     chart: alt.LayerChart = layered(tiles, text).resolve_scale(color="independent")
     return chart.properties(width=max(COLUMN * len(cutoffs), NARROW), height=_height(labels))
 
 
 def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     """Different distances as a bar, and the items that they are to order as a ring."""
-    y = _rows(labels, named=False)
+    y = _rows(labels)
     title = "different distances in a list (median)"
     names = {"distances": "different distances", "items": "items in the list"}
     index = [name for name in rows.columns if name not in names]

@@ -1,0 +1,107 @@
+"""How probable every mean is that random tie order can give a model, where that can be said exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.analysis.convolution import Spread, every_sum, merged
+from retrieval_report.analysis.inputs import hold
+from retrieval_report.analysis.rows import told_once
+from retrieval_report.analysis.tie_orders import closed
+from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.parsing import parse_measure, parse_metrics
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.every_order import score_orders
+
+__all__ = ["MEAN_DISTRIBUTION", "mean_distribution"]
+
+MEAN_DISTRIBUTION = {
+    "model": pl.String,
+    "metric": pl.String,
+    "cutoff": pl.Int64,
+    "value": pl.Float64,
+    "probability": pl.Float64,
+}
+OF_MODEL = {name: MEAN_DISTRIBUTION[name] for name in ("model", "value", "probability")}
+NEAR = 1e-12  # of sums of scores: what differs by less is the same
+SURE = 1e-9
+OWN_OPTIONS = ("policies", "shuffles", "progress")  # that no exact number depends on
+
+
+def mean_distribution(
+    rankings: object,
+    summary: object,
+    *,
+    metric: str | Metric,
+    cutoff: int | str | None = None,
+    judgements: object = None,
+    queries: object = None,
+    **options: Any,
+) -> pl.DataFrame:
+    """Tell how probable every mean over the queries is under random tie order.
+
+    Precision, recall, F1, hit rate and reciprocal rank have distributions in closed form for every list; the
+    distribution of the mean is their convolution, formed where the means lie on a lattice or are few.
+
+    Parameters
+    ----------
+    rankings, judgements, queries
+        As for :func:`evaluate`; counts frames are refused.
+    summary
+        What :func:`summarise` returns for them, with policy expected and plain means over the queries.
+    metric, cutoff
+        One measure that it has: ``"precision@10"``, or metric and cutoff.
+    **options
+        Those that :func:`evaluate` was given.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for every mean that is possible, rising for each ``model``: ``metric``, ``cutoff``, ``value`` and its
+        ``probability``, which add up to 1. Models are left out that tie order does not move, whose lists are cut, or
+        whose means are too many to tell apart; of other metrics there are no rows.
+
+    Examples
+    --------
+    >>> from retrieval_report import evaluate, summarise
+    >>> rankings = {"query": list("ppqq"), "item": list("abab"), "distance": [1] * 4, "relevance": [1, 0, 1, 0]}
+    >>> summary = summarise(evaluate(rankings, metrics="precision@1"))
+    >>> mean_distribution(rankings, summary, metric="precision@1").select("value", "probability").rows()
+    [(0.0, 0.25), (0.5, 0.5), (1.0, 0.25)]
+    """
+    name, depth = parse_measure(metric, cutoff)
+    requests = parse_metrics(metric if isinstance(metric, Metric) else name, depth)
+    means = _moved(hold(to_polars(summary, "summary"), SUMMARY, "summary", "summarise"), name, depth)
+    if not means or not closed(requests[0][0].term):
+        return pl.DataFrame(schema=MEAN_DISTRIBUTION)
+    checked = Options(**{name: value for name, value in options.items() if name not in OWN_OPTIONS})
+    parts: dict[str, list[Spread]] = {}
+    with told_once():
+        for one in score_orders(rankings, judgements, queries, requests, checked, 1):
+            if one.model in means and one.exact:
+                parts.setdefault(one.model, []).append(Spread(*merged(one.value[:, 0], one.chance, NEAR)))
+    frames = [_frame(model, parts.get(model, []), *mean) for model, mean in means.items()]
+    whole = pl.concat([pl.DataFrame(schema=OF_MODEL), *frames])
+    measure = whole.with_columns(metric=pl.lit(name), cutoff=pl.lit(depth, dtype=pl.Int64))
+    return measure.select(list(MEAN_DISTRIBUTION))
+
+
+def _moved(summary: pl.DataFrame, metric: str, cutoff: int | None) -> dict[str, tuple[float, int]]:
+    """Expected mean and number of queries of the models that tie order moves."""
+    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
+    rows = summary.filter(here & moved, policy="expected").select("model", "value", "queries")
+    return {model: (value, queries) for model, value, queries in rows.rows()}
+
+
+def _frame(model: str, parts: list[Spread], mean: float, queries: int) -> pl.DataFrame:
+    """The means of one model; none where their average is not the expected one, as with weighted means."""
+    whole = every_sum(parts, NEAR) if parts else None
+    known = whole is not None and abs(float(whole.chance @ whole.value) / queries - mean) <= SURE * max(mean, 1.0)
+    value, chance = (whole.value / queries, whole.chance) if whole is not None and known else (np.empty(0),) * 2
+    return pl.DataFrame({"model": [model] * value.size, "value": value, "probability": chance}, schema=OF_MODEL)
