@@ -11,10 +11,11 @@ from retrieval_report.analysis.convolution import Spread, every_sum, merged
 from retrieval_report.analysis.inputs import hold
 from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.tie_orders import closed
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.catalogue import Metric
-from retrieval_report.metrics.parsing import parse_measure, parse_metrics
+from retrieval_report.metrics.parsing import Requests, parse_measure, parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.every_order import score_orders
 
@@ -75,9 +76,9 @@ def mean_distribution(
     [(0.0, 0.25), (0.5, 0.5), (1.0, 0.25)]
     """
     name, depth = parse_measure(metric, cutoff)
-    requests = parse_metrics(metric if isinstance(metric, Metric) else name, depth)
     means = _moved(hold(to_polars(summary, "summary"), SUMMARY, "summary", "summarise"), name, depth)
-    if not means or not closed(requests[0][0].term):
+    requests = _requests(metric if isinstance(metric, Metric) else name, depth)
+    if not means or not requests or not closed(requests[0][0].term):
         return pl.DataFrame(schema=MEAN_DISTRIBUTION)
     checked = Options(**{name: value for name, value in options.items() if name not in OWN_OPTIONS})
     parts: dict[str, list[Spread]] = {}
@@ -89,6 +90,14 @@ def mean_distribution(
     whole = pl.concat([pl.DataFrame(schema=OF_MODEL), *frames])
     measure = whole.with_columns(metric=pl.lit(name), cutoff=pl.lit(depth, dtype=pl.Int64))
     return measure.select(list(MEAN_DISTRIBUTION))
+
+
+def _requests(metric: str | Metric, cutoff: int | None) -> Requests:
+    """One metric at one cutoff; nothing for the text of one that is made of a function of the caller's."""
+    try:
+        return parse_metrics(metric, cutoff)
+    except ParameterError:
+        return []
 
 
 def _moved(summary: pl.DataFrame, metric: str, cutoff: int | None) -> dict[str, tuple[float, int]]:

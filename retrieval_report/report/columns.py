@@ -226,6 +226,10 @@ OF_FRAME = {
         "front_in_some_order": "the same with this model in its best tie order and all others in their worst",
         "beaten_by": "the best of the models that beat it; empty on the front",
     },
+    "distribution": {
+        "value": "a mean that random tie order can give",
+        "probability": "how probable it is, exactly",
+    },
     "shuffled": {
         "draw": "number of the random order, from 0",
         "value": "mean over the queries under this order",

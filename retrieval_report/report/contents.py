@@ -12,6 +12,7 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from retrieval_report.analysis.answers import Answers
+from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
@@ -77,6 +78,8 @@ class Report:
         What `segment_winners`, `no_worse` and `cost_table` return, where they were asked for; else without columns.
     shuffled
         What `shuffled_means` returns.
+    distribution
+        What `mean_distribution` returns for the measure of the verdict; no rows where rankings are counts.
     fingerprint
         A row for every frame received: ``frame``, ``rows``, ``models``, ``queries``, ``items``, ``distances``
         (different ones) and ``sha256``.
@@ -107,6 +110,7 @@ class Report:
     no_worse: pl.DataFrame
     costs: pl.DataFrame
     shuffled: pl.DataFrame
+    distribution: pl.DataFrame
     fingerprint: pl.DataFrame
     parameters: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -243,6 +247,7 @@ def report_of(
         no_worse=answers.no_worse,
         costs=answers.costs,
         shuffled=answers.draws,
+        distribution=_distribution(answers, metric, cutoff),
         fingerprint=fingerprint(answers.frames),
         parameters=parameters,
         versions=_versions(),
@@ -260,6 +265,14 @@ def _headline(asked: Sequence[Measure], headline: str | None) -> Measure:
                 return str(metric), cutoff
     names = ", ".join(measure_text(*measure) for measure in asked)
     raise ParameterError(f"headline: {headline!r} is none of {names}")
+
+
+def _distribution(answers: Answers, metric: str, cutoff: int | None) -> pl.DataFrame:
+    """How probable every mean is by the measure of the verdict, where that is known."""
+    if answers.counted:
+        return pl.DataFrame(schema=MEAN_DISTRIBUTION)
+    options: dict[str, Any] = {part.name: getattr(answers.options, part.name) for part in fields(Options)}
+    return mean_distribution(**answers.frames, summary=answers.summary, metric=metric, cutoff=cutoff, **options)
 
 
 def _parameters(answers: Answers) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from typing import Any
 import jinja2
 import polars as pl
 
+from retrieval_report.analysis.audit import AUDIT
+from retrieval_report.report.audited import winner_sentences
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.contents import Report
 from retrieval_report.report.method import describe_metrics
@@ -60,7 +62,8 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
         .get_template("report.html")
         .render(
             report=report,
-            pictures=[(picture, json_for_script(picture.specification)) for picture in pictures],
+            pictures=[(picture, _plots(picture)) for picture in pictures],
+            winners=winner_sentences(_at_headline(report)),
             tables=report_tables(report),
             hints=hints[:HINTS],
             more_hints=hints[HINTS:],
@@ -72,6 +75,19 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             scripts=scripts,
         )
     )
+
+
+def _plots(picture: Picture) -> list[tuple[str, int | None]]:
+    """The plots of a picture as scripts hold them, and how many pixels each is worth."""
+    return [(json_for_script(panel.specification), panel.most) for panel in picture.drawn.panels]
+
+
+def _at_headline(report: Report) -> pl.DataFrame:
+    """What the audit has on the measure of the verdict."""
+    if report.audit.is_empty():
+        return pl.DataFrame(schema=AUDIT)
+    here = pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
+    return report.audit.filter(here, metric=report.metric)
 
 
 def _security_policy(scripts: Iterable[str], style: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_report.report.contents import Report
+
+if TYPE_CHECKING:  # Altair takes longer to import than all the rest
+    from retrieval_report.charts.responsive import Responsive
 
 __all__ = ["Picture", "pictures"]
 
@@ -16,12 +19,12 @@ PAGE_TEXT = "currentColor"
 
 @dataclass(frozen=True)
 class Picture:
-    """One chart of the page: where it stands, what is said about it, and its Vega-Lite specification."""
+    """One chart of the page: where it stands, what is said about it, what it found, and its plots."""
 
     id: str
     title: str
     caption: str
-    specification: dict[str, Any] = field(repr=False)
+    drawn: Responsive = field(repr=False)
 
 
 def pictures(report: Report) -> list[Picture]:
@@ -42,14 +45,14 @@ def pictures(report: Report) -> list[Picture]:
          lambda: charts.leaderboard(report.leaderboard, **measure)),
         (report.costs.width > 0, "cost-chart", "Scores against costs", "The line joins the models that no other beats.",
          lambda: charts.costs(report.costs, **measure)),
-        (True, "policies", "What each policy says", f"Every way to order the inside of ties, {beside}.",
+        (True, "policies", "What each model scores", f"Every way to order the inside of ties, {beside}.",
          lambda: charts.policies(summary, audit=audit, **measure)),
         (cutoffs > 1, "cutoffs", "Along the cutoffs", "The expected score of every model by depth.",
          lambda: charts.scores_by_cutoff(summary, metric=metric)),
-        (models > 1, "flips", "Does the ranking change?", "The place of every model under each policy.",
+        (models > 1, "flips", "Does the ranking change?", "The rank of every model as received and as expected.",
          lambda: charts.rank_flips(summary, **measure)),
         (True, "shuffled", "What repeated runs would print", runs,
-         lambda: charts.shuffled_distribution(report.shuffled, summary, **measure)),
+         lambda: charts.shuffled_distribution(report.shuffled, summary, exact=report.distribution, **measure)),
         (models > 1, "matrix", "Every pair of models", "Difference, significance and the chance of a tie flip.",
          lambda: charts.comparison_matrix(report.comparison, **measure)),
         (models > 1, "deciding-chart", "Which queries decide", "Differences of the first two models, query by query.",
@@ -58,7 +61,7 @@ def pictures(report: Report) -> list[Picture]:
          lambda: charts.profile(report.profile)),
     ]  # fmt: skip
     return [
-        Picture(id, title, caption, charts.styled(draw(), text=PAGE_TEXT).to_dict())
+        Picture(id, title, caption, charts.responsive(draw(), text=PAGE_TEXT))
         for sensible, id, title, caption, draw in wanted
         if sensible
     ]

@@ -24,7 +24,6 @@ from retrieval_report.report.table_columns import (
     deviation_column,
     interval_column,
     number_column,
-    number_text,
     reversal_column,
     share_column,
     sort_key,
@@ -32,10 +31,12 @@ from retrieval_report.report.table_columns import (
     yes_column,
 )
 from retrieval_report.report.terminal import visible
+from retrieval_report.writing.numbers import column_decimals, number, span
 
 __all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
 
 ROWS = 1000  # more would make the page slow; the files have all
+SAME = 1e-12
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut behind a whole tie",
@@ -74,13 +75,13 @@ def report_tables(report: Report) -> dict[str, Table]:
         _summary(report),
         _comparison(report),
         _agreement(report),
-        _audit(report),
+        *_audits(report),
         _profile(report),
         _queries(report),
         _truncation(report),
         plain_table("fingerprint", "The data this report was made from", report.fingerprint),
     )
-    return {table.id: table for table in tables if table.rows}
+    return {table.id: table for table in tables if table.rows or table.note}
 
 
 def plain_table(id: str, caption: str, frame: pl.DataFrame) -> Table:
@@ -117,15 +118,21 @@ def _summary(report: Report) -> Table:
             "Naive", "naive", help="with ties in the order received: what a tool that knows nothing of ties prints"
         ),
         number_column("Naive is off by", "off", sign="+", help="naive − expected"),
-        number_column("Shuffled", "shuffled", help="mean over random tie orders"),
         number_column("Lowest", "worst", help="under the worst order inside ties" + DEEPER * report.cut),
         number_column("Highest", "best", help="under the best order inside ties" + DEEPER * report.cut),
         share_column("Cut", "truncated_share", help="queries whose score depends on items that were not retrieved"),
-        interval_column("95% interval", help="of the expected mean, under sampling of queries"),
+        interval_column(
+            "95% interval", help="of the expected mean, under sampling of queries; of each model by itself"
+        ),
         number_column("Queries", "queries", 0),
     ]
     absent = {*([] if _has_naive(report) else ["Naive", "Naive is off by"]), *([] if report.cut else ["Cut"])}
     present = [column for column in columns if column.header not in absent]
+    for name in {row["measure"] for row in ranked}:
+        own = [row for row in ranked if row["measure"] == name]
+        digits = column_decimals([row.get("expected") for row in own])
+        for row in own:
+            row["digits"] = digits
     return _table("summary", "Mean scores of all models", present, ranked, chosen=report.measure)
 
 
@@ -154,7 +161,10 @@ def _comparison(report: Report) -> Table:
     ]
     rows = _first_measure(report, frame)
     plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
-    return _table("comparison", f"Every pair of models{plain}", columns, rows, chosen=report.measure)
+    caption, note = f"Every pair of models{plain}", ""
+    if report.comparison["model_a"].n_unique() > 1:
+        note = "The intervals are of each pair by itself: they are not adjusted for the number of pairs, as Holm p is."
+    return _table("comparison", caption, columns, rows, chosen=report.measure, note=note)
 
 
 def _agreement(report: Report) -> Table:
@@ -165,13 +175,23 @@ def _agreement(report: Report) -> Table:
         number_column("Kendall’s τ", "tau", 3, help="1: the same ranking of the models, −1: the reverse"),
         yes_column("Same winner", "same_winner"),
     ]
-    rows = _first_measure(report, report.agreement)
-    return _table("agreement", "How far policies agree on the ranking", columns, rows, chosen=report.measure)
+    # Shuffles repeat the expectation with noise; what agrees is a sentence, not a row each.
+    frame = report.agreement.filter((pl.col("policy_a") != "shuffled") & (pl.col("policy_b") != "shuffled"))
+    differing = frame.filter((pl.col("tau") < 1 - SAME) | ~pl.col("same_winner"))
+    alike = frame.height - differing.height
+    note = f"{alike} pairs of policies rank the models the same way and name the same winner." if alike else ""
+    if frame.height and not differing.height:
+        note = "All policies rank the models the same way, by every measure: Kendall’s τ is 1."
+    rows = _first_measure(report, differing)
+    return _table(
+        "agreement", "Where policies disagree on the ranking", columns, rows, chosen=report.measure, note=note
+    )
 
 
-def _audit(report: Report) -> Table:
+def _audits(report: Report) -> tuple[Table, ...]:
+    """What other systems print that is not exact, the best models first, and what they print that is."""
     if report.audit.is_empty():
-        return _table("audit", "", [], [])
+        return ()
     columns = [
         text_column("System", "name"),
         text_column("Call", "call"),
@@ -185,12 +205,18 @@ def _audit(report: Report) -> Table:
         text_column("Order inside ties", "order", width=80),
     ]
     here = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
-    largest = report.audit.filter(here).sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
-    rows = largest.with_columns(name=pl.format("{} {}", "system", pl.col("version").fill_null(""))).iter_rows(
-        named=True
+    rows = report.audit.filter(here).with_columns(
+        name=pl.concat_str("system", "version", separator=" ", ignore_nulls=True),
+        misled=pl.col("same_winner").eq(False).fill_null(False),
     )
+    rows = rows.sort("misled", "exact", furthest_off, descending=True, nulls_last=True, maintain_order=True)
+    exact = (pl.col("prints") == pl.col("exact")).fill_null(False)
+    parts = {"audit": rows.filter(~exact), "audit-exact": rows.filter(exact)}
     caption = f"What other systems would print for {report.measure}"
-    return _table("audit", caption, columns, rows, by_measure=False)
+    captions = {"audit": caption, "audit-exact": f"{caption}: the exact score"}
+    return tuple(
+        _table(id, captions[id], columns, part.iter_rows(named=True), by_measure=False) for id, part in parts.items()
+    )
 
 
 def _printed(header: str, *, help: str) -> Column:
@@ -201,8 +227,8 @@ def _printed(header: str, *, help: str) -> Column:
         if low is None:
             return Cell(NOTHING)
         if row["prints"] is not None:
-            return Cell(number_text(low, 4), sort_key(low))
-        return Cell(f"{number_text(low, 4)} – {number_text(high, 4)}", sort_key(low))
+            return Cell(number(low), sort_key(low))
+        return Cell(span(low, high, "–"), sort_key(low))
 
     return Column(header, fill, help)
 
@@ -290,13 +316,19 @@ def _first_measure(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _table(
-    id: str, caption: str, columns: Sequence[Column], rows: Iterable[Row], *, chosen: str = "", by_measure: bool = True
+    id: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Iterable[Row],
+    *,
+    chosen: str = "",
+    by_measure: bool = True,
+    note: str = "",
 ) -> Table:
     everything = list(rows)
     shown = everything[:ROWS]
-    note = (
-        "" if len(shown) == len(everything) else f"The first {ROWS} of {len(everything)} rows; the CSV files have all."
-    )
+    if len(shown) < len(everything):
+        note = f"The first {ROWS} of {len(everything)} rows; the CSV files have all. {note}".strip()
     cells = tuple(tuple(column.fill(row) for column in columns) for row in shown)
     measures = tuple(row["measure"] for row in shown if "measure" in row) if by_measure else ()
     return Table(id, caption, tuple(columns), cells, measures, note, chosen)

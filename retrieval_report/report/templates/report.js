@@ -6,7 +6,7 @@
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
-  const label = () => button.setAttribute("aria-pressed", String(dark()));
+  const label = () => { button.textContent = dark() ? "Light mode" : "Dark mode"; };
   button.hidden = false;
   button.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; label(); });
   system.addEventListener("change", label);
@@ -70,7 +70,7 @@
     apply();
   };
 
-  for (const part of document.querySelectorAll(".table")) {
+  for (const part of document.querySelectorAll(".table:has(table)")) {
     sortable(part.querySelector("table"));
     filterable(part);
   }
@@ -78,6 +78,7 @@
   // Charts: specifications are data; expressions are interpreted, never evaluated as code.
   const draw = async (script) => {
     const target = document.getElementById(script.dataset.target);
+    if (script.dataset.most) target.style.maxWidth = `${script.dataset.most}px`;
     try {
       await window.embedChart(target, JSON.parse(script.textContent), {
         ast: true, renderer: "svg", actions: false, defaultStyle: false, tooltip: { disableDefaultStyle: true },

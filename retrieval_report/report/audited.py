@@ -1,0 +1,57 @@
+"""What an audit says of winners, in sentences: here and in the dashboard the same."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.report.terminal import visible
+
+__all__ = ["winner_sentences"]
+
+NAMED = 5  # systems in a sentence
+
+
+def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
+    """Say how many evaluator configurations name another winner because of tie order.
+
+    Parameters
+    ----------
+    audit
+        Rows of one measure of what `audit` returns.
+
+    Returns
+    -------
+    tuple of str
+        None where there is one model only, or where no evaluator prints the measure. A configuration is a system with
+        one way to call it.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {"model": ["a", "a", "b", "b"], "query": ["q"] * 4, "item": ["x", "y"] * 2,
+    ...             "distance": [1, 1, 2, 1], "relevance": [0, 1] * 2}
+    >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
+    ('1 of 2 evaluator configurations names a different winner, an accident of tie order: pytrec_eval.',)
+    """
+    columns = ["system", "version", "call", "winner", "same_winner"]
+    known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    if audit["model"].n_unique() < 2 or known.is_empty():
+        return ()
+    wrong, unknown = known.filter(~pl.col("same_winner")), known.filter(pl.col("same_winner").is_null())
+    sentences = []
+    if wrong.height:
+        verb = "names" if wrong.height == 1 else "name"
+        start = f"{wrong.height} of {known.height} evaluator configurations {verb} a different winner"
+        sentences.append(f"{start}, an accident of tie order: {_systems(wrong)}.")
+    if unknown.height:
+        start = f"{unknown.height} of {known.height} evaluator configurations could name one winner or another"
+        sentences.append(f"{start}, for their order inside ties is open: {_systems(unknown)}.")
+    if not sentences:
+        sentences.append(f"No evaluator configuration (of {known.height}) names a different winner.")
+    return tuple(sentences)
+
+
+def _systems(rows: pl.DataFrame) -> str:
+    names = [visible(name, 60) for name in rows["system"].unique(maintain_order=True)]
+    rest = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
