@@ -78,18 +78,19 @@ def comparison_matrix(
     pairs, order, where = known
     labels = unique_labels(order)
     cells = _cells(pairs, labels)
-    step = CELL if len(labels) <= WRITTEN else SMALL_CELL
+    named = len(labels) <= WRITTEN
+    step = CELL if named else SMALL_CELL
     domain = alt.Scale(domain=list(labels.values()))
     x = alt.X(
         "column:N",
         scale=domain,
         sort=None,
         title=None,
-        axis=alt.Axis(orient="top", labelAngle=-40, ticks=False, domain=False, grid=False),
+        axis=alt.Axis(orient="top", labels=named, labelAngle=-40, ticks=False, domain=False, grid=False),
     )
     y = row_axis(labels.values(), grid=False)
     layers = _tiles(cells, x, y)
-    if len(labels) <= WRITTEN:
+    if named:
         layers.append(_numbers(cells, x, y))
     chart: alt.LayerChart = (
         layered(*layers)
@@ -99,6 +100,7 @@ def comparison_matrix(
     lines = [
         "below the diagonal: column − row, * where p < 0.05 after Holm's correction;",
         "above: chance that random tie order flips the pair",
+        *([] if named else ["columns are in the order of the rows"]),
     ]
     return finish(chart, _title(pairs, where), lines, spoken_pairs(pairs))
 
@@ -204,7 +206,7 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         colour = alt.Color(
             "shown:Q",
             scale=scale,
-            legend=alt.Legend(title=title, format=pattern, orient="bottom", gradientLength=130, tickCount=3),
+            legend=alt.Legend(title=title, format=pattern, orient="bottom", gradientLength=150, tickCount=2),
         )
         tiles = alt.Chart(inline(cells.filter(half=half).select(kept))).mark_rect(strokeWidth=0)
         layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=pair_tooltip("model")))

@@ -73,8 +73,10 @@ def deciding_queries(
         return empty_chart("no query has a score of both models")
     rows, where = of_policy(frame, metric, cutoff, policy)
     one, other = rows["model_a"][0], rows["model_b"][0]
+    bounded = rows["lowest"].count() > 0
     lines = [
-        f"bar: {where} of {quoted(one)} less that of {quoted(other)}; line: what tie order can make of it;",
+        f"bar: {where} of {quoted(one)} less that of {quoted(other)}"
+        + "; line: what tie order can make of it" * bounded,
         f"{rows.filter('order_unsure').height} of {rows.height} queries could turn with tie order alone",
     ]
     moved = rows.filter((pl.col("difference").abs() > SAME) | (pl.col("highest") - pl.col("lowest") > SAME))
@@ -117,7 +119,8 @@ def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     line = base.mark_rule(strokeWidth=1.6, color=GREY).encode(
         x=alt.X("lowest:Q", title=title), x2="highest:Q", y=y, tooltip=[*texts, *numbers]
     )
-    return layered(bar, line).properties(width=WIDTH, height=max(STEP * rows.height, 40))
+    layers = [bar, line] if rows["lowest"].count() else [bar]
+    return layered(*layers).properties(width=WIDTH, height=max(STEP * rows.height, 40))
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:

@@ -194,7 +194,7 @@ def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The order received above the middle of the row, other systems below it, which hide nothing there."""
     names = [name for name in COLOURS if name in set(ticks["mark"])]
     scale = alt.Scale(domain=names, range=[COLOURS[name] for name in names])
-    colour = alt.Color("mark:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", columns=2, **TICK))
+    colour = alt.Color("mark:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", columns=1, **TICK))
     told = [alt.Tooltip("model:N"), alt.Tooltip("mark:N", title="what"), *tooltips(["at", "expected", "off"])]
     texts = [alt.Tooltip(f"{name}:N") for name in ("system", "version", "call", "definition", "order")]
     layers = []
@@ -234,7 +234,7 @@ def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCh
         layers.append(bar.encode(x=low, x2="high:Q", y=y, tooltip=[alt.Tooltip("model:N"), *tooltips(["tie_std"])]))
     known = ticks.filter(pl.col("off").is_not_null())
     chart = layered(*layers, *_ticks(known, alt.X("off:Q", scale=scale, title=title), y))
-    rest = f"of {left} other{'s' * (left > 1)} nothing is off" if left else ""
+    rest = f"nothing is off for {left} other{'s' * (left > 1)}" if left else ""
     heading = alt.Title(text="How far printed scores are off", subtitle=rest, fontSize=12, fontWeight="normal")
     return chart.properties(width=OFFSETS, height=_height(rows), title=heading)
 

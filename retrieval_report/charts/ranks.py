@@ -80,7 +80,10 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
     rows = ranks["label"].n_unique()
     chart = layered(*_lines(segments, x, rows), *_names(ranks, columns, x, rows))
     chart = chart.properties(width=COLUMN * (len(columns) - 1), height=max(STEP * rows, 40))
-    lines = ["rank and score; equal scores share a rank (=)" + f"; {left} others keep their rank" * (left > 0)]
+    lines = [
+        "rank and score; equal scores share a rank (=)"
+        + f"; models not drawn, whose rank is the same: {left}" * (left > 0)
+    ]
     return finish(chart, title, lines, _spoken(ranks, moved), 66)
 
 

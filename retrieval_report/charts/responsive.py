@@ -50,7 +50,8 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     Returns
     -------
     Responsive
-        ``title``, ``subtitle``, ``description``, and ``panels`` with a ``specification`` and the ``most`` pixels each.
+        ``title``, ``subtitle``, ``description``, and ``panels`` with a ``specification`` and the ``most`` pixels each;
+        no panels where the chart is a sentence.
 
     Examples
     --------
@@ -64,12 +65,14 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     """
     # The charts' own tests hold them to the schema; to do so again takes as long once more.
     whole = styled(chart, text=text, grid=grid).to_dict(validate=False)
-    title, description = whole.pop("title", {}), whole.get("description", "")
+    title, description = whole.pop("title", None), whole.get("description", "")
+    if title is None:  # a sentence, which the page can wrap
+        return Responsive(description, "", description, ())
     plots = next((whole[kind] for kind in ("concat", "hconcat", "vconcat") if kind in whole), [whole])
     independent = "resolve" in whole
     return Responsive(
-        " ".join(title.get("text", [])),
-        " ".join(title.get("subtitle", [])),
+        " ".join(title["text"]),
+        " ".join(title["subtitle"]),
         description,
         tuple(
             _panel(
@@ -108,7 +111,7 @@ def _narrowing(config: dict[str, Any], width: float) -> dict[str, Any]:
 
 
 def _where_narrow(narrow: float, wide: float) -> dict[str, str]:
-    return {"expr": f"containerSize()[0] < {NARROW} ? {min(narrow, wide)} : {wide}"}
+    return {"expr": f"containerSize()[0] < {NARROW} ? {narrow} : {wide}"}
 
 
 def _fitted(part: Any, width: float) -> Any:
@@ -122,10 +125,14 @@ def _fitted(part: Any, width: float) -> Any:
         at = found[end].get("value") if isinstance(found.get(end), dict) else None
         if isinstance(at, int | float) and at >= width:  # right of the plot
             found[end] = {"value": {"expr": f"width + {at - width:g}"}}
-    if "columns" in found or found.get("orient") in ("top", "bottom") and "title" in found:
-        found["columns"] = _where_narrow(1, found.get("columns", 0))
-    if isinstance(found.get("labelLimit"), int):
-        found["labelLimit"] = _where_narrow(NARROW_LABEL, found["labelLimit"])
+    legend = found.get("legend")
+    if isinstance(legend, dict) and legend.get("orient") in ("top", "bottom"):
+        length = legend.get("gradientLength", 0)
+        found["legend"] = {**legend, "columns": _where_narrow(1, legend.get("columns", 0))}
+        found["legend"] |= {"gradientLength": _where_narrow(length // 2, length)} if length else {}
+    axis = found.get("axis")
+    if isinstance(axis, dict) and isinstance(axis.get("labelLimit"), int):
+        found["axis"] = {**axis, "labelLimit": _where_narrow(min(NARROW_LABEL, axis["labelLimit"]), axis["labelLimit"])}
     return found
 
 

@@ -27,7 +27,7 @@ PANEL_WIDTH, PANEL_HEIGHT = 225, 130
 BINS, POINTS = 24, 81
 BARS = 60  # exact probabilities of more values are added up, as many steps of the lattice a bar
 SEEN = 1e-3  # of the highest bar: lower ones are left out at both ends
-THIN = 30  # half a bar that stands for one value is at most this part of the range
+THIN = 50  # half a bar that stands for one value is at most this part of the range
 FEW = 8  # different values, to which no curve fits
 SAME = 1e-12
 RULES = {"expected": ("expected", BLUE, [1, 0]), "naive": ("order received", VERMILLION, [5, 3])}
@@ -254,8 +254,8 @@ def _legend(panels: Sequence[_Panel], left: int, steady: int) -> list[str]:
     parts += [f"bars{' of the others' * exact}: share of the random draws"] * drawn
     parts += ["curve: normal distribution"] * any(panel.curve is not None for panel in panels)
     parts.append("solid line: expected score; dashed line: order received")
-    parts += [f"of {left} others the scores vary less"] * (left > 0)
-    parts += [f"of {steady} they are the same in every draw"] * (steady > 0)
+    parts += [f"{left} of the models vary less, and are not drawn"] * (left > 0)
+    parts += [f"{steady} of the models do not vary"] * (steady > 0)
     return ["; ".join(parts)]
 
 

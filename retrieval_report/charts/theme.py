@@ -217,7 +217,7 @@ def _balanced(text: str, letters: int) -> list[str]:
 
 def finish(chart: Drawing, title: str, subtitle: Sequence[str], description: str, letters: int = LETTERS) -> Drawing:
     """Give a chart of our own its title (the finding), subtitle (how to read it) and text for screen readers."""
-    lines = [line for part in subtitle for line in textwrap.wrap(part, round(letters * 1.25))]
+    lines = textwrap.wrap("; ".join(part.rstrip(";") for part in subtitle), round(letters * 1.25))
     heading = alt.Title(text=_balanced(title, letters), subtitle=lines, anchor="start")
     # properties() returns the kind it is given; altair's union of kinds does not say so.
     return _themed(cast(Drawing, chart.properties(title=heading, description=f"{title}. {description}")))

@@ -27,6 +27,7 @@ from retrieval_report.writing.names import quoted, unique_labels
 __all__ = ["profile"]
 
 STEP, NARROW, COLUMN = 20, 170, 42
+MOST = 20  # models, those whose ties are cut most
 DECADES = [10**power for power in range(10)]
 
 
@@ -57,8 +58,11 @@ def profile(profile_frame: object) -> ChartType:
     if frame is None:
         return empty_chart("the tie profile has no rows")
     order = frame.group_by("model").agg(pl.col("cut_share").max()).sort("cut_share", "model", descending=[True, False])
+    left = order.height - order.head(MOST).height
+    order = order.head(MOST)
+    shown = frame.filter(pl.col("model").is_in(order["model"].to_list()))
     labels = unique_labels(order["model"])
-    rows = with_labels(frame, labels).with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
+    rows = with_labels(shown, labels).with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
     cut = rows.filter(pl.col("cutoff").is_not_null())
     widest = rows.sort("cutoff", nulls_last=True).group_by("label", maintain_order=True).last()
     depth = "whole list" if widest["cutoff"].null_count() else f"top {widest['cutoff'].to_list()[-1]}"
@@ -70,7 +74,8 @@ def profile(profile_frame: object) -> ChartType:
         color="independent", shape="independent", stroke="independent", fill="independent"
     )
     lines = ["ties: items at one distance from the query; a cutoff inside one leaves to chance which of them count"]
-    return finish(chart, _title(frame), [*lines, *_open_ends(cut)], _spoken(frame), 96)
+    rest = [f"{left} more models have fewer cut ties"] * (left > 0)
+    return finish(chart, _title(frame), [*lines, *_open_ends(cut), *rest], _spoken(frame), 96)
 
 
 def _open_ends(cut: pl.DataFrame) -> list[str]:

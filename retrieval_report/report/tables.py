@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
+from retrieval_report.analysis.comparison import turned
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
@@ -159,11 +160,13 @@ def _comparison(report: Report) -> Table:
             "Verdict", "verdict", help="safe: the order does not depend on tie order, and the difference is significant"
         ),
     ]
-    rows = _first_measure(report, frame)
+    ahead = turned(frame, pl.col("difference") < 0)  # the better model first, and the best pairs on top
+    best = ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
+    rows = _first_measure(report, best)
     plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
     caption, note = f"Every pair of models{plain}", ""
     if report.comparison["model_a"].n_unique() > 1:
-        note = "The intervals are of each pair by itself: they are not adjusted for the number of pairs, as Holm p is."
+        note = "Intervals are of each pair by itself: they are not adjusted for the number of pairs, as p-values are."
     return _table("comparison", caption, columns, rows, chosen=report.measure, note=note)
 
 
