@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests/helpers && ../../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
-.PHONY: help report dashboard test spark lint format wheel benchmark clean
+.PHONY: help report dashboard test spark docs lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
@@ -31,6 +31,11 @@ test: .venv/installed-dev ## run every test and doctest, with coverage
 
 spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
 	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/spark tests/cli/test_cli_spark.py
+
+docs: .venv/installed-docs ## build the documentation site into build/docs, without network, and check its links
+	$(BIN)/python -m sphinx -q -W --keep-going -j 2 -d build/doctrees -b html docs build/docs
+	$(BIN)/python docs/check_links.py build/docs
+	@echo "open build/docs/index.html"
 
 lint: .venv/installed-dev ## check format, lint and types
 	$(BIN)/ruff format --check .
@@ -53,7 +58,7 @@ benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes)
 	$(BIN)/python benchmarks/growth.py --out benchmarks
 
 clean: ## remove what the other targets made
-	rm -rf .venv report build dist .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv report build dist .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/benchmarks docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # pip is the last thing venv makes, so it stands for a whole environment.
@@ -74,6 +79,11 @@ $(BIN)/pip:
 .venv/installed-dev: pyproject.toml $(BIN)/pip
 	@echo "Installing retrieval_report and what its tests need into .venv …"
 	@$(PIP) install --editable '.[dev]'
+	@touch .venv/installed $@
+
+.venv/installed-docs: pyproject.toml $(BIN)/pip
+	@echo "Installing retrieval_report and what its documentation needs into .venv …"
+	@$(PIP) install --editable '.[docs]'
 	@touch .venv/installed $@
 
 .venv/installed-spark: .venv/installed-dev

@@ -102,7 +102,8 @@ def summarise_by(scores: object, queries: object, by: str, **options: Unpack[Sum
     Parameters
     ----------
     scores, queries, by
-        As for :func:`segments_of`.
+        What :func:`evaluate` returns; a frame with ``query`` and the column to split by; and the name of that column:
+        text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
     **options
         Those of :func:`summarise`.
 
@@ -131,7 +132,8 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
     Parameters
     ----------
     scores, queries, by
-        As for :func:`segments_of`.
+        What :func:`evaluate` returns; a frame with ``query`` and the column to split by; and the name of that column:
+        text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
     **options
         Those of :func:`compare`, but its ``queries``.
 
@@ -174,7 +176,8 @@ def segment_winners(
     Parameters
     ----------
     scores, queries, by
-        As for :func:`segments_of`.
+        What :func:`evaluate` returns; a frame with ``query`` and the column to split by; and the name of that column:
+        text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
     alpha
         Segments whose corrected p is below have another winner for certain.
     resamples, seed

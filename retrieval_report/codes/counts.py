@@ -71,7 +71,7 @@ def count_codes(
     weights
         Whole numbers, one for each bit: how much it counts where it differs. For codes with bits as columns.
     distance
-        One of {"hamming", "l1", "dot"}. ``l1``: Σ |query − item| of uint8 vectors. ``dot``: 128² · dimensions − inner
+        One of {"hamming", "l1", "dot"}. ``l1``: ``Σ |query − item|`` of uint8 vectors. ``dot``: 128² · dimensions − inner
         product of int8 vectors, which is never below 0. Where their values spread so far that few items tie, nearly
         every pair is a row of the result unless ``depth`` cuts it.
     exclude_self

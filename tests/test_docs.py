@@ -1,0 +1,108 @@
+"""The documentation site: it builds without a warning, its links lead somewhere, and its pages load nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import retrieval_report
+
+ROOT = Path(retrieval_report.__file__).parents[1]
+DOCS = ROOT / "docs"
+NEEDED = ("latex2mathml", "marimo", "myst_nb", "numpydoc", "pydata_sphinx_theme", "sklearn", "sphinx", "sphinx_design")
+MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+needs_the_extra = pytest.mark.skipif(
+    bool(MISSING), reason=f"the extra 'docs' is not installed: no {', '.join(MISSING)}"
+)
+
+problems: Callable[[Path], list[str]] = runpy.run_path(str(DOCS / "check_links.py"))["problems"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built from a copy, for Sphinx writes pages of the reference beside the others."""
+    folder = tmp_path_factory.mktemp("site")
+    for name in ("docs", "benchmarks"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("generated"))
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-b", "html", "docs", "built"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-5000:]
+    return folder / "built"
+
+
+@needs_the_extra
+def test_no_page_loads_anything_from_the_network_and_all_links_lead_somewhere(site: Path) -> None:
+    assert len(list(site.rglob("*.html"))) > 100
+    assert problems(site) == []
+
+
+@needs_the_extra
+def test_formulas_are_mathml(site: Path) -> None:
+    page = (site / "metrics.html").read_text(encoding="utf-8")
+    assert page.count("<math") > 20
+    assert "merror" not in page
+    assert not list(site.rglob("*athjax*"))
+
+
+@needs_the_extra
+def test_no_page_shows_a_folder_of_this_machine(site: Path) -> None:
+    shown = {
+        page.name for page in site.rglob("*.html") if re.search(r"/tmp/|/home/|ipykernel", page.read_text("utf-8"))
+    }
+    assert not shown
+
+
+def test_what_is_wrong_with_a_page_is_found(tmp_path: Path) -> None:
+    page = """<a id="here" href="#here">1</a><a href="other.html#there">2</a><a href="gone.html">3</a>
+        <a href="https://example.org/a">4</a><a href="https://example">5</a><a href="javascript:x()">6</a>
+        <script src="https://cdn.example.org/a.js"></script><img src="//cdn.example.org/a.png">
+        <style>@import url("https://fonts.example.org/a.css")</style><link rel="stylesheet" href="style.css">
+        <script>import {a} from "https://esm.example.org/a"</script>"""
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    (tmp_path / "other.html").write_text("<p>", encoding="utf-8")
+    (tmp_path / "style.css").write_text("a { background: url(https://pictures.example.org/a.png) }", encoding="utf-8")
+    assert problems(tmp_path) == [
+        "page.html: loads https://cdn.example.org/a.js",
+        "page.html: loads //cdn.example.org/a.png",
+        "page.html: loads https://fonts.example.org/a.css",
+        "page.html: loads https://esm.example.org/a",
+        "page.html: no such heading other.html#there",
+        "page.html: no such file gone.html",
+        "page.html: malformed address https://example",
+        "page.html: unknown kind of address javascript:x()",
+        "page.html: unknown kind of address //cdn.example.org/a.png",
+        "style.css: loads https://pictures.example.org/a.png",
+    ]
+
+
+def test_every_public_name_is_in_one_group_of_the_reference() -> None:
+    blocks = re.findall(
+        r"autosummary::\n   :toctree: generated\n\n((?:   \w+\n)+)", (DOCS / "reference.md").read_text("utf-8")
+    )
+    listed = [name for block in blocks for name in block.split()]
+    assert sorted(listed) == sorted(set(retrieval_report.__all__) - {"__version__"})
+
+
+def test_a_metric_takes_under_30_lines() -> None:
+    page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
+    cells = [re.sub(r"^:tags:.*\n", "", cell) for cell in re.findall(r"```{code-cell}\n(.*?)```", page, re.DOTALL)]
+    assert len(cells[0].splitlines()) < 30
+    names: dict[str, object] = {"__name__": "page"}
+    for cell in cells:  # the last compares with all orders of the tie
+        exec(cell, names)
+    assert "exact" in names
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "gallery").glob("*.md")), ids=lambda page: page.stem)
+def test_a_notebook_of_the_gallery_has_at_most_15_cells(page: Path) -> None:
+    assert page.read_text(encoding="utf-8").count("```{code-cell}") <= 15
