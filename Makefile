@@ -33,7 +33,7 @@ spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 M
 	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/spark tests/cli/test_cli_spark.py
 
 docs: .venv/installed-docs ## build the documentation site into build/docs, without network, and check its links
-	$(BIN)/python -m sphinx -q -W --keep-going -j 2 -d build/doctrees -b html docs build/docs
+	$(BIN)/python -m sphinx -q -E -W --keep-going -j 2 -d build/doctrees -b html docs build/docs
 	$(BIN)/python docs/check_links.py build/docs
 	@echo "open build/docs/index.html"
 
