@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -97,7 +99,7 @@ def test_a_metric_takes_under_30_lines() -> None:
     page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
     cells = [re.sub(r"^:tags:.*\n", "", cell) for cell in re.findall(r"```{code-cell}\n(.*?)```", page, re.DOTALL)]
     assert len(cells[0].splitlines()) < 30
-    names: dict[str, object] = {"__name__": "page"}
+    names: dict[str, object] = {"__name__": "__main__"}
     for cell in cells:  # the last compares with all orders of the tie
         exec(cell, names)
     assert "exact" in names
@@ -106,3 +108,13 @@ def test_a_metric_takes_under_30_lines() -> None:
 @pytest.mark.parametrize("page", sorted((DOCS / "gallery").glob("*.md")), ids=lambda page: page.stem)
 def test_a_notebook_of_the_gallery_has_at_most_15_cells(page: Path) -> None:
     assert page.read_text(encoding="utf-8").count("```{code-cell}") <= 15
+
+
+@needs_the_extra
+def test_the_reactive_notebook_runs_and_answers_its_controls() -> None:
+    app: Any = runpy.run_path(str(DOCS / "gallery/reactive.py"))["app"]
+    _, names = app.run()
+    assert names["chosen"].model_names == ["cosine-1-digit", "itq-16", "lsh-64"]
+    choice = {"measure": SimpleNamespace(value="ndcg@10"), "models": SimpleNamespace(value=["itq-32", "lsh-64"])}
+    _, names = app.run(defs=choice)
+    assert (names["chosen"].model_names, names["chosen"].measure) == (["itq-32", "lsh-64"], "ndcg@10")
