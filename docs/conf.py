@@ -11,7 +11,12 @@ sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 # Pages run as notebooks in processes of their own, which have to find this checkout and its samples too.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
 
+from jupyter_client.connect import ConnectionFileMixin  # noqa: E402
+
 from retrieval_report import __version__  # noqa: E402
+
+# Sockets of the file system: nobody else can listen, and the kernels do not warn that somebody could.
+ConnectionFileMixin.transport.default_value = "ipc"
 
 project = "retrieval_report"
 author = "The authors of retrieval_report"
@@ -47,6 +52,7 @@ numpydoc_show_class_members = False
 html_math_renderer = "mathml"
 
 html_theme = "pydata_sphinx_theme"
+html_context = {"default_mode": "auto"}
 html_title = "retrieval_report"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -63,7 +63,7 @@ def picture(chosen):
 
 @app.cell
 def ties(chosen):
-    chosen.comparison.filter(policy="expected").select("model_a", "model_b", "difference", "holm_p", "p_tie")
+    chosen.comparison.filter(policy="expected").select("model_a", "model_b", "difference", "family_p", "p_tie")
     return
 
 
