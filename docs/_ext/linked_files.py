@@ -1,4 +1,4 @@
-"""Pages that lie outside this folder: tables of benchmarks/ are copied in, and links to them and back are mended."""
+"""Pages that are not written here: tables of benchmarks/ are copied in, with links mended; old generated ones go."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def copy_benchmarks(app: Sphinx) -> None:
         shutil.copy2(file, target / file.name)
 
 
+def forget_generated(app: Sphinx) -> None:
+    """Remove the pages of names that may no longer exist; autosummary makes those of the others anew."""
+    shutil.rmtree(Path(app.srcdir) / "generated", ignore_errors=True)
+
+
 def mend_links(app: Sphinx, name: str, source: list[str]) -> None:
     """Turn links that are right in the repository into links that are right in the site."""
     if name.startswith("benchmarks/"):
@@ -28,7 +33,8 @@ def mend_links(app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Copy first, before Sphinx looks for pages."""
+    """Copy and remove first, before Sphinx looks for pages."""
     app.connect("builder-inited", copy_benchmarks, priority=1)
+    app.connect("builder-inited", forget_generated, priority=1)
     app.connect("source-read", mend_links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
