@@ -28,6 +28,7 @@ extensions = [
     "mathml",
     "myst_nb",
     "numpydoc",
+    "short_names",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_design",
