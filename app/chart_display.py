@@ -10,7 +10,8 @@ import streamlit as st
 
 from cached import remember
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
-from retrieval_report.charts import styled
+from retrieval_report.charts import responsive
+from text import plain
 
 __all__ = ["BOXES", "STYLE", "Drawing", "draw", "draw_ahead", "theme"]
 
@@ -30,6 +31,7 @@ BOXES = {  # what a verdict of `flips` stands in
     DEPENDS: st.error,
     NOT_SIGNIFICANT: st.warning,
 }
+ACROSS = 3  # panels
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
@@ -51,7 +53,9 @@ def draw_ahead(drawing: Drawing, theme: str) -> None:
 
 
 def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
-    """Show a chart of `retrieval_report.charts`; its ``description`` tells it to screen readers.
+    """Show a chart of `retrieval_report.charts` as wide as the page, what it found above it as text.
+
+    Its ``description`` tells it to screen readers. Panels stand side by side, on a narrow screen one below the other.
 
     Parameters
     ----------
@@ -62,14 +66,24 @@ def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
     **shown
         More for `st.vega_lite_chart`, such as ``on_select``.
     """
-    specification = _specification((*key, theme()), build)
-    return st.vega_lite_chart(json.loads(specification), theme=None, width="content", **shown)
+    drawn = json.loads(_specification((*key, theme()), build))
+    if drawn["title"]:
+        st.markdown(f"**{plain(drawn['title'])}**")
+    if drawn["subtitle"]:
+        st.caption(plain(drawn["subtitle"]))
+    panels: list[dict[str, Any]] = [
+        {"spec": spec, "theme": None, "width": "stretch" if most is None else most} for spec, most in drawn["panels"]
+    ]
+    if len(panels) == 1:
+        return st.vega_lite_chart(**panels[0], **shown)
+    across = min(ACROSS, drawn["columns"])
+    for start in range(0, len(panels), across):
+        for column, panel in zip(st.columns(across), panels[start : start + across], strict=False):
+            column.vega_lite_chart(**panel, **shown)
+    return None
 
 
 @remember(256)
 def _specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
     """The chart as JSON; Altair takes longer to write it than the rest of a page takes to be drawn."""
-    # By default Streamlit squeezes labels and title into the size of the plot.
-    chart = styled(_build(), text=TEXT[str(key[-1])]).properties(autosize={"type": "pad", "contains": "padding"})
-    # The charts' own tests hold them to the schema; to do so again takes as long once more.
-    return json.dumps(chart.to_dict(validate=False), allow_nan=False)
+    return json.dumps(responsive(_build(), text=TEXT[str(key[-1])])._asdict(), allow_nan=False)

@@ -65,6 +65,8 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     name = clean(metric, 60)
     rows = frame.filter(pl.col("policy").is_in(list(PANELS)) & pl.col("value").is_not_null())
     shown = [policy for policy in PANELS if policy in set(rows["policy"])]
+    if "expected" in shown:  # which shuffles repeat with noise
+        shown = [policy for policy in shown if policy != "shuffled"]
     if not shown:
         return empty_chart(f"no policy has a score for {name}")
     wide = side_by_side(frame)

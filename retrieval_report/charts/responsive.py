@@ -26,12 +26,13 @@ class Panel(NamedTuple):
 
 
 class Responsive(NamedTuple):
-    """A chart in parts: what it found, how to read it, how a screen reader tells it, and its plots."""
+    """A chart in parts: what it found, how to read it, how a screen reader tells it, its plots and how many a row."""
 
     title: str
     subtitle: str
     description: str
     panels: tuple[Panel, ...]
+    columns: int
 
 
 def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Responsive:
@@ -50,8 +51,8 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     Returns
     -------
     Responsive
-        ``title``, ``subtitle``, ``description``, and ``panels`` with a ``specification`` and the ``most`` pixels each;
-        no panels where the chart is a sentence.
+        ``title``, ``subtitle``, ``description``, ``panels`` with a ``specification`` and the ``most`` pixels each (none
+        where the chart is a sentence), and ``columns``, how many stand side by side where there is room.
 
     Examples
     --------
@@ -67,23 +68,23 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     whole = styled(chart, text=text, grid=grid).to_dict(validate=False)
     title, description = whole.pop("title", None), whole.get("description", "")
     if title is None:  # a sentence, which the page can wrap
-        return Responsive(description, "", description, ())
+        return Responsive(description, "", description, (), 1)
     plots = next((whole[kind] for kind in ("concat", "hconcat", "vconcat") if kind in whole), [whole])
-    independent = "resolve" in whole
+    legends = [index == 0 or "resolve" in whole for index in range(len(plots))]
+    told = [
+        description,
+        *(f"{' '.join(title['text'])}: plot {index} of {len(plots)}" for index in range(2, len(plots) + 1)),
+    ]
     return Responsive(
         " ".join(title["text"]),
         " ".join(title["subtitle"]),
         description,
-        tuple(
-            _panel(
-                whole, {"description": description, **plot} if index == 0 else plot, legends=independent or index == 0
-            )
-            for index, plot in enumerate(plots)
-        ),
+        tuple(_panel(whole, *parts) for parts in zip(plots, told, legends, strict=True)),
+        whole.get("columns", len(plots)),
     )
 
 
-def _panel(whole: dict[str, Any], plot: dict[str, Any], *, legends: bool) -> Panel:
+def _panel(whole: dict[str, Any], plot: dict[str, Any], description: str, legends: bool) -> Panel:
     """One plot with the data and the look of the whole, and without the legends that an earlier one has."""
     width = plot["width"]
     own = _fitted({name: part for name, part in plot.items() if name not in OF_WHOLE}, width)
@@ -95,7 +96,7 @@ def _panel(whole: dict[str, Any], plot: dict[str, Any], *, legends: bool) -> Pan
     most = None if width >= WIDTH else 2 * width + LABELS
     look = {"$schema": whole["$schema"], "config": _narrowing(whole["config"], width)}
     data = {name: rows for name, rows in whole["datasets"].items() if name in used}
-    return Panel({**look, **own, **fit, "datasets": data}, most)
+    return Panel({**look, **own, **fit, "description": description, "datasets": data}, most)
 
 
 def _is_field(part: dict[str, Any], channel: str) -> bool:

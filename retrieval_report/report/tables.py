@@ -231,7 +231,7 @@ def _printed(header: str, *, help: str) -> Column:
             return Cell(NOTHING)
         if row["prints"] is not None:
             return Cell(number(low), sort_key(low))
-        return Cell(span(low, high, "–"), sort_key(low))
+        return Cell(span(low, high, " – "), sort_key(low))
 
     return Column(header, fill, help)
 

@@ -21,12 +21,16 @@ def rows(spec: dict[str, object], column: str) -> list[dict[str, object]]:
 
 def test_a_panel_for_every_policy_shows_the_means() -> None:
     page = open_page("cutoffs", DATA)
-    panels = next(spec for spec in charts(page).values() if "concat" in spec)
-    titles = [panel["title"]["text"] for panel in panels["concat"]]
-    assert titles == ["expected", "order received", "mean of shuffles", "worst tie order", "best tie order"]
+    panels = [spec for spec in charts(page).values() if "title" in spec]
+    titles = [panel["title"]["text"] for panel in panels]
+    assert titles == ["expected", "order received", "worst tie order", "best tie order"]
     scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=CUTOFFS, policies=("expected", "naive", "best", "worst"))
     truth = rr.summarise(scores)
-    drawn = {(row["model"], row["k"], round(float(str(row["value"])), 12)) for row in rows(panels, "value")}
+    drawn = {
+        (row["model"], row["k"], round(float(str(row["value"])), 12))
+        for panel in panels
+        for row in rows(panel, "value")
+    }
     for model, cutoff, value in truth.select("model", "cutoff", "value").iter_rows():
         assert (model, "all" if cutoff is None else str(cutoff), round(value, 12)) in drawn
 
@@ -43,8 +47,7 @@ def test_bands_are_drawn_for_the_models_of_the_address() -> None:
 
 def test_policies_that_are_not_chosen_have_no_panel() -> None:
     page = open_page("cutoffs", DATA, policies="expected")
-    panels = next(spec for spec in charts(page).values() if "concat" in spec)
-    assert len(panels["concat"]) == 1
+    assert len([spec for spec in charts(page).values() if "title" in spec]) == 1
 
 
 def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:

@@ -26,13 +26,11 @@ def at_measure(policy: str) -> pl.DataFrame:
 
 
 def test_policies_draw_the_summary() -> None:
-    points = rows_with(charts.policies(frames(PLAIN)["summary"], **PLACE), "mark", "model", "at")
-    for mark, policy in (
-        ("expected", "expected"),
-        ("order received (naive)", "naive"),
-        ("mean of shuffles", "shuffled"),
-    ):
-        assert points.filter(mark=mark)["at"].to_list() == at_measure(policy)["value"].to_list()
+    points = rows_with(charts.policies(frames(PLAIN)["summary"], **PLACE), "mark", "model", "at", "off")
+    assert points["at"].to_list() == at_measure("naive")["value"].to_list()
+    assert points["off"].to_list() == (at_measure("naive")["value"] - at_measure("expected")["value"]).to_list()
+    dots = rows_with(charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "expected", "ci_low", "ci_high")
+    assert dots["expected"].to_list() == at_measure("expected")["value"].to_list()
     ranges = rows_with(charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "lowest", "highest", "tie_std")
     assert ranges["lowest"].to_list() == at_measure("worst")["value"].to_list()
     assert ranges["highest"].to_list() == at_measure("best")["value"].to_list()

@@ -74,12 +74,11 @@ def table(test: AppTest, number: int) -> pl.DataFrame:
 
 
 def charts(test: AppTest) -> dict[str, dict[str, Any]]:
-    """Specification of every chart by its title, or by what is said in place of one."""
+    """Specification of every plot by what a screen reader tells of it, which begins with the title of the chart."""
     found = {}
     for element in test.get("vega_lite_chart"):
         spec = json.loads(element.proto.spec)
         # Streamlit sends the rows beside the specification.
         spec["datasets"] = {rows.name: pl.read_ipc_stream(rows.data.data).to_dicts() for rows in element.proto.datasets}
-        title = spec.get("title", {}).get("text") or [spec.get("description", "")]
-        found[" ".join(title)] = spec
+        found[spec["description"]] = spec
     return found

@@ -164,7 +164,7 @@ def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
         assert '"strokeDash"' in text
     whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
     for picture in pictures(whole):
-        assert "lists are cut" not in str(picture.specification)
+        assert "lists are cut" not in str(picture.drawn)
     ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "range")]
     expected = summary.filter(**here, policy="expected").sort("value", descending=True)
     assert ends == expected.select("lowest", "highest").rows()

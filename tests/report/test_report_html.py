@@ -12,12 +12,13 @@ import polars as pl
 import pytest
 
 from made_reports import ACCIDENT, HOSTILE, made_rankings, made_report
+from retrieval_report.charts.responsive import Panel, Responsive
 from retrieval_report.report import report_contents
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.html import json_for_script, render_html
 from retrieval_report.report.pictures import Picture, pictures
-from retrieval_report.writing.numbers import number
 from retrieval_report.report.tables import ROWS, report_tables
+from retrieval_report.writing.numbers import number
 
 VOID = {"meta", "link", "input", "img", "br", "hr"}
 
@@ -54,7 +55,8 @@ class Page(HTMLParser):
 def chart(**extra: str) -> Picture:
     values = [{"model": name, "value": 1.0} for name in HOSTILE]
     drawn = alt.Chart(alt.InlineData(values=values)).mark_bar().encode(x="value:Q", y="model:N")
-    return Picture("tiny", "A tiny chart", "of all names", drawn.to_dict() | extra)
+    parts = Responsive("Finding", "how to read it", "told", (Panel(drawn.to_dict() | extra, None),), 1)
+    return Picture("tiny", "A tiny chart", "of all names", parts)
 
 
 @cache
@@ -80,7 +82,7 @@ def test_row_104_json_in_the_page_is_escaped_and_reads_as_it_was() -> None:
     _, parsed = page()
     data = next(text for attributes, text in parsed.all("script") if attributes.get("type"))
     assert not re.search("[<>&\u2028\u2029]", data)
-    assert json.loads(data) == chart().specification
+    assert json.loads(data) == chart().drawn.panels[0].specification
     assert json_for_script("\u2028\u2029&<>") == '"\\u2028\\u2029\\u0026\\u003c\\u003e"'
 
 
@@ -188,8 +190,10 @@ def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
 @pytest.mark.parametrize("models", [("alone",), ("fine", "middle", "coarse"), HOSTILE])
 def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, ...]) -> None:
     for picture in pictures(made_report(models)):
-        json_for_script(picture.specification)
-        assert picture.specification.get("description"), picture.id
+        for panel in picture.drawn.panels:
+            json_for_script(panel.specification)
+            assert panel.specification["description"], picture.id
+        assert picture.drawn.title or picture.drawn.panels, picture.id
         assert picture.title
         assert picture.caption
 

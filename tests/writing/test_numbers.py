@@ -1,0 +1,44 @@
+"""Numbers are written with as many digits as they need: what differs reads differently."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval_report.writing.numbers import column_decimals, interval, number, size, span
+
+SEEN = st.floats(1e-8, 1.0)
+
+
+@given(SEEN, st.sampled_from([1, -1]))
+def test_what_is_not_nothing_does_not_read_so(value: float, sign: int) -> None:
+    text = size(sign * value)
+    assert float(text.replace("−", "-")) != 0
+    assert text.startswith("−") == (sign < 0)
+
+
+@given(st.floats(0.0, 1.0), st.floats(1e-7, 0.5))
+def test_two_numbers_read_differently_where_they_differ(low: float, gap: float) -> None:
+    first, second = span(low, low + gap).split(" to ")
+    assert first != second
+    assert float(second) - float(first) == pytest.approx(gap, rel=1.01)
+    assert interval(low, low + gap).strip("[]").split(", ")[0] != interval(low, low + gap).strip("[]").split(", ")[1]
+
+
+@given(st.lists(st.integers(0, 10**6).map(lambda part: part / 10**6), max_size=8))
+def test_the_numbers_of_a_column_are_told_apart(values: list[float]) -> None:
+    places = column_decimals([*values, None])
+    assert 4 <= places <= 6
+    assert len({number(value, places) for value in values}) == len(set(values))
+
+
+def test_rounding_is_no_difference() -> None:
+    assert span(0.1 + 0.2, 0.3) == "0.3000"
+    assert size(1e-16, sign="+") == "0.0000"
+    assert column_decimals([0.1 + 0.2, 0.3]) == 4
+
+
+def test_a_terminal_has_its_own_minus() -> None:
+    assert size(-0.00003, minus="-") == "-0.00003"
+    assert interval(-0.042, -0.013, minus="-") == "[-0.042, -0.013]"
