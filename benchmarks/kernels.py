@@ -67,7 +67,8 @@ def measure(only: str) -> dict[str, float]:
     """CPU nanoseconds a row of every piece of work, without reading and grouping the rows."""
     from retrieval_report.contracts.options import Options
     from retrieval_report.metrics.parsing import parse_metrics
-    from retrieval_report.scoring.judged import prepare
+    from retrieval_report.scoring.judged import judge
+    from retrieval_report.scoring.layout import lay_out
     from retrieval_report.scoring.run import score_prepared
 
     found = {}
@@ -77,7 +78,7 @@ def measure(only: str) -> dict[str, float]:
         policies, shuffles = asked.get("policies", "expected"), asked.get("shuffles", 100)
         options = Options(policies=(policies,), shuffles=shuffles)
         requests = parse_metrics(asked.get("metrics", ("precision", "recall", "ap", "rr", "ndcg")), asked["cutoffs"])
-        prepared = prepare(frame, None, None, options)
+        prepared = lay_out(judge(frame, None, None, options), options)
         score_prepared(prepared, requests, options)
         seconds = least(lambda p=prepared, r=requests, o=options: score_prepared(p, r, o))  # type: ignore[misc]
         found[name] = seconds / (LISTS * ITEMS) * 1e9

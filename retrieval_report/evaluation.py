@@ -12,6 +12,7 @@ from retrieval_report.contracts.options import EvaluateOptions, Options, Scoring
 from retrieval_report.disk import collect_counts, collect_scores, is_streamed
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
+from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import draw_means, score_and_draw, score_lists
 from retrieval_report.scoring.ties import count_rows
 
@@ -170,8 +171,10 @@ def evaluate(
         threads=threads,
         progress=progress,
     )
-    score = collect_scores if is_streamed(rankings) else score_lists
-    return score(rankings, judgements, queries, parse_metrics(metrics, cutoffs), options).frame()
+    requests = parse_metrics(metrics, cutoffs)
+    if is_streamed(rankings):
+        return collect_scores(rankings, judgements, queries, requests, options).frame()
+    return score_lists(judge(rankings, judgements, queries, options), requests, options).frame()
 
 
 def shuffled_means(
@@ -202,7 +205,7 @@ def shuffled_means(
     [0.5, 0.3333, 0.5, 0.3333]
     """
     drawn = options_with(options, policies="shuffled")
-    return draw_means(rankings, judgements, queries, parse_metrics(metrics, cutoffs), drawn)
+    return draw_means(judge(rankings, judgements, queries, drawn), parse_metrics(metrics, cutoffs), drawn)
 
 
 def evaluate_with_draws(
@@ -237,7 +240,8 @@ def evaluate_with_draws(
     asked = Options(policies=policies, **options)
     if "shuffled" not in asked.policies:
         raise ParameterError(f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone")
-    scores, means = score_and_draw(rankings, judgements, queries, parse_metrics(metrics, cutoffs), asked)
+    requests = parse_metrics(metrics, cutoffs)
+    scores, means = score_and_draw(judge(rankings, judgements, queries, asked), requests, asked)
     return scores.frame(), means
 
 

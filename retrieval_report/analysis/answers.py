@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self, TypeVar, Unpack
 
 import polars as pl
@@ -18,7 +19,6 @@ from retrieval_report.analysis.likeness import evaluate_like
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
-from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.study_data import Data, Measure, StudyOptions, View
 from retrieval_report.analysis.summary import summarise
@@ -31,6 +31,7 @@ from retrieval_report.metrics.parsing import (
     measure_text,
     parse_measure,
 )
+from retrieval_report.scoring.judged import Judged, judge
 
 __all__ = ["Answers"]
 
@@ -186,7 +187,7 @@ class Answers:
     @property
     def comparison(self) -> pl.DataFrame:
         """What :func:`compare` returns, with the chance of a reversal; of many, for expected means near in rank."""
-        own: dict[str, Any] = {} if self._data.like else {**self._given(), "seed": 0, **self._data.options}
+        own: dict[str, Any] = {} if self._data.like else {"rankings": self.judged, "seed": 0, **self._data.options}
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS:
             own |= {"most_apart": max(1, MOST_PAIRS // models), "policies": "expected"}
@@ -239,22 +240,13 @@ class Answers:
     @property
     def ties(self) -> pl.DataFrame:
         """What :func:`tie_profile` returns, at the cutoffs of the measures."""
-        return self._once(
-            "ties",
-            lambda: self._checked_before(
-                lambda: tie_profile(**self._given(), cutoffs=self._cutoffs, **self._only(ROW_OPTIONS))
-            ),
-        )
+        return self._of_rows("ties", lambda rows: tie_profile(rows, cutoffs=self._cutoffs, **self._only(ROW_OPTIONS)))
 
     @property
     def truncation(self) -> pl.DataFrame:
         """What :func:`truncated_lists` returns, at the cutoffs of the measures."""
-        return self._once(
-            "truncation",
-            lambda: self._checked_before(
-                lambda: truncated_lists(**self._given(), cutoffs=self._cutoffs, **self._only(ROW_OPTIONS))
-            ),
-        )
+        rules = self._only(ROW_OPTIONS)
+        return self._of_rows("truncation", lambda rows: truncated_lists(rows, cutoffs=self._cutoffs, **rules))
 
     @property
     def agreement(self) -> pl.DataFrame:
@@ -264,9 +256,7 @@ class Answers:
     @property
     def hints(self) -> pl.DataFrame:
         """What :func:`tie_hints` returns."""
-        return self._once(
-            "hints", lambda: self._checked_before(lambda: tie_hints(**self._given(), **self._only(ROW_OPTIONS)))
-        )
+        return self._of_rows("hints", lambda rows: tie_hints(rows, **self._only(ROW_OPTIONS)))
 
     @property
     def audit(self) -> pl.DataFrame:
@@ -274,9 +264,7 @@ class Answers:
         if self.counted:
             return pl.DataFrame()
         rules = self._only(AUDIT_OPTIONS)
-        return self._once(
-            "audit", lambda: self._checked_before(lambda: audit(**self._given(), **self._data.asked, **rules))
-        )
+        return self._of_rows("audit", lambda rows: audit(rows, **self._data.asked, **rules))
 
     @property
     def queries(self) -> pl.DataFrame:
@@ -315,26 +303,32 @@ class Answers:
 
     def _everything(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Scores and random orders of all models, queries and measures."""
-        data = self._data
-        policies = COUNTED_POLICIES if self.counted else ALL_POLICIES
+        data, policies = self._data, self._policies
 
         def make() -> tuple[pl.DataFrame, pl.DataFrame]:
+            rows = self._narrower(View()).judged
             if data.like is None:
-                return evaluate_with_draws(**data.frames, **data.asked, policies=policies, **data.options)
-            found = evaluate_like(like=data.like, **data.frames, **data.asked, policies=policies, **data.options)
-            return found, pl.DataFrame()
+                return evaluate_with_draws(rows, **data.asked, policies=policies, **data.options)
+            return evaluate_like(rows, data.like, **data.asked, policies=policies, **data.options), pl.DataFrame()
 
-        with data.lock:
-            if "everything" not in data.found:
-                data.found["everything"] = make()
-            scores, draws = data.found["everything"]
-        return scores, draws
+        return self._narrower(View())._once("everything", make)
 
-    def _checked_before(self, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """An analysis of the same rows; what is to be warned of them has been said when they were scored."""
-        self._everything()
-        with told_once():
-            return self._of_models(make())
+    @property
+    def _policies(self) -> tuple[str, ...]:
+        return COUNTED_POLICIES if self.counted else ALL_POLICIES
+
+    @property
+    def judged(self) -> Judged:
+        """The rankings judged, of the queries looked at; R and judgements are those of all models."""
+        queries, whole = self._view.queries, self._narrower(View())
+        if queries is not None:
+            return self._narrower(View(queries=queries))._once("judged", lambda: whole.judged.of_queries(queries))
+        options = replace(self.options, policies=self._policies)
+        return whole._once("judged", lambda: judge(**self._data.frames, options=options))
+
+    def _of_rows(self, name: str, make: Callable[[Judged], pl.DataFrame]) -> pl.DataFrame:
+        """What an analysis finds of the rankings, for the models looked at."""
+        return self._once(name, lambda: self._of_models(make(self.judged)))
 
     def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Rows of the models looked at, and those that speak of all models."""
@@ -352,14 +346,6 @@ class Answers:
             wanted = pl.DataFrame(list(view.measures), schema={"metric": pl.String, "cutoff": pl.Int64}, orient="row")
             frame = frame.join(wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left")
         return frame
-
-    def _given(self) -> dict[str, Any]:
-        """The frames, of the models and queries looked at; R and judgements are those of all."""
-        frames, view = dict(self._data.frames), self._view
-        for name in ("rankings", "judgements", "queries"):
-            if view.queries is not None and frames[name] is not None:
-                frames[name] = frames[name].filter(pl.col("query").is_in(list(view.queries)))
-        return frames
 
     def _only(self, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: value for name, value in self._data.options.items() if name in names}

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.analysis.conventions import Convention, choose
-from retrieval_report.analysis.emulation import Data, Quantity, Way
-from retrieval_report.analysis.rows import tie_means, told_once
+from retrieval_report.analysis.emulation import Data, Quantity, Way, judge_items
+from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.evaluation import evaluate
+from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, measure_text, parse_metrics
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.run import score_judged, score_lists
 
 __all__ = ["AUDIT", "audit", "furthest_off"]
 
@@ -144,13 +144,9 @@ def audit(
     │ Recommenders ┆ map          ┆ 0.25  ┆ 0.0              ┆ 0.25  ┆ 0.5    ┆ 1.0  │
     └──────────────┴──────────────┴───────┴──────────────────┴───────┴────────┴──────┘
     """
-    frame = to_polars(rankings, "rankings")
-    if "count" in frame.columns:
-        raise ParameterError("audit: what others print depends on the order of items, and a counts frame has none")
-    judgements = None if judgements is None else to_polars(judgements, "judgements")
-    queries = None if queries is None else to_polars(queries, "queries")
-    entries = _entries(parse_metrics(metrics, cutoffs), choose(systems))
-    options: dict[str, Any] = {
+    requests = parse_metrics(metrics, cutoffs)
+    entries = _entries(requests, choose(systems))
+    rules: dict[str, Any] = {
         "relevant_from": relevant_from,
         "unjudged": unjudged,
         "unjudged_query": unjudged_query,
@@ -158,12 +154,10 @@ def audit(
         "truncated": "no",  # the systems take the rows for the whole list
         "threads": threads,
     }
-    asked: dict[str, Any] = {"metrics": metrics, "cutoffs": cutoffs, "policies": "expected", **options}
-    asked |= {"judgements": judgements, "queries": queries}
-    scores = evaluate(frame, no_relevant=no_relevant, missing_query=missing_query, **asked)
-    with told_once():
-        complete = bool((scores["items"] > 0).all())
-        frame = _printed(Data.of(frame, judgements, queries, options, complete), entries)
+    checked = Options(no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules)
+    judged = judge_items(rankings, judgements, queries, checked, "audit")
+    scores = (score_judged if judged is rankings else score_lists)(judged, requests, checked).frame()
+    frame = _printed(Data.of(judged, rules), entries)
     exact = tie_means(scores).select("model", "metric", "cutoff", exact="value")
     frame = frame.join(exact, on=["model", "metric", "cutoff"], how="left", nulls_equal=True)
     frame = _with_winners(_with_reasons(frame)).sort("measure", "model")

@@ -1,6 +1,6 @@
-"""One system's view of the data: the frames it would be given, its rules, and the means under its order.
+"""One system's view of the data: the rankings it would be given, its rules, and the means under its order.
 
-A convention becomes arguments of ``evaluate`` here; nothing else in the audit knows how.
+A convention becomes options and judged rankings here; nothing else in the audit knows how.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.conventions import OPEN, Convention
-from retrieval_report.analysis.rows import judged_rows, tie_means
-from retrieval_report.contracts.frames import order_column
+from retrieval_report.analysis.means import tie_means
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
-from retrieval_report.evaluation import evaluate
-from retrieval_report.scoring.lookup import Located
+from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.run import score_judged
 
-__all__ = ["Data", "Quantity", "Way"]
+__all__ = ["Data", "Quantity", "Way", "judge_items"]
 
 PLACE = ["model", "metric", "cutoff"]
 BY_ITEM = ("item", "item_descending")
@@ -53,65 +55,58 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Data:
-    """The frames received, and what they become for each system."""
+    """The rankings as they were judged, and what they become for each system."""
 
-    frame: pl.DataFrame
-    judgements: pl.DataFrame | None
-    queries: pl.DataFrame | None
-    rows: pl.DataFrame  # for systems that see lists only: every row has its relevance
+    judged: Judged
     options: dict[str, Any]
-    complete: bool  # every model has a list for every query
 
     @classmethod
-    def of(
-        cls,
-        frame: pl.DataFrame,
-        judgements: pl.DataFrame | None,
-        queries: pl.DataFrame | None,
-        options: dict[str, Any],
-        complete: bool,
-    ) -> Data:
-        """Frames that ``evaluate`` has accepted, made ready."""
-        rows = judged_rows(frame, judgements, queries, Options(**options, policies=("expected",)))
-        text = pl.col("item").cast(pl.String)  # trec_eval and others order ids as text: 10 comes before 9
-        judged = None if judgements is None else judgements.with_columns(text)
-        return cls(frame.with_columns(text), judged, queries, rows.with_columns(text), options, complete)
+    def of(cls, judged: Judged, options: dict[str, Any]) -> Data:
+        """Make judged rankings ready: trec_eval and others order ids as text, 10 before 9."""
+        text = pl.col("item").cast(pl.String)
+        known = judged.known.with_columns(text) if "item" in judged.known.columns else judged.known
+        return cls(replace(judged, retrieved=judged.retrieved.with_columns(text), known=known), options)
+
+    @cached_property
+    def lists(self) -> Judged:
+        """What a system has that sees lists only: items of judged queries, each with its relevance."""
+        return self.judged.as_lists(self.judged.scored_rows)
 
     @cached_property
     def by_item(self) -> Data:
         """The same data with the items of every list in order, as most systems have their ties: sorted once for all."""
-        keys = [key for key in ("model", "query", "item") if key in self.frame.columns]
-        return replace(self, frame=self.frame.sort(keys), rows=self.rows.sort(keys))
+        judged = self.judged
+        rows = judged.retrieved.sort([key for key in ("model", "query", "item") if key in judged.retrieved.columns])
+        return replace(self, judged=judged.with_rows(rows, judged.known, judged.lists))
 
     @property
     def order(self) -> str:
         """Name of the column that orders a list."""
-        return order_column(self.frame)
-
-    @cached_property
-    def _grades(self) -> pl.Series:
-        """The relevances there are, each once."""
-        source = self.frame if self.judgements is None else self.judgements
-        return source["relevance"].cast(pl.Float64).drop_nulls().unique()
+        return self.judged.order
 
     @cached_property
     def _all_positive(self) -> bool:
         """Whether no rule on scores of 0 and below can matter."""
-        return self.order == "distance" or bool((self.rows["score"] > 0).all())
+        return self.order == "distance" or bool((self.lists.retrieved["score"] > 0).all())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every model has a list for every query."""
+        return bool((self.judged.rows.end > self.judged.rows.begin).all())
 
     def way(self, record: Convention) -> Way:
         """How a system orders these lists; float32 is left out where it cannot change an order."""
-        rounds = record.float32 and self.frame.schema[self.order] not in (pl.Float32, pl.Float16)
+        rounds = record.float32 and self.judged.retrieved.schema[self.order] not in (pl.Float32, pl.Float16)
         # a random order and an arbitrary one may be any
         order = "random" if record.order in OPEN and not record.row_order_up_to else record.order
         return Way(order, record.row_order_up_to, rounds)
 
     def simple(self, quantity: Quantity) -> Quantity:
         """The same quantity without rules that change nothing on this data, so that systems share computations."""
-        grades = self._grades
-        if grades.is_in([0.0, 1.0]).all():
+        grades = self.judged.grades
+        if np.isin(grades, [0.0, 1.0]).all():
             quantity = quantity._replace(binary=False)
-        if quantity.relevant_from == 1 and not grades.is_between(0, 1, closed="none").any():
+        if quantity.relevant_from == 1 and not ((grades > 0) & (grades < 1)).any():
             quantity = quantity._replace(relevant_from=None if self.options["relevant_from"] is None else 1.0)
         if self._all_positive:
             quantity = quantity._replace(positive="")
@@ -159,12 +154,10 @@ class Data:
 
     def scores(self, quantity: Quantity, float32: bool = False, **asked: Any) -> pl.DataFrame:
         """Scores of every list, of the rows as the system would be given them."""
-        given = {**self._given(quantity, float32), **asked}
-        if quantity.positive != "irrelevant":
-            return evaluate(**given)
-        # One model may score an item above 0 and another not, so its relevance differs: each model by itself.
-        models = given.pop("rankings").partition_by("model", maintain_order=True)
-        return pl.concat(evaluate(rankings, **given) for rankings in models)
+        metrics, cutoffs = asked.pop("metrics"), asked.pop("cutoffs", None)
+        options = Options(**{**self._rules(quantity), **asked})
+        requests = parse_metrics(metrics, cutoffs)
+        return pl.concat(score_judged(part, requests, options).frame() for part in self._seen(quantity, float32))
 
     def printed(self, quantity: Quantity, metric: str, way: Way, seed: int) -> pl.DataFrame:
         """The value of every list as a system prints it that orders ties so; an open order is one random draw."""
@@ -183,55 +176,74 @@ class Data:
 
     def _threshold_lists(self, quantity: Quantity) -> pl.DataFrame:
         """Average precision with every tie taken as one threshold, as scikit-learn has it."""
-        given = self._given(quantity, False)
-        level = given["relevant_from"]
-        relevant = pl.col("relevance") > 0 if level is None else pl.col("relevance") >= level
-        names, rows, _ = Located.of(given["rankings"])
-        number = pl.Series("list", rows.list_of())  # text would be hashed and sorted three times
-        found, seen = pl.col("hits").cum_sum().over("list"), pl.col("size").cum_sum().over("list")
-        ties = (
-            given["rankings"]
-            .select(number, self.order, hits=relevant)
-            .group_by("list", self.order)
-            .agg(pl.col("hits").sum(), size=pl.len())
-            .sort("list", self.order, descending=[False, self.order == "score"])
-            .with_columns(gain=pl.col("hits") * found / seen)
-        )
-        lists = ties.group_by("list", maintain_order=True).agg(
-            value=(pl.col("gain").sum() / pl.col("hits").sum()).fill_nan(0.0),
-            items=pl.col("size").sum().cast(pl.Int64),
-            n_relevant=pl.col("hits").sum().cast(pl.Int64),
-            truncated=pl.lit(False),
-            pooled=pl.lit(False),
-        )
-        lists = pl.concat([names.select("model", "query"), lists.drop("list")], how="horizontal")
-        lists = lists.with_columns(std=pl.lit(None, pl.Float64), metric=pl.lit("ap"), policy=pl.lit("threshold"))
-        return pl.DataFrame(lists.with_columns(cutoff=pl.lit(None, pl.Int64)))
+        level, order = self._rules(quantity)["relevant_from"], self.order
+        return pl.concat(_threshold_lists(part, order, level) for part in self._seen(quantity, False))
 
-    def _given(self, quantity: Quantity, float32: bool) -> dict[str, Any]:
-        """Arguments of ``evaluate``: frames as the system would be given them, and its rules."""
-        level = self.options["relevant_from"] if quantity.relevant_from is None else quantity.relevant_from
-        options = {**self.options, "relevant_from": level, "no_relevant": quantity.no_relevant}
-        frame, judgements, queries = self.frame, self.judgements, self.queries
-        options["missing_query"] = quantity.missing_query
+    def _rules(self, quantity: Quantity) -> dict[str, Any]:
+        """Options of ``evaluate`` by the rules of the system."""
+        options = {**self.options, "relevant_from": None if quantity.binary else self._level(quantity)}
+        options |= {"no_relevant": quantity.no_relevant, "missing_query": quantity.missing_query}
         if quantity.seen == "list":
-            frame, judgements, queries = self.rows, None, None
             options |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
-        score = pl.col(self.order)
-        if quantity.positive == "irrelevant":
-            frame = frame.with_columns(relevance=pl.when(score > 0).then("relevance").otherwise(0))
+        return options
+
+    def _level(self, quantity: Quantity) -> float | None:
+        """The grade from which on items are relevant."""
+        return self.options["relevant_from"] if quantity.relevant_from is None else quantity.relevant_from
+
+    def _seen(self, quantity: Quantity, float32: bool) -> list[Judged]:
+        """The rankings as the system would be given them."""
+        judged = self.lists if quantity.seen == "list" else self.judged
+        rows, score = judged.retrieved, pl.col(self.order)
         if quantity.positive == "unretrieved":
-            frame = frame.with_columns(pl.when(score > 0).then(score).alias(self.order))
-            options["null_distance"] = "not_retrieved"
+            judged = judged.with_rows(rows.filter(score > 0), rows.filter(score <= 0), judged.lists)
+        parts = [judged]
+        if quantity.positive == "irrelevant":
+            # One model may score an item above 0 and another not, so its relevance differs: each model by itself.
+            rows = rows.with_columns(relevance=pl.when(score > 0).then("relevance").otherwise(0))
+            parts = [judged.as_lists(own) for own in rows.partition_by("model", maintain_order=True)]
         if quantity.binary:
-            relevance = pl.col("relevance").cast(pl.Float64)
-            relevant = (relevance > 0 if level is None else relevance >= level).cast(pl.Float64)
-            frame = frame.with_columns(relevant.alias("relevance")) if "relevance" in frame.columns else frame
-            judgements = None if judgements is None else judgements.with_columns(relevant.alias("relevance"))
-            options["relevant_from"] = None
+            level, relevance = self._level(quantity), pl.col("relevance").cast(pl.Float64)
+            binary = (relevance > 0 if level is None else relevance >= level).cast(pl.Float64)
+            parts = [
+                part.with_values(*(own.with_columns(binary) for own in (part.retrieved, part.known))) for part in parts
+            ]
         if float32:
-            frame = frame.with_columns(score.cast(pl.Float64).clip(-LARGEST, LARGEST).cast(pl.Float32))
-        return {"rankings": frame, "judgements": judgements, "queries": queries, **options}
+            narrow = score.cast(pl.Float64).clip(-LARGEST, LARGEST).cast(pl.Float32)
+            parts = [replace(part, retrieved=part.retrieved.with_columns(narrow)) for part in parts]
+        return parts
+
+
+def _threshold_lists(judged: Judged, order: str, level: float | None) -> pl.DataFrame:
+    """Average precision of every list that has items, with every tie taken as one threshold."""
+    relevant = pl.col("relevance") > 0 if level is None else pl.col("relevance") >= level
+    number = pl.Series("list", judged.rows.list_of())  # text would be hashed and sorted three times
+    found, seen = pl.col("hits").cum_sum().over("list"), pl.col("size").cum_sum().over("list")
+    ties = (
+        judged.retrieved.select(number, order, hits=relevant)
+        .group_by("list", order)
+        .agg(pl.col("hits").sum(), size=pl.len())
+        .sort("list", order, descending=[False, order == "score"])
+        .with_columns(gain=pl.col("hits") * found / seen)
+    )
+    lists = ties.group_by("list", maintain_order=True).agg(
+        value=(pl.col("gain").sum() / pl.col("hits").sum()).fill_nan(0.0),
+        items=pl.col("size").sum().cast(pl.Int64),
+        n_relevant=pl.col("hits").sum().cast(pl.Int64),
+        truncated=pl.lit(False),
+        pooled=pl.lit(False),
+    )
+    lists = pl.concat([judged.lists.select("model", "query")[lists["list"]], lists.drop("list")], how="horizontal")
+    lists = lists.with_columns(std=pl.lit(None, pl.Float64), metric=pl.lit("ap"), policy=pl.lit("threshold"))
+    return pl.DataFrame(lists.with_columns(cutoff=pl.lit(None, pl.Int64)))
+
+
+def judge_items(rankings: object, judgements: object, queries: object, options: Options, what: str) -> Judged:
+    """The rankings judged, unless they are counts; ``what`` is asked for."""
+    rankings = rankings if isinstance(rankings, Judged) else to_polars(rankings, "rankings")
+    if "count" in (rankings.retrieved if isinstance(rankings, Judged) else rankings).columns:
+        raise ParameterError(f"{what}: what others print depends on the order of items, and a counts frame has none")
+    return judge(rankings, judgements, queries, options)
 
 
 def _alike(means: pl.DataFrame) -> pl.DataFrame:

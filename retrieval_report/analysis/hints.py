@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Unpack
+from dataclasses import replace
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.profile import TieTable, tie_profile
-from retrieval_report.analysis.rows import tie_means, told_once
+from retrieval_report.analysis.means import tie_means
+from retrieval_report.analysis.profile import TieTable, profile_of
+from retrieval_report.analysis.truncated_lists import judge_for_ties
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
-from retrieval_report.evaluation import count_ties, evaluate
 from retrieval_report.metrics.catalogue import Metric
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.run import score_judged, score_lists
+from retrieval_report.scoring.scores import ListScores
 
 __all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
 
@@ -82,18 +84,15 @@ def chance_level(
     """
     if options.get("distance_threshold") is not None:
         raise ParameterError("chance_level: takes no distance_threshold; in random order no distance is left")
-    frame = to_polars(rankings, "rankings")
-    judgements = None if judgements is None else to_polars(judgements, "judgements")
-    queries = None if queries is None else to_polars(queries, "queries")
-    data: dict[str, Any] = {"judgements": judgements, "queries": queries, "metrics": metrics, "cutoffs": cutoffs}
-    data |= {**options, "policies": "expected", "truncated": NO}
-    own = tie_means(evaluate(frame, **data))
-    order = order_column(frame)
-    tied = frame.with_columns(pl.when(pl.col(order).is_not_null()).then(0).alias(order))
-    with told_once():
-        if "count" in tied.columns:
-            tied = count_ties(tied)
-        chance = tie_means(evaluate(tied, **data))
+    checked, requests = options_with(options, policies="expected", truncated=NO), parse_metrics(metrics, cutoffs)
+    judged = judge(rankings, judgements, queries, checked)
+    return _chance(judged, score_lists(judged, requests, checked), requests, checked)
+
+
+def _chance(judged: Judged, scores: ListScores, requests: Requests, options: Options) -> pl.DataFrame:
+    """The scores of lists beside those of the same lists in random order."""
+    tied = judged.with_values(judged.retrieved.with_columns(pl.lit(0).alias(judged.order)))
+    own, chance = (tie_means(part.frame()) for part in (scores, score_judged(tied, requests, options)))
     spread = pl.when(pl.col("chance_std") > 0).then("chance_std")
     return (
         own.with_columns(chance=chance["value"], chance_std=chance["tie_std"])
@@ -150,21 +149,17 @@ def tie_hints(
     ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% stand in ties of different \
 relevances: the order inside ties decides part of every score')
     """
-    rankings = to_polars(rankings, "rankings")
-    judgements = None if judgements is None else to_polars(judgements, "judgements")
-    queries = None if queries is None else to_polars(queries, "queries")
-    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
-    with told_once():
-        profile = tie_profile(rankings, cutoffs=None, judgements=judgements, queries=queries, **options)
-        chance = _chance(rankings, judgements, queries, options) if table.judged else pl.DataFrame(schema=CHANCE)
+    checked = options_with(options, policies="expected")
+    judged = judge_for_ties(rankings, judgements, queries, checked)
+    table = TieTable(judged, checked)
+    profile, chance = profile_of(table, (None,)), pl.DataFrame(schema=CHANCE)
+    if judged.whole.graded:
+        whole = replace(checked, truncated=NO, distance_threshold=None)
+        requests = parse_metrics("ap", None)
+        chance = _chance(judged, score_judged(judged, requests, whole), requests, whole)
     found = [*_cut_lists(table), *_reversed(chance, table.order), *_half_precision(table, profile)]
     found += [*_near_ties(profile), *_ties(profile)]
     return pl.DataFrame(found, schema=HINTS, orient="row")
-
-
-def _chance(rankings: object, judgements: object, queries: object, options: ScoringOptions) -> pl.DataFrame:
-    left: dict[str, Any] = {name: value for name, value in options.items() if name != "distance_threshold"}
-    return chance_level(rankings, judgements=judgements, queries=queries, metrics="ap", cutoffs=None, **left)
 
 
 def _cut_lists(table: TieTable) -> Iterator[_Hint]:

@@ -8,15 +8,13 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from retrieval_report.analysis.conventions import CONVENTIONS, Convention, system_of
-from retrieval_report.analysis.emulation import Data, Quantity
-from retrieval_report.analysis.rows import told_once
+from retrieval_report.analysis.emulation import Data, Quantity, judge_items
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
-from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.run import start
 
 __all__ = ["evaluate_like", "measures_like"]
 
@@ -118,19 +116,13 @@ def evaluate_like(
     """
     asked = measures_like(like, metrics, cutoffs)
     wanted = Options(policies=policies, seed=seed, **_own(options))
-    frame = to_polars(rankings, "rankings")
-    judged = None if judgements is None else to_polars(judgements, "judgements")
-    told = None if queries is None else to_polars(queries, "queries")
-    if "count" in frame.columns:
-        raise ParameterError("like: what others print depends on the order of items, and a counts frame has none")
-    common: dict[str, Any] = {name: value for name, value in options.items() if name != "shuffles"} | {
-        "truncated": "no"
-    }
-    known = evaluate(frame, judgements=judged, queries=told, metrics="rr", cutoffs=None, policies="expected", **common)
-    complete = bool((known["items"] > 0).all())
-    data = Data.of(frame, judged, told, {"relevant_from": None, **common}, complete)
-    with told_once():
-        parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(asked)]
+    common: dict[str, Any] = {**options, "truncated": "no"}
+    common.pop("shuffles", None)
+    checked = Options(policies="expected", **common)
+    judged = judge_items(rankings, judgements, queries, checked, "like")
+    start(judged, parse_metrics("rr", None), checked)  # warns where nothing is relevant
+    data = Data.of(judged, {"relevant_from": None, **common})
+    parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(asked)]
     found = pl.concat(parts).sort("model", "query", "measure", maintain_order=True)
     return found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
 

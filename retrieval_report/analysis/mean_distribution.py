@@ -9,15 +9,16 @@ import polars as pl
 
 from retrieval_report.analysis.convolution import Spread, every_sum, merged
 from retrieval_report.analysis.inputs import hold
-from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.tie_orders import closed
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import options_with
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests, parse_measure, parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.every_order import score_orders
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import lay_out
 
 __all__ = ["MEAN_DISTRIBUTION", "mean_distribution"]
 
@@ -80,12 +81,13 @@ def mean_distribution(
     requests = _requests(metric if isinstance(metric, Metric) else name, depth)
     if not means or not requests or not closed(requests[0][0].term):
         return pl.DataFrame(schema=MEAN_DISTRIBUTION)
-    checked = Options(**{name: value for name, value in options.items() if name not in OWN_OPTIONS})
+    kept = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
+    checked = options_with(kept, policies="expected")
     parts: dict[str, list[Spread]] = {}
-    with told_once():
-        for one in score_orders(rankings, judgements, queries, requests, checked, 1):
-            if one.model in means and one.exact:
-                parts.setdefault(one.model, []).append(Spread(*merged(one.value[:, 0], one.chance, NEAR)))
+    prepared = lay_out(judge(rankings, judgements, queries, checked), checked)
+    for one in score_orders(prepared, requests, checked, 1):
+        if one.model in means and one.exact:
+            parts.setdefault(one.model, []).append(Spread(*merged(one.value[:, 0], one.chance, NEAR)))
     frames = [_frame(model, parts.get(model, []), *mean) for model, mean in means.items()]
     whole = pl.concat([pl.DataFrame(schema=OF_MODEL), *frames])
     measure = whole.with_columns(metric=pl.lit(name), cutoff=pl.lit(depth, dtype=pl.Int64))

@@ -7,14 +7,15 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.rows import judged_rows, told_once, within_threshold
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.kernels import shuffling
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import keys_of
-from retrieval_report.scoring.ties import tie_groups
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import rounded
+from retrieval_report.scoring.ties import with_ties
 
 __all__ = ["drawn_order", "lists_of_query", "one_list", "ranking_ties"]
 
@@ -57,10 +58,13 @@ def ranking_ties(
     """
     frame, given = one_list(rankings, model, query, judgements, queries)
     kept = {name: value for name, value in options.items() if name in ROW_OPTIONS}
-    with told_once():
-        checked = options_with(kept, policies="expected")
-        rows = within_threshold(judged_rows(frame, **given, options=checked), checked) if frame.height else frame
-        return tie_groups(rows.drop("mask", strict=False), relevant_from=relevant_from)
+    checked = options_with(kept, relevant_from=relevant_from, policies="expected")
+    judged = judge(frame, **given, options=checked)
+    rows = rounded(judged.scored_rows, checked)
+    if checked.distance_threshold is not None:
+        near = pl.col("distance") <= checked.distance_threshold
+        rows = rows.with_columns(relevance=pl.when(near).then("relevance").otherwise(0))
+    return with_ties(rows, checked.relevant_from)
 
 
 def one_list(
@@ -80,7 +84,7 @@ def one_list(
 def lists_of_query(
     rankings: object, query: object, judgements: object, queries: object
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The rankings of all models for one query, and what is told of it: all that may decide the score of a list."""
+    """The rankings of all models for one query, and what is known of it: all that may decide the score of a list."""
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
@@ -90,10 +94,10 @@ def lists_of_query(
     if kind is not None and isinstance(query, str) == kind.is_integer():
         raise ParameterError(f"query: {query!r} is no id of this kind; column 'query' of the rankings is {kind}")
     frame = frame.filter(pl.col("query") == query)
-    told = {"judgements": judgements, "queries": queries}
+    others = {"judgements": judgements, "queries": queries}
     return frame, {
         name: None if part is None else to_polars(part, name).filter(pl.col("query") == query)
-        for name, part in told.items()
+        for name, part in others.items()
     }
 
 

@@ -9,15 +9,14 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.rows import checked_rows, told_once, within_threshold
-from retrieval_report.analysis.truncated_lists import list_ends
-from retrieval_report.contracts.frames import order_column
+from retrieval_report.analysis.truncated_lists import judge_for_ties, list_ends
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
-from retrieval_report.evaluation import count_ties
 from retrieval_report.metrics.parsing import parse_cutoffs
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.ties import tie_table
 
-__all__ = ["NEAR", "PROFILE", "TieTable", "tie_profile"]
+__all__ = ["NEAR", "PROFILE", "TieTable", "profile_of", "tie_profile"]
 
 LIST = ["model", "query"]
 NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
@@ -102,16 +101,21 @@ def tie_profile(
     └────────┴───────────┴─────────────┴─────────┴────────────┘
     """
     asked = parse_cutoffs(cutoffs)
-    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
+    checked = options_with(options, policies="expected")
+    return profile_of(TieTable(judge_for_ties(rankings, judgements, queries, checked), checked), asked)
+
+
+def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
+    """What `tie_profile` returns."""
     lists = table.whole_lists()
     parts = [
         _at_cutoff(table.ties, cutoff)
         .join(_cut_by_the_end(table.ends, cutoff), on="model", how="left")
         .with_columns(index=pl.lit(index), cutoff=pl.lit(cutoff, dtype=pl.Int64))
-        for index, cutoff in enumerate(asked)
+        for index, cutoff in enumerate(cutoffs)
     ]
     frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "index")
-    if not table.judged:
+    if not table.judged.whole.graded:
         frame = frame.with_columns(pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items"))
     return frame.select(pl.col(name).cast(dtype) for name, dtype in PROFILE.items())
 
@@ -121,36 +125,20 @@ class TieTable:
 
     Attributes
     ----------
-    rows
-        The rows that count, as :func:`judged_rows` gives them.
-    ties
-        ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances), ``relevant`` (items),
-        ``before`` (items in front of it); sorted by list, nearest first.
     judged
-        Whether there are relevances at all; else ``mixed`` is false everywhere.
+        The rankings as they were judged.
+    ties
+        What `tie_table` returns.
     ends, decisions
         What `list_ends` returns, and whether the lists of each model are taken to be cut.
     """
 
-    def __init__(self, rankings: object, judgements: object, queries: object, options: Options) -> None:
-        frame = to_polars(rankings, "rankings")
-        self.judged = judgements is not None or "relevance" in frame.columns or "count" in frame.columns
-        if not self.judged:
-            frame = frame.with_columns(relevance=pl.lit(0))
-        own = replace(options, relevant_items="own")  # R plays no part here
-        self.rows, prepared = checked_rows(frame, judgements, queries, own)
+    def __init__(self, judged: Judged, options: Options) -> None:
+        own = replace(options, policies=("expected",), relevant_items="own")  # R plays no part here
+        prepared = lay_out(judged, own)
+        self.judged, self.order = judged, judged.order
+        self.ties = tie_table(judged, prepared, own)
         self.ends, self.decisions = list_ends(prepared), prepared.decisions
-        self.order = order_column(self.rows)
-        with told_once():
-            counts = within_threshold(count_ties(self.rows.drop("mask", strict=False)), options)
-        least, grade = options.relevant_from, pl.col("relevance")
-        relevant = pl.col("count").filter(grade > 0 if least is None else grade >= least).sum()
-        self.ties = (
-            counts.group_by(*LIST, self.order)
-            .agg(size=pl.col("count").sum(), mixed=grade.min() < grade.max(), relevant=relevant)
-            .sort(*LIST, self.order, descending=[False, False, self.order == "score"])
-            .with_columns(before=pl.col("size").cum_sum().over(LIST) - pl.col("size"))
-        )
 
     def whole_lists(self) -> pl.DataFrame:
         """What does not depend on the cutoff, a row for every model."""

@@ -8,13 +8,14 @@ import polars as pl
 
 from retrieval_report.analysis.inputs import DIGITS
 from retrieval_report.analysis.orders import lists_of_query
-from retrieval_report.analysis.rows import told_once
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.every_order import score_orders
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import lay_out
 
 __all__ = ["DISTRIBUTION", "score_distribution"]
 
@@ -76,9 +77,8 @@ def score_distribution(
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
     scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    checked = options_with(scoring, seed=seed, truncated=NO)
-    with told_once():
-        rows = frame, given["judgements"], given["queries"]
-        found = score_orders(*rows, requests, checked, draws, wanted={(model, query)})
+    only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
+    prepared = lay_out(judge(frame, **given, options=only), only)
+    found = score_orders(prepared.only({(model, query)}), requests, only, draws)
     orders = [one.distribution(0, DIGITS).with_columns(orders=pl.lit(one.chance.size, dtype=pl.Int64)) for one in found]
     return pl.concat([pl.DataFrame(schema=DISTRIBUTION), *orders])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
@@ -11,11 +11,12 @@ from retrieval_report.analysis.summary import summarise
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
-from retrieval_report.contracts.options import EvaluateOptions, Options
-from retrieval_report.evaluation import evaluate
+from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.metrics.catalogue import Metric
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.run import score_judged, score_lists
 
 __all__ = ["resolve_ties", "tie_break_effect"]
 
@@ -126,12 +127,13 @@ def tie_break_effect(
             "distance_threshold: broken ties have ranks instead of distances; set the relevance of items beyond the "
             "threshold to 0 instead"
         )
-    asked: dict[str, Any] = {**options, "judgements": judgements, "queries": queries, "policies": "expected"}
+    checked, requests = options_with(options, policies="expected"), parse_metrics(metrics, cutoffs)
     given = to_polars(rankings, "rankings")
-    resolved = resolve_ties(given, by=by, descending=descending, decimals=options.get("decimals"))
-    before, after = (
-        summarise(evaluate(frame, metrics=metrics, cutoffs=cutoffs, **asked)) for frame in (given, resolved)
-    )
+    resolved = resolve_ties(given, by=by, descending=descending, decimals=checked.decimals)
+    judged = judge(given, judgements, queries, checked)
+    ranked = _with_ranks(judged, resolved)
+    before = summarise(score_lists(judged, requests, checked).frame())
+    after = summarise(score_judged(ranked, requests, checked).frame())
     here = ["model", "metric", "cutoff"]
     columns = [*here, "value", "tie_std"]
     return (
@@ -143,3 +145,11 @@ def tie_break_effect(
         )
         .select(*here, "value_before", "value_after", "tie_std_before", "tie_std_after", "removed")
     )
+
+
+def _with_ranks(judged: Judged, resolved: pl.DataFrame) -> Judged:
+    """The same lists with ranks instead of distances: those of `resolve_ties`, whose ties are broken."""
+    rows = judged.retrieved.drop(judged.order)
+    keys = [name for name in ("model", "query", "item") if name in rows.columns]
+    ranks = resolved.select(*keys, "distance").cast({name: rows.schema[name] for name in keys})
+    return judged.with_values(rows.join(ranks, on=keys, how="left", maintain_order="left"))

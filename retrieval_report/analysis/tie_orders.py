@@ -8,22 +8,20 @@ from collections.abc import Iterable
 from typing import Unpack
 
 import numpy as np
-import polars as pl
 
 from retrieval_report.analysis.convolution import Spread, merged
 from retrieval_report.analysis.inputs import Grid
 from retrieval_report.analysis.reversal import ListOrders
-from retrieval_report.analysis.rows import told_once
 from retrieval_report.analysis.tie_bounds import Ranges, ranges
 from retrieval_report.analysis.tie_chance import Orders, undecided
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
-from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
 from retrieval_report.metrics.terms import FirstRelevant, Term
-from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.closed_orders import counts_hits
 from retrieval_report.scoring.every_order import OrderScores, score_orders
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import lay_out
 
 __all__ = ["closed", "tie_orders"]
 
@@ -52,22 +50,14 @@ def tie_orders(
         for index, (metric, cutoff, policy) in enumerate(grid.measures)
         if policy == "expected"
     }
-    frame = with_model(to_polars(rankings, "rankings"))
-    given = {"judgements": judgements, "queries": queries}
-    others = {name: None if part is None else to_polars(part, name) for name, part in given.items()}
     found: Orders = {}
+    if not any(wanted.values()):
+        return found
+    prepared = lay_out(judge(rankings, judgements, queries, checked), checked)
     for requests in _alike(index for index, lists in wanted.items() if lists):
         asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
         lists = set().union(*(wanted[index] for index in asked))
-        # All models' rows of these queries, which may tell what is relevant.
-        own = pl.DataFrame({"query": list({query for _, query in lists})}, schema={"query": frame.schema["query"]})
-        parts = {
-            name: None if part is None else part.join(own, on="query", how="semi") for name, part in others.items()
-        }
-        with told_once():
-            rows = frame.join(own, on="query", how="semi", maintain_order="left")
-            given_rows = rows, parts["judgements"], parts["queries"]
-            scored = score_orders(*given_rows, requests, checked, draws, walks=True, wanted=lists)
+        scored = score_orders(prepared.only(lists), requests, checked, draws, walks=True)
         for one in scored:
             for column, index in enumerate(asked):
                 if (one.model, one.query) in wanted[index]:

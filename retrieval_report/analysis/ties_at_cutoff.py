@@ -7,6 +7,7 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.analysis.profile import TieTable
+from retrieval_report.analysis.truncated_lists import judge_for_ties
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import ScoringOptions, options_with
 
@@ -60,12 +61,13 @@ def ties_at_cutoff(
     0
     """
     measure = check_whole("cutoff", cutoff, 1)
-    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
+    checked = options_with(options, policies="expected")
+    table = TieTable(judge_for_ties(rankings, judgements, queries, checked), checked)
     before, size = pl.col("before"), pl.col("size")
     found = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
         first=before + 1, last=before + size, inside=measure - before
     )
-    if not table.judged:
+    if not table.judged.whole.graded:
         found = found.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))
     ordered = found.sort("mixed", "size", "model", "query", descending=[True, True, False, False], nulls_last=True)
     casts = {name: dtype for name, dtype in CUT_TIES.items() if dtype is not None}

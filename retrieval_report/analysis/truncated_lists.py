@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.frames import MOST_ITEMS
-from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.judged import Prepared, prepare
+from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.layout import Prepared, lay_out
 
-__all__ = ["TRUNCATED_LISTS", "list_ends", "truncated_lists"]
+__all__ = ["TRUNCATED_LISTS", "judge_for_ties", "list_ends", "truncated_lists"]
 
 TRUNCATED_LISTS = {
     "model": pl.String,
@@ -81,17 +83,26 @@ def truncated_lists(
     'its lists hold 3 items, and not the same ones'
     """
     asked = parse_cutoffs(cutoffs)
-    frame = to_polars(rankings, "rankings")
-    if judgements is None and "relevance" not in frame.columns and "count" not in frame.columns:
-        frame = frame.with_columns(relevance=pl.lit(0))
     own = options_with(options, policies="expected", relevant_items="own")  # R plays no part here
-    prepared = prepare(frame, judgements, queries, own)
+    prepared = lay_out(judge_for_ties(rankings, judgements, queries, own), own)
     lists = list_ends(prepared)
     parts = [_at_cutoff(lists, cutoff).with_columns(index=pl.lit(index)) for index, cutoff in enumerate(asked)]
     words = [(model, found.truncated, found.reason) for model, found in prepared.decisions.items()]
-    told = pl.DataFrame(words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row")
-    result = pl.concat(parts).join(told, on="model").sort("model", "index")
+    decided = pl.DataFrame(words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row")
+    result = pl.concat(parts).join(decided, on="model").sort("model", "index")
     return result.select(pl.col(name).cast(dtype) for name, dtype in TRUNCATED_LISTS.items())
+
+
+def judge_for_ties(rankings: object, judgements: object, queries: object, options: Options) -> Judged:
+    """The rankings judged; where nothing says what is relevant, nothing is."""
+    options = replace(options, relevant_items="own")  # R plays no part here
+    if isinstance(rankings, Judged):
+        return rankings
+    frame = to_polars(rankings, "rankings")
+    if judgements is not None or "relevance" in frame.columns or "count" in frame.columns:
+        return judge(frame, judgements, queries, options)
+    judged = judge(frame.with_columns(relevance=pl.lit(0)), judgements, queries, options)
+    return replace(judged, whole=replace(judged.whole, graded=False))
 
 
 def list_ends(prepared: Prepared) -> pl.DataFrame:

@@ -153,6 +153,19 @@ class Options:
                 raise ParameterError(f"distance_threshold: {self.distance_threshold!r} is not a finite number")
             self._keep("distance_threshold", _plain(self.distance_threshold))
 
+    def check_order(self, order: str) -> None:
+        """Refuse a threshold of distances for rankings that have another ``order``."""
+        if self.distance_threshold is not None and order == "score":
+            raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
+
+    def check_counted(self) -> None:
+        """Refuse what counts cannot tell."""
+        if "naive" in self.policies:
+            raise ParameterError(
+                "policies: 'naive' needs the order of the items, and a counts frame has none; evaluate the rankings, "
+                "or leave 'naive' out"
+            )
+
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)  # the record is frozen for everybody else
 

@@ -17,8 +17,8 @@ __all__ = ["decide_table"]
 KEYS = ["model", "query"]
 
 
-def decide_table(table: Table, told: Mapping[str, pl.DataFrame | None], options: Options) -> dict[str, Decision]:
-    """Decide for every model of a table whether its lists were cut; ``told`` are judgements and queries."""
+def decide_table(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options) -> dict[str, Decision]:
+    """Decide for every model of a table whether its lists were cut; ``beside`` are judgements and queries."""
     if options.truncated == NO:
         return {}
     lists = _shapes(table, options)
@@ -27,8 +27,8 @@ def decide_table(table: Table, told: Mapping[str, pl.DataFrame | None], options:
     asked = given(options.truncated, models)
     if AUTO not in asked.values():
         return judge({}, asked, lambda model: False)
-    lists = lists.join(_known(table, told, options), on=KEYS, how="left").with_columns(pl.col("found").fill_null(0))
-    lists = _with_known(lists, told, options, len(models))
+    lists = lists.join(_known(table, beside, options), on=KEYS, how="left").with_columns(pl.col("found").fill_null(0))
+    lists = _with_known(lists, beside, options, len(models))
     if "item" in table.empty.columns:
         lists = lists.join(_prints(table, options), on=KEYS, how="left")
     else:
@@ -77,9 +77,9 @@ def _shapes(table: Table, options: Options) -> pl.DataFrame:
     return parts.group_by(KEYS).agg(pl.col("items").sum(), before=pl.col("items").sum() - tied, far=pl.col("far").any())
 
 
-def _known(table: Table, told: Mapping[str, pl.DataFrame | None], options: Options) -> pl.DataFrame:
+def _known(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options) -> pl.DataFrame:
     """Relevant items of every list, and of those that were not retrieved."""
-    judgements, order = told["judgements"], order_column(table.empty)
+    judgements, order = beside["judgements"], order_column(table.empty)
     count = pl.col("count") if "count" in table.empty.columns else pl.lit(1, pl.Int64)
     retrieved = pl.col(order).is_not_null()
 
@@ -107,10 +107,10 @@ def _relevant(frame: pl.DataFrame, options: Options) -> pl.Expr:
 
 
 def _with_known(
-    lists: pl.DataFrame, told: Mapping[str, pl.DataFrame | None], options: Options, models: int
+    lists: pl.DataFrame, beside: Mapping[str, pl.DataFrame | None], options: Options, models: int
 ) -> pl.DataFrame:
     """Add how many relevant items the query of every list has, as far as that is said."""
-    judgements, queries = told["judgements"], told["queries"]
+    judgements, queries = beside["judgements"], beside["queries"]
     if judgements is not None:
         number = judgements.group_by("query").agg(known=_relevant(judgements, options).sum().cast(pl.Int64))
         lists = lists.join(number, on="query", how="left")

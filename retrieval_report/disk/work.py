@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 from tqdm import tqdm
@@ -13,14 +13,18 @@ from tqdm import tqdm
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_judgements, check_queries, check_rankings
 from retrieval_report.contracts.options import Options
-from retrieval_report.disk.facts import Facts, find_facts, marker_judgements, marker_queries, marker_rows
+from retrieval_report.contracts.truncated import NO
+from retrieval_report.disk.known import find_known
 from retrieval_report.disk.lists import decide_table
 from retrieval_report.disk.parts import Parts, find_parts
 from retrieval_report.disk.sources import Table
 from retrieval_report.metrics.parsing import Requests
+from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
-from retrieval_report.scoring.run import score_lists
+from retrieval_report.scoring.judged import KnownOfWhole, judge
+from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.run import Run, score_lists, unequal_counts, warn_unequal
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import warn_truncated
@@ -45,26 +49,37 @@ def scored_parts(
     _check_columns(table, relevance=judgements is None)
     if table.rows <= rows_per_part:
         rows = table.read(0, table.rows)
-        yield from _run(lambda _: score_lists(rows, judgements, queries, requests, options), (table.rows,), "", False)
+
+        def whole_table(_: int) -> ListScores:
+            return score_lists(judge(rows, judgements, queries, options), requests, options)
+
+        yield from _run(whole_table, (table.rows,), "", False)
         return
     own = replace(options, progress=False)
-    told = _told(table, judgements, queries)
-    facts = find_facts(table, told["judgements"], told["queries"], options)
-    decisions = decide_table(table, told, options)
+    given = _checked(table, judgements, queries)
+    whole = find_known(table, given["judgements"], given["queries"], options)
+    decisions = decide_table(table, given, options)
     warn_truncated(decisions, options.truncated, [k for _, ks in requests for k in ks], stacklevel=5)
     if decisions:
         own = replace(own, truncated={model: decision.truncated for model, decision in decisions.items()})
-    _try(table, facts, told, requests, own)
+    nothing = {name: None if frame is None else frame.clear() for name, frame in given.items()}
+    _check_request(table, nothing, requests, own, whole)
     numbered = "naive" in options.policies and "count" not in table.empty.columns
-    results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies) * max(len(facts.models), 1)
+    results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies) * max(len(whole.models), 1)
     parts = find_parts(table, scratch, rows_per_part, results=results, numbered=numbered, progress=options.progress)
-    beside = {name: _by_part(frame, parts) for name, frame in told.items() if frame is not None}
+    beside = {name: {} if frame is None else _by_part(frame, parts) for name, frame in given.items()}
 
     def work(number: int) -> ListScores:
-        frames = {name: frame.get(number) for name, frame in beside.items()}
-        return _score(parts.read(number), facts, frames, told, requests, own)
+        own_judgements, own_queries = (beside[name].get(number, none) for name, none in nothing.items())
+        judged = judge(parts.read(number), own_judgements, own_queries, own, whole)
+        return score_lists(judged, requests, own)
 
-    yield from _run(work, parts.rows, "scoring", options.progress)
+    unequal = []
+    for scores in _run(work, parts.rows, "scoring", options.progress):
+        unequal.append(unequal_counts(scores.lists))
+        yield scores
+    if "count" in table.empty.columns and options.relevant_items != "own":
+        warn_unequal(pl.concat(unequal).sort("query"), stacklevel=5)
 
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: bool) -> Iterator[pl.DataFrame]:
@@ -85,7 +100,7 @@ def _check_columns(table: Table, *, relevance: bool) -> None:
         check_rankings(table.given, relevance=relevance)
 
 
-def _told(table: Table, judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
+def _checked(table: Table, judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
     """Checked judgements and queries, with query ids of the rankings' type."""
     frames = {
         "judgements": None if judgements is None else check_judgements(to_polars(judgements, "judgements")),
@@ -103,7 +118,7 @@ def _told(table: Table, judgements: object, queries: object) -> dict[str, pl.Dat
 
 
 def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
-    """Ids that tell what those of all rows are: of text beside numbers, the first that is not spelt as a number."""
+    """Ids of the kind of all rows: of text beside numbers, the first that is not spelt as a number."""
     ids = table.empty[key]
     if ids.dtype != pl.String or frame.schema[key] == pl.String:
         return ids
@@ -111,34 +126,17 @@ def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
     return odd.collect(engine="streaming")[key]
 
 
-def _try(table: Table, facts: Facts, told: Frames, requests: Requests, options: Options) -> None:
-    """Score the marker alone: what is wrong with the arguments comes out before hours of work."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        none = dict.fromkeys(name for name, frame in told.items() if frame is not None)
-        _score(table.empty, facts, none, told, requests, options)
+def _check_request(table: Table, nothing: Frames, requests: Requests, options: Options, whole: KnownOfWhole) -> None:
+    """Start to score no rows at all: what is wrong with the arguments comes out before hours of work."""
+    check_judged_only([metric for metric, _ in requests], nothing["judgements"] is not None, options.unjudged)
+    judged = judge(table.empty, nothing["judgements"], nothing["queries"], options, whole)
+    Run(lay_out(judged, replace(options, truncated=NO)), requests, options)
 
 
 def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:
     located = parts.locate(frame.lazy()).collect()
     groups = located.partition_by("part", as_dict=True, include_key=False)
     return {key[0]: group for key, group in groups.items()}
-
-
-def _score(
-    rows: pl.DataFrame, facts: Facts, frames: Frames, told: Frames, requests: Requests, options: Options
-) -> ListScores:
-    """The scores of a part; the marker goes in and comes out."""
-    beside: dict[str, Any] = {"judgements": None, "queries": None}
-    for name, make in (("judgements", marker_judgements), ("queries", marker_queries)):
-        whole, own = told[name], frames.get(name)
-        if whole is not None:
-            marker = make(facts, whole.schema)
-            beside[name] = marker if own is None else pl.concat([own, marker])
-    judged = beside["judgements"] is not None
-    marked = pl.concat([rows, marker_rows(facts, rows.schema, judged=judged)])
-    scores = score_lists(marked, beside["judgements"], beside["queries"], requests, options)
-    return scores.take(scores.lists.select(pl.arg_where(pl.col("query") != facts.marker)).to_series().to_numpy())
 
 
 def _run(work: Callable[[int], Result], parts: tuple[int, ...], title: str, progress: bool) -> Iterator[Result]:

@@ -272,7 +272,7 @@ def _distribution(answers: Answers, metric: str, cutoff: int | None) -> pl.DataF
     if answers.counted:
         return pl.DataFrame(schema=MEAN_DISTRIBUTION)
     options: dict[str, Any] = {part.name: getattr(answers.options, part.name) for part in fields(Options)}
-    return mean_distribution(**answers.frames, summary=answers.summary, metric=metric, cutoff=cutoff, **options)
+    return mean_distribution(answers.judged, summary=answers.summary, metric=metric, cutoff=cutoff, **options)
 
 
 def _parameters(answers: Answers) -> dict[str, Any]:

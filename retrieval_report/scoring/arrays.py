@@ -23,9 +23,10 @@ __all__ = [
     "Integers",
     "Keys",
     "Lists",
+    "Places",
     "Rows",
     "frozen",
-    "grade_codes",
+    "grade_indices",
     "id_keys",
     "ideal_lists",
     "keys_of",
@@ -142,8 +143,8 @@ def order_keys(values: pl.Series, *, falling: bool) -> Integers:
     return ~keys if falling else keys
 
 
-def grade_codes(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
-    """The distinct relevances of the rows and of ``known``, ascending, and the code of each row."""
+def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
+    """The distinct relevances of the rows and of ``known``, ascending, and which of them each row has."""
     most = relevance.max() if relevance.dtype.is_integer() else None
     if isinstance(most, int) and most <= FEW_GRADES:  # whole grades: a table instead of a hash
         whole = relevance.cast(pl.Int64).to_numpy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,14 +96,14 @@ def decide_lists(
     keys: Keys | None,
     found: Integers,
     known: Integers,
+    models: Sequence[str],
     options: Options,
 ) -> dict[str, Decision]:
     """Decide for the models of lists that are laid out whether their lists were cut.
 
     ``keys`` are those of the items of the rows, None for counts; ``found`` the relevant items of each list, and
-    ``known`` those that judgements or ``n_relevant`` tell of, −1 where they do not.
+    ``known`` those that judgements or ``n_relevant`` name, −1 where they do not; ``models`` are all that there are.
     """
-    models = names["model"].unique().sort().to_list()
     check_models(options.truncated, models)
     asked = given(options.truncated, models)
     if AUTO not in asked.values():

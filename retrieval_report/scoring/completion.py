@@ -151,7 +151,7 @@ class Completions:
 
     def _scorer(self, lists: Lists, listed: Lists, unknown: Cells, cutoffs: tuple[int | None, ...]) -> Scorer:
         judged = self._ideal(self.prepared.known, unknown)
-        own = replace(self.prepared, ties=lists, naive=None, listed=listed, judged=judged, length=lists.length)
+        own = replace(self.prepared, ties=lists, naive=None, retrieved=listed, judged=judged, length=lists.length)
         return Scorer(own, cutoffs, self.workers)
 
     def _mended(self, metric: Metric, values: Floats) -> Floats:
@@ -200,7 +200,7 @@ class Completions:
         gains = values_of(self.high, term)
         search = _Search.of(self, term, gains / self.high.unit(term), over_list)
         least = self._unknown(self.least, 0 * self.reach)  # of all grades; that of the list may be higher
-        own = self._scorer(self.prepared.ties, self.prepared.listed, least, self.near)
+        own = self._scorer(self.prepared.ties, self.prepared.retrieved, least, self.near)
         result = np.where(own.asked > self.before[:, None], values, _best_of_ties(own, metric))
         for row in np.flatnonzero(open_ideal).tolist():
             for column, cutoff in enumerate(self.high.asked[row].tolist()):
@@ -215,7 +215,7 @@ class Completions:
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
         """The least score of a whole list: what may be cut is infinitely far away, behind irrelevant items."""
         prepared, unlimited = self.prepared, self.following.unlimited
-        shown = prepared.listed.total(prepared.relevant_grade)
+        shown = prepared.retrieved.total(prepared.relevant_grade)
         if cutoff is None and isinstance(metric, Recall):
             return np.divide(shown, self.relevant, out=np.zeros(shown.size), where=(self.relevant > 0) & ~unlimited)
         if cutoff is None and isinstance(metric, HitRate):
@@ -278,7 +278,7 @@ class _Search:
         closed = _closed(prepared.ties, prepared.beyond.within)
         scorer = own._scorer(closed, own._ideal(closed), own._unknown(own.least, 0 * own.reach), (None,))
         unseen = _by_grade(own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:]))
-        shown = _by_grade(own, prepared.listed)
+        shown = _by_grade(own, prepared.retrieved)
         last = shown - _by_grade(own, closed)
         known = shown if over_list else _by_grade(own, prepared.known)
         more = np.where(follow.unlimited, DEEP, follow.free)[:, None] * prepared.relevant_grade

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import shuffling
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.metrics.terms import Term
+from retrieval_report.metrics.terms import Term, check_judged_only
 from retrieval_report.scoring.arrays import Codes, Floats, Integers, Lists
 from retrieval_report.scoring.closed_orders import closed_form
-from retrieval_report.scoring.run import Run, drawn_lists, list_keys, start
+from retrieval_report.scoring.layout import Prepared
+from retrieval_report.scoring.run import Run, drawn_lists, list_keys, refuse_without
 from retrieval_report.scoring.scorer import Arrangement
 from retrieval_report.scoring.walks import Walk, Walks
 
@@ -57,15 +58,7 @@ class _Orders(NamedTuple):
 
 
 def score_orders(
-    rankings: object,
-    judgements: object,
-    queries: object,
-    requests: Requests,
-    options: Options,
-    draws: int,
-    *,
-    walks: bool = False,
-    wanted: Collection[tuple[str, object]] | None = None,
+    prepared: Prepared, requests: Requests, options: Options, draws: int, *, walks: bool = False
 ) -> list[OrderScores]:
     """Score every list in each of its orders, or in so many drawn ones where it has too many.
 
@@ -74,18 +67,16 @@ def score_orders(
     metrics made of the same sums, may have a distribution in closed form.
 
     With ``walks`` lists come with their walks; those that have them are drawn in no case, and have no orders where
-    they have many. ``wanted`` are the model and query of the lists asked for, default all: the others may be needed
-    to know what is relevant.
+    they have many.
     """
-    run = start(rankings, judgements, queries, requests, replace(options, policies=("expected",)))
+    check_judged_only([metric for metric, _ in requests], prepared.all_judged, options.unjudged)
+    refuse_without(prepared, options)
+    run = Run(prepared, requests, replace(options, policies=("expected",)))
     ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
     limit = run.limit
     layout = drawn_lists(ties, limit)
     term = _one_need(requests)
     kept = np.flatnonzero(~run.left_out()).tolist()
-    if wanted is not None:
-        names = run.prepared.names.select("model", "query")
-        kept = [number for number in kept if names.row(number) in wanted]
     columns = [(metric, cutoff) for metric, own in requests for cutoff in own]
     makers = [Walks(run, *column) for column in columns] if walks else []
     few = MOST_ORDERS if len(kept) <= FEW_LISTS else FEW_ORDERS

@@ -35,7 +35,7 @@ class Following:
     def of(cls, prepared: Prepared) -> Following:
         """Read it off the lists; nothing that counts follows beyond a distance threshold."""
         near = ~prepared.beyond.far
-        unseen = difference(prepared.known, prepared.listed)
+        unseen = difference(prepared.known, prepared.retrieved)
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
         graded = ((prepared.grades > 0) & ~prepared.relevant_grade).any() and not prepared.all_judged
         return cls(
@@ -61,7 +61,7 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     relevant = prepared.relevant_grade
     if isinstance(metric.term, terms.FirstRelevant):  # what comes after the first relevant item is all the same
         last = np.where(beyond.within, prepared.ties.total_of_last(relevant), 0)
-        deeper = deeper & (prepared.listed.total(relevant) == last)[:, None]
+        deeper = deeper & (prepared.retrieved.total(relevant) == last)[:, None]
     graded = beyond.within & (prepared.ties.total_of_last(prepared.grades > 0) > 0)
     matters = (follow.some | graded)[:, None]
     if isinstance(metric, NDCG) and metric.ideal != "cutoff":  # what follows is in the ideal of every cutoff

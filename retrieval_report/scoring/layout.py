@@ -1,7 +1,8 @@
-"""Checked rows and what is known beside them → lists ready for the kernels."""
+"""Judged rankings → lists ready for the kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -13,11 +14,13 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Cells, Codes, Integers, Lists, Rows
-from retrieval_report.scoring.beyond import Beyond, difference, open_lists
+from retrieval_report.scoring.arrays import Cells, Codes, Integers, Lists, Places
+from retrieval_report.scoring.beyond import Beyond, decide_lists, difference, open_lists
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.truncation import Decision
 
-__all__ = ["Known", "Prepared", "lay_out", "with_decisions"]
+__all__ = ["Items", "Prepared", "items_of", "lay_out", "rounded"]
 
 NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
 
@@ -30,8 +33,8 @@ class Prepared:
     ties: Lists  # the true ties
     naive: Lists | None  # every row a tie of its own, in the naive order
     judged: Lists  # all judged items, by falling grade
-    listed: Lists  # the list's items, by falling grade
-    grades: NDArray[np.float64]  # the distinct relevances, ascending; codes index into them
+    retrieved: Lists  # the list's items, by falling grade
+    grades: NDArray[np.float64]  # the distinct relevances, ascending; lists hold indices into them
     relevant_grade: NDArray[np.bool_]
     relevant: Integers  # R of each list; −1 where the query has no judgements
     length: Integers  # items of each list
@@ -43,65 +46,127 @@ class Prepared:
     all_judged: bool  # judgements were given: what they do not name is not relevant
     decisions: dict[str, Decision] = field(default_factory=dict)  # of each model, whether its lists were cut
 
+    def only(self, wanted: Collection[tuple[str, object]]) -> Prepared:
+        """The lists of some models and queries."""
+        return self.take(np.array([at for at, name in enumerate(self.names.iter_rows()) if name in wanted], np.int64))
+
     def take(self, which: Integers) -> Prepared:
         """Some of the lists, any as often as it is named, without their naive order."""
-        lists = {name: getattr(self, name).take(which) for name in ("ties", "judged", "listed", "known")}
+        lists = {name: getattr(self, name).take(which) for name in ("ties", "judged", "retrieved", "known")}
         names = ("names", "relevant", "length", "missing", "without", "free", "beyond")
         return replace(self, naive=None, **lists, **{name: getattr(self, name)[which] for name in names})
 
 
-class Known(NamedTuple):
-    """What is known of each list beside its rows."""
+class Items(NamedTuple):
+    """The items retrieved, by the distances and relevances that the options say."""
 
-    cells: Cells  # all its judged items; without judgements, items that were not retrieved
-    judged: NDArray[np.bool_] | None = None  # with judgements: whether its query has any
-    pooled: bool = False  # without judgements: the cells are all relevant items that any model shows
-    n_relevant: Integers | None = None  # R as the queries frame says, −1 where it does not
+    frame: pl.DataFrame  # distances rounded
+    key: Integers  # equal where distances are equal, small where they are near
+    grade: Codes  # 0 of items beyond the threshold
+    far: NDArray[np.bool_]  # lists that have such items
 
 
-def with_decisions(prepared: Prepared, decisions: dict[str, Decision], options: Options) -> Prepared:
-    """The lists, open where they were cut."""
+def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Rows with the distances that the options say."""
+    order = order_column(frame)
+    if options.decimals is None or frame.schema[order].is_integer():
+        return frame
+    return frame.with_columns(pl.col(order).round(options.decimals))
+
+
+def items_of(judged: Judged, options: Options) -> Items:
+    """Round the distances as the options say, and take what is too far as not relevant."""
+    frame, order = rounded(judged.retrieved, options), judged.order
+    key = arrays.order_keys(frame[order], falling=order == "score")
+    if options.distance_threshold is None:
+        return Items(frame, key, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
+    beyond = (frame[order] > options.distance_threshold).to_numpy()
+    grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
+    return Items(frame, key, grade, judged.rows.any(beyond))
+
+
+def lay_out(judged: Judged, options: Options) -> Prepared:
+    """Put the items retrieved into lists, and say which of them were cut."""
+    if "naive" in options.policies:
+        judged = _in_naive_order(judged, options)
+    frame, key, grade, far = items_of(judged, options)
+    names, grades = judged.lists.select(KEYS), judged.grades
+    relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
+    count = frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64)
+    naive = "naive" in options.policies
+    ties, each = arrays.lists_from_rows(
+        judged.rows, key, grade, count, grades.size, naive=naive, workers=options.workers
+    )
+    retrieved = _by_grade(names.height, grades.size, ties)
+    pool = _pool(judged, frame, options)
+    cells, is_pool = _cells(judged, pool), pool is not None or judged.whole.pooled
+    known = _known_items(ties, retrieved, cells, judged.whole.judged, is_pool, grades.size)
+    ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
+    missing = judged.lists["missing"].to_numpy()
+    # Of a query that a model has no rows for, its rows cannot say that nothing is relevant.
+    without = (relevant == 0) & (~missing | said)
+    nothing = replace(Beyond.nothing(names.height), pooled=~said, far=far)
+    prepared = Prepared(
+        names, ties, each, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without, known,
+        relevant - seen, nothing, judged.whole.judged,
+    )  # fmt: skip
+    # A list that shows fewer because some are too far lacks nothing.
+    sure = said | (np.diff(cells.start) > 0 if not is_pool else False)
+    return _decided(prepared, judged, np.where(sure & ~far, relevant, -1), options)
+
+
+def _in_naive_order(judged: Judged, options: Options) -> Judged:
+    """Rows in the order that naive scores see: as received, or by item id."""
+    if options.naive_order == "row":
+        return judged
+    falling = options.naive_order == "item_descending"
+    rows, stand_together = judged.retrieved, not judged.rows.row_of.size
+    if stand_together and _rise(rows["item"], judged.rows.list_of()):  # as in an audit, which sorts once for all
+        if not falling:
+            return judged
+        rows = rows.reverse()
+    else:
+        rows = rows.sort("item", descending=falling, maintain_order=True)
+    return judged.with_rows(rows, judged.known, judged.lists)
+
+
+def _rise(items: pl.Series, list_of: Places) -> bool:
+    """Whether the items of every list are in order."""
+    first = list_of[1:] != list_of[:-1]
+    return bool((first | (items[1:] > items[:-1]).to_numpy()).all())
+
+
+def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Options) -> Prepared:
+    """The lists, open where they were cut; ``said``: relevant items of each list's query, −1 where nobody knows."""
+    shown = prepared.retrieved.total(prepared.relevant_grade)
+    lists = prepared.names, prepared.ties, judged.rows, judged.keys
+    decisions = decide_lists(*lists, shown, said, judged.whole.models, options)
     words = {model: decision.truncated for model, decision in decisions.items()}
     beyond = open_lists(prepared.beyond, prepared.ties, prepared.names, prepared.missing, words, options)
     return replace(prepared, beyond=beyond, decisions=decisions)
 
 
-def lay_out(
-    names: pl.DataFrame,
-    missing: NDArray[np.bool_],
-    rows: Rows,
-    frame: pl.DataFrame,
-    grades: NDArray[np.float64],
-    grade: Codes,
-    known: Known,
-    options: Options,
-) -> Prepared:
-    """Lists from checked rows: ``rows`` says which of ``frame`` are whose, ``grade`` which of ``grades`` each has."""
-    relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
-    order = order_column(frame)
+def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame | None:
+    """The relevant items that any model shows or knows of, each once; None where R is not to be pooled."""
+    if judged.whole.judged or options.relevant_items == "own" or judged.keys is None or len(judged.whole.models) < 2:
+        return None
+    columns, rows = ["query", "item", "relevance"], frame
     if options.distance_threshold is not None:
-        grade[(frame[order] > options.distance_threshold).to_numpy()] = 0  # grade 0 is always the first
-    key = arrays.order_keys(frame[order], falling=order == "score")
-    count = frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64)
-    naive = "naive" in options.policies
-    ties, each = arrays.lists_from_rows(rows, key, grade, count, grades.size, naive=naive, workers=options.workers)
-    listed = _by_grade(names.height, grades.size, ties)
-    told = judged = _known_items(ties, listed, known, grades.size)
-    seen = relevant = judged.total(relevant_grade)
-    if known.judged is not None:
-        relevant[~known.judged] = -1
-    elif known.n_relevant is not None:
-        judged, relevant = _told_relevant(names, judged, relevant, known.n_relevant, relevant_grade)
-    # Of a query that a model has no rows for, its rows cannot say that nothing is relevant.
-    said = known.judged is not None if known.n_relevant is None else known.n_relevant >= 0
-    without = (relevant == 0) & (~missing | said)
-    beyond = replace(Beyond.nothing(names.height), pooled=np.broadcast_to(~np.asarray(said), names.height))
-    if options.distance_threshold is not None:
-        beyond = replace(beyond, far=rows.any((frame[order] > options.distance_threshold).to_numpy()))
-    return Prepared(
-        names, ties, each, judged, listed, grades, relevant_grade, relevant, ties.length, missing, without, told,
-        relevant - seen, beyond, known.judged is not None,
-    )  # fmt: skip
+        rows = rows.filter(pl.col(judged.order) <= options.distance_threshold)
+    shown = [part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, judged.known)]
+    pooled = pl.concat([part.cast({"relevance": pl.Float64}) for part in shown])
+    return pooled.unique(["query", "item"])
+
+
+def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
+    """Items known of every list beside its rows: all judgements, what any model shows, or those not retrieved."""
+    lists, items = judged.lists.select(KEYS).with_row_index("list"), judged.known if pool is None else pool
+    keys = [key for key in KEYS if key in items.columns]
+    number = pl.col("count").sum() if "count" in items.columns else pl.len()
+    cells = items.group_by(*keys, "relevance").agg(number.cast(pl.Int64).alias("count"))
+    cells = lists.join(cells, on=keys).select("list", "relevance", "count").sort("list", "relevance")
+    grade = np.searchsorted(judged.grades, cells["relevance"].cast(pl.Float64).to_numpy()).astype(np.int32)
+    return Cells(arrays.starts(cells["list"].to_numpy(), lists.height), grade, cells["count"].to_numpy())
 
 
 def _by_grade(lists: int, kinds: int, own: Lists | None, cells: Cells | None = None) -> Lists:
@@ -111,33 +176,48 @@ def _by_grade(lists: int, kinds: int, own: Lists | None, cells: Cells | None = N
     return arrays.ideal_lists(first, *(Cells(none, *NO_CELLS) if cells is None else cells), kinds)
 
 
-def _known_items(ties: Lists, listed: Lists, known: Known, kinds: int) -> Lists:
+def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_pool: bool, kinds: int) -> Lists:
     """All items known of each list's query: those judged, or its own and what is known beside them."""
     lists = ties.start.size - 1
-    if known.judged is not None:
-        return _by_grade(lists, kinds, None, known.cells)
-    if known.pooled:
-        return _by_grade(lists, kinds, ties, difference(_by_grade(lists, kinds, None, known.cells), listed))
-    return _by_grade(lists, kinds, ties, known.cells)
+    if judged:
+        return _by_grade(lists, kinds, None, cells)
+    if is_pool:
+        return _by_grade(lists, kinds, ties, difference(_by_grade(lists, kinds, None, cells), retrieved))
+    return _by_grade(lists, kinds, ties, cells)
 
 
-def _told_relevant(
-    names: pl.DataFrame, judged: Lists, relevant: Integers, told: Integers, relevant_grade: NDArray[np.bool_]
+def _relevant(
+    judged: Judged, known: Lists, cells: Cells, relevant_grade: NDArray[np.bool_]
+) -> tuple[Lists, Integers, Integers, NDArray[np.bool_]]:
+    """Items of the ideal; relevant items known, and R of every list (−1 without judgements); whether R was said."""
+    seen = known.total(relevant_grade)
+    if judged.whole.judged:
+        relevant = np.where(np.diff(cells.start) > 0, seen, -1)
+        return known, relevant, relevant, np.ones(seen.size, np.bool_)
+    if "n_relevant" not in judged.lists.columns:
+        return known, seen, seen, np.zeros(seen.size, np.bool_)
+    number = judged.lists["n_relevant"].fill_null(-1).to_numpy()
+    ideal, relevant = _with_unseen(judged.lists, known, seen, number, relevant_grade)
+    return ideal, seen, relevant, number >= 0
+
+
+def _with_unseen(
+    lists: pl.DataFrame, judged: Lists, seen: Integers, number: Integers, relevant_grade: NDArray[np.bool_]
 ) -> tuple[Lists, Integers]:
-    """R as told; relevant items that a list has not seen are in its ideal, with the lowest grade of those it has."""
-    told = np.where(told < 0, relevant, told)
-    less = np.flatnonzero(told < relevant)
+    """R as said; relevant items that a list has not seen are in its ideal, with the lowest grade of those it has."""
+    relevant = np.where(number < 0, seen, number)
+    less = np.flatnonzero(relevant < seen)
     if less.size:
-        model, query = names.row(int(less[0]))
+        model, query = lists.select(KEYS).row(int(less[0]))
         raise DataError(
             f"column 'n_relevant': {less.size} lists hold more relevant items than the queries frame says, first "
-            f"query {query!r} of model {model!r}: {relevant[less[0]]} found, {told[less[0]]} told"
+            f"query {query!r} of model {model!r}: {seen[less[0]]} found, {number[less[0]]} said"
         )
     if relevant_grade.any():
-        lowest = np.full(names.height, np.argmax(relevant_grade), np.int32)  # where none is seen, any will do
-        owner = np.repeat(np.arange(names.height), np.diff(judged.tie[judged.start]))
+        lowest = np.full(lists.height, np.argmax(relevant_grade), np.int32)  # where none is seen, any will do
+        owner = np.repeat(np.arange(lists.height), np.diff(judged.tie[judged.start]))
         known = np.flatnonzero(relevant_grade[judged.grade])  # grades fall: the last written is the lowest
         lowest[owner[known]] = judged.grade[known]
-        extra = (np.arange(names.height + 1), lowest, np.minimum(told - relevant, MOST_ITEMS))
+        extra = (np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
         judged = arrays.ideal_lists(judged, *extra, relevant_grade.size)
-    return judged, told
+    return judged, relevant

@@ -33,14 +33,17 @@ class Located(NamedTuple):
         return cls(names, rows, arrays.id_keys(frame["item"]) if "item" in frame.columns else None)
 
 
-def judged_rows(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> pl.DataFrame:
+def judged_rows(
+    rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int, *, part: bool = False
+) -> pl.DataFrame:
     """The rows with the relevance that the judgements say, null where they say nothing.
 
     Ids are of the same types in both frames. A relevance that the rows have already must be the same.
     """
     given = judgements["relevance"]
     relevance = given.clear().extend_constant(None, 1).append(given).gather(_find(rows, located, judgements, workers))
-    warn_unmatched(rows, relevance, judgements)
+    if not part:  # other parts may have judged items
+        warn_unmatched(rows, relevance, judgements)
     if "relevance" in rows.columns:
         narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], relevance.dtype) else pl.Float64
         differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)

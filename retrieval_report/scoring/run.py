@@ -19,12 +19,11 @@ from retrieval_report.kernels import shuffling
 from retrieval_report.metrics.catalogue import NDCG, Metric
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Preferences, check_judged_only, warn_steep
-from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import Integers, Lists, keys_of
 from retrieval_report.scoring.completion import Completions
 from retrieval_report.scoring.following import Following, reaching, unsure
-from retrieval_report.scoring.judged import prepare
-from retrieval_report.scoring.layout import Prepared
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import warn_truncated
@@ -34,16 +33,15 @@ __all__ = [
     "draw_means",
     "drawn_lists",
     "list_keys",
+    "refuse_without",
     "score_and_draw",
+    "score_judged",
     "score_lists",
     "score_prepared",
     "start",
+    "unequal_counts",
+    "warn_unequal",
 ]
-
-PIECE = 1_000_000  # rows of the long frame that are written together
-BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
-
-ARRAYS = ("values", "spreads", "truncated")
 
 Floats = NDArray[np.float64]
 
@@ -154,16 +152,19 @@ class Run:
         return nobody
 
 
-def score_lists(
-    rankings: object, judgements: object, queries: object, requests: Requests, options: Options
-) -> ListScores:
+def score_lists(judged: Judged, requests: Requests, options: Options) -> ListScores:
     """Scores of all lists under every policy asked for, sorted by model and query."""
-    return _scores(start(rankings, judgements, queries, requests, options))
+    return _scores(start(judged, requests, options))
+
+
+def score_judged(judged: Judged, requests: Requests, options: Options) -> ListScores:
+    """The same scores, without warnings: for analyses of what `score_lists` has scored, or what is made of it."""
+    return score_prepared(lay_out(judged, options), requests, options)
 
 
 def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> ListScores:
-    """Scores of lists that are laid out already, without the warnings that only the whole can give."""
-    _refuse_without(prepared, options)
+    """Scores of lists that are laid out already, without warnings."""
+    refuse_without(prepared, options)
     return _scores(Run(prepared, requests, options))
 
 
@@ -186,22 +187,18 @@ def _scores(run: Run, means: _Means | None = None) -> ListScores:
     return _list_scores(run, values, spreads)
 
 
-def draw_means(
-    rankings: object, judgements: object, queries: object, requests: Requests, options: Options
-) -> pl.DataFrame:
+def draw_means(judged: Judged, requests: Requests, options: Options) -> pl.DataFrame:
     """Each model's mean over its queries under every drawn order."""
-    run = start(rankings, judgements, queries, requests, options)
+    run = start(judged, requests, options)
     means = _Means(run)
     for draw, values in _draws(run):
         means.add(draw, values)
     return means.frame()
 
 
-def score_and_draw(
-    rankings: object, judgements: object, queries: object, requests: Requests, options: Options
-) -> tuple[ListScores, pl.DataFrame]:
+def score_and_draw(judged: Judged, requests: Requests, options: Options) -> tuple[ListScores, pl.DataFrame]:
     """What `score_lists` and `draw_means` return, from the same drawn orders; policy "shuffled" is asked for."""
-    run = start(rankings, judgements, queries, requests, options)
+    run = start(judged, requests, options)
     means = _Means(run)
     return _scores(run, means), means.frame()
 
@@ -247,26 +244,51 @@ class _Means:
         return frame.with_columns(pl.col("value").fill_nan(None))
 
 
-def start(rankings: object, judgements: object, queries: object, requests: Requests, options: Options) -> Run:
-    """Check the data before anything is computed."""
-    check_judged_only([metric for metric, _ in requests], judgements is not None, options.unjudged)
-    prepared = prepare(rankings, judgements, queries, options)
-    without = _refuse_without(prepared, options)
-    if without and not (prepared.relevant > 0).any():
+def start(judged: Judged, requests: Requests, options: Options) -> Run:
+    """Lay the lists out, and say what is odd about them before anything is computed."""
+    check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
+    prepared = lay_out(judged, options)
+    if not judged.whole.part and judged.keys is None and options.relevant_items != "own":
+        warn_unequal(unequal_counts(_lists(prepared)), stacklevel=5)
+    without = refuse_without(prepared, options)
+    if without and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
     run = Run(prepared, requests, options)
     warn_truncated(prepared.decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=5)
     asked = [metric for metric, _ in requests]
     warn_steep(asked, prepared.grades, stacklevel=5)
     ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric in asked)
-    if ideal and judgements is None and queries is not None and "n_relevant" in to_polars(queries, "queries").columns:
+    if ideal and "n_relevant" in judged.lists.columns and not judged.whole.judged:
         _warn_unseen(prepared)
     return run
 
 
+def unequal_counts(lists: pl.DataFrame) -> pl.DataFrame:
+    """Queries of which models show different numbers of relevant items: ``query``, ``least``, ``most``."""
+    number, shown = pl.col("n_relevant"), lists.filter(pl.col("items") > 0)
+    found = shown.group_by("query").agg(least=number.min(), most=number.max())
+    return found.filter(pl.col("least") < pl.col("most")).sort("query")
+
+
+def warn_unequal(differ: pl.DataFrame, stacklevel: int) -> None:
+    """Tell of models whose counts hold different numbers of relevant items for a query: items are not there to pool.
+
+    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
+    """
+    if differ.height:
+        query, least, most = differ.row(0)
+        warnings.warn(
+            f"counts: of {differ.height} queries some models show more relevant items than others, first query "
+            f"{query!r}: {least} to {most}. Counts have no items to pool, so recall, ap and ndcg of a model are "
+            "divided by its own number; n_relevant in the queries frame would tell the true one",
+            RetrievalReportWarning,
+            stacklevel=stacklevel,
+        )
+
+
 def _warn_unseen(prepared: Prepared) -> None:
     """Tell that the ideal of graded lists of which not all relevant items are there is a guess."""
-    seen = prepared.listed.total(prepared.relevant_grade)
+    seen = prepared.retrieved.total(prepared.relevant_grade)
     unseen = np.flatnonzero(prepared.relevant > seen)
     if prepared.relevant_grade.sum() > 1 and unseen.size:
         warnings.warn(
@@ -278,7 +300,7 @@ def _warn_unseen(prepared: Prepared) -> None:
         )
 
 
-def _refuse_without(prepared: Prepared, options: Options) -> int:
+def refuse_without(prepared: Prepared, options: Options) -> int:
     """How many lists have no relevant item; an error if the options say so."""
     without = np.flatnonzero(prepared.without)
     if without.size and options.no_relevant == "error":
@@ -336,6 +358,15 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
     return Scores(first + total / draws, np.sqrt(variance))
 
 
+def _lists(prepared: Prepared) -> pl.DataFrame:
+    """The lists, with their items and the relevant items of their query."""
+    return prepared.names.with_columns(
+        items=pl.Series(prepared.length, dtype=pl.Int64),
+        n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
+        pooled=pl.Series(prepared.beyond.pooled),
+    ).with_columns(pl.when(pl.col("n_relevant") >= 0).then(pl.col("n_relevant")))
+
+
 def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """Name the scores (lists, metrics and cutoffs, policies), and apply what was asked for undefined ones."""
     prepared, policies = run.prepared, run.options.policies
@@ -358,11 +389,7 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
         },
         schema={name: SCORES[name] for name in ("metric", "cutoff", "policy")},
     )
-    lists = prepared.names.with_columns(
-        items=pl.Series(prepared.length, dtype=pl.Int64),
-        n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
-        pooled=pl.Series(prepared.beyond.pooled),
-    ).with_columns(pl.when(pl.col("n_relevant") >= 0).then(pl.col("n_relevant")))
+    lists = _lists(prepared)
     shape = prepared.names.height, columns.height
     truncated = np.repeat(run.truncated, len(policies), axis=1)
     return ListScores(lists, columns, values.reshape(shape), spreads.reshape(shape), truncated)

@@ -84,8 +84,8 @@ class Scorer:
             self.order = np.argsort(asked, kind="stable")
             asked = asked[self.order]
             self.asked = np.broadcast_to(asked, (self.prepared.length.size, asked.size))
-            told = np.array([0.0 if k is None else float(k) for k in self.cutoffs])[self.order]
-            self.cutoff = np.where(asked == WHOLE, self.length, told)
+            depths = np.array([0.0 if k is None else float(k) for k in self.cutoffs])[self.order]
+            self.cutoff = np.where(asked == WHOLE, self.length, depths)
         else:
             self.order = np.zeros(1, np.int64)
             self.asked = np.maximum(self.prepared.relevant, 0)[:, None]
@@ -99,7 +99,7 @@ class Scorer:
     def ideal(self, term: terms.Ideal) -> Floats:
         """Ideal DCG at every cutoff."""
         if term not in self._ideals:
-            lists = self.prepared.judged if term.over == "judged" else self.prepared.listed
+            lists = self.prepared.judged if term.over == "judged" else self.prepared.retrieved
             length = lists.length[:, None]
             depths = np.minimum(self.asked, length) if term.over == "judged" else self.depths
             wanted = terms.Sum(term.gain, term.discount)

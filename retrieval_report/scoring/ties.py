@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.checks import refuse
-from retrieval_report.contracts.frames import check_counts, check_rankings, order_column, with_model
+from retrieval_report.contracts.frames import check_counts, order_column, with_model
 from retrieval_report.contracts.options import Options, check_relevant_from
 from retrieval_report.kernels import counting
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import (
     Codes,
+    Integers,
+    Lists,
+    Places,
     Rows,
     frozen,
-    grade_codes,
+    grade_indices,
     lists_from_rows,
     order_keys,
     over_ranges,
 )
-from retrieval_report.scoring.judged import check_items
-from retrieval_report.scoring.lookup import Located
+from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.layout import Prepared, items_of
+from retrieval_report.scoring.lookup import KEYS
 
-__all__ = ["count_rows", "tie_groups"]
+__all__ = ["count_rows", "tie_groups", "tie_table", "with_ties"]
+
+EXACT = 2**53  # the largest whole number below which Float64 has all of them
 
 
 def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.DataFrame:
@@ -65,12 +68,17 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
-    frame = with_model(_checked(to_polars(rankings, "rankings")).frame)
+    least = None if relevant_from is None else check_relevant_from(relevant_from)
+    return with_ties(_judged(to_polars(rankings, "rankings").drop("count", strict=False)).scored_rows, least)
+
+
+def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
+    """What `tie_groups` returns, of rows that have been checked; ``least`` grade that is relevant."""
+    frame = _without_signed_zero(frame)
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
     falling = order == "score"
-    least = None if relevant_from is None else check_relevant_from(relevant_from)
     relevant = pl.col("relevance") > 0 if least is None else pl.col("relevance") >= least
     in_list = ["model", "query"]
     in_tie = [*in_list, order]
@@ -89,53 +97,68 @@ def count_rows(rankings: object) -> pl.DataFrame:
         frame = with_model(check_counts(frame))
         keys = [name for name in frame.columns if name != "count"]
         return frame.group_by(keys).agg(pl.col("count").sum()).sort(keys)
-    found = _checked(frame)
-    names, rows, frame = found.names, found.rows, found.frame
-    order, workers = order_column(frame), Options().workers
-    key, grade = frozen(order_keys(frame[order], falling=False)), frozen(found.grade)
-    lists, _ = lists_from_rows(rows, key, grade, np.empty(0, np.int64), found.kinds, naive=False, workers=workers)
-    of_cell = np.empty(lists.grade.size, np.uint32)
-    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
-    over_ranges(lambda begin, end: counting.cell_rows(begin, end, *rows, key, grade, lists, of_cell), work, workers)
+    judged = _judged(frame)
+    rows, frame, names = judged.rows, judged.retrieved, judged.lists.select(KEYS)
+    grades, grade = judged.grades, judged.grade_index
+    if frame["relevance"].dtype.is_integer() and grades[-1] > EXACT:  # Float64 does not tell all of them apart
+        grades, grade = grade_indices(frame["relevance"].rank("dense"), np.empty(0))
+    order, workers = judged.order, Options().workers
+    key, grade = frozen(order_keys(frame[order], falling=False)), frozen(grade)
+    lists, _ = lists_from_rows(rows, key, grade, np.empty(0, np.int64), grades.size, naive=False, workers=workers)
+    of_cell = _rows_of_cells(rows, key, grade, lists, workers)
     cells = np.diff(lists.tie[lists.start])
     return pl.concat(
         [
             names[np.repeat(np.arange(names.height), cells)],
-            frame.select(order, "relevance")[of_cell],
+            _without_signed_zero(frame.select(order, "relevance")[of_cell]),
             pl.DataFrame({"count": lists.items}),
         ],
         how="horizontal",
     )
 
 
-class _Counted(NamedTuple):
-    frame: pl.DataFrame  # checked rows
-    names: pl.DataFrame  # model, query of every list, sorted
-    rows: Rows  # whose the rows are
-    grade: Codes  # of every row
-    kinds: int  # how many grades there are
+def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFrame:
+    """A row for every tie of the lists that judged rankings were laid out in, but for queries without judgements.
+
+    ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances), ``relevant`` (items),
+    ``before`` (items in front of it); sorted by list, nearest first.
+    """
+    items, ties = items_of(judged, options), prepared.ties
+    of_cell = _rows_of_cells(judged.rows, frozen(items.key), frozen(items.grade), ties, options.workers)
+    cells, owner = ties.tie[:-1], np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
+    size, relevant = (
+        np.diff(np.concatenate([[0], np.cumsum(number)])[ties.tie])
+        for number in (ties.items, ties.items * prepared.relevant_grade[ties.grade])
+    )
+    first = np.concatenate([[0], np.cumsum(size)])
+    found = {
+        "size": size,
+        "mixed": np.diff(ties.tie) > 1,
+        "relevant": relevant,
+        "before": first[:-1] - first[ties.start[owner]],
+    }
+    distance = _without_signed_zero(items.frame).select(judged.order)[of_cell[cells]]
+    table = pl.concat([prepared.names[owner], distance, pl.DataFrame(found)], how="horizontal")
+    return table.filter(pl.Series(prepared.relevant[owner] >= 0))
 
 
-def _checked(frame: pl.DataFrame) -> _Counted:
-    """Rankings that hold to their contract, with a relevance in every row and no item twice, masked rows gone."""
-    frame = check_rankings(frame)
-    kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
-    refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
-    frame = frame.filter(kept).drop("mask", strict=False)
-    found, rows, keys = Located.of(frame)
-    names = with_model(found)
-    assert keys is not None
-    grades, grade = grade_codes(_exact(frame["relevance"]), np.empty(0))
-    check_items(frame, with_model(frame).clear(), names, rows, keys, grade, judged=False, workers=Options().workers)
+def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, workers: int) -> Places:
+    """A row of every cell."""
+    of_cell = np.empty(lists.grade.size, np.uint32)
+    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
+    over_ranges(lambda begin, end: counting.cell_rows(begin, end, *rows, key, grade, lists, of_cell), work, workers)
+    return of_cell
+
+
+def _judged(frame: pl.DataFrame) -> Judged:
+    """Rankings with a relevance in every row and no item twice."""
+    return judge(frame, None, None, Options(unjudged="error"))
+
+
+def _without_signed_zero(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows of which nobody can tell whether −0.0 or 0.0 came first."""
     order = order_column(frame)
-    if frame.schema[order].is_float():  # which of −0.0 and 0.0 comes first must not show
-        frame = frame.with_columns(
-            pl.when(pl.col(order) == 0).then(0.0).otherwise(pl.col(order)).cast(frame.schema[order]).alias(order)
-        )
-    return _Counted(frame, names, rows, grade, grades.size)
-
-
-def _exact(relevance: pl.Series) -> pl.Series:
-    """Relevances of which Float64 tells all apart: ranks, where whole numbers are too large for that."""
-    large = relevance.dtype.is_integer() and int(relevance.max() or 0) > 2**53  # type: ignore[arg-type]
-    return relevance.rank("dense") if large else relevance
+    if not frame.schema[order].is_float():
+        return frame
+    column = pl.col(order)
+    return frame.with_columns(pl.when(column == 0).then(0.0).otherwise(column).cast(frame.schema[order]).alias(order))

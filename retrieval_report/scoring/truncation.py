@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -74,14 +74,14 @@ class Evidence(NamedTuple):
     differ: object  # the first of them for which the models' items differ, None if there is none
 
 
-def check_models(truncated: str | Mapping[str, str], models: list[str]) -> None:
+def check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
     """Refuse a mapping that names a model which the rankings do not have."""
     unknown = [] if isinstance(truncated, str) else [model for model in truncated if model not in models]
     if unknown:
         raise ParameterError(f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}")
 
 
-def given(truncated: str | Mapping[str, str], models: list[str]) -> dict[str, str]:
+def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str, str]:
     """The word that holds for every model; ``auto`` where a mapping does not name it."""
     if isinstance(truncated, str):
         return dict.fromkeys(models, truncated)

@@ -7,11 +7,11 @@ from pyspark.sql import functions as F
 
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.options import Options
+from retrieval_report.scoring.judged import RETRIEVED
 from retrieval_report.spark.failures import our_errors, refusing
 from retrieval_report.spark.frames import check_frame, where
 from retrieval_report.spark.plans import with_counts
 from retrieval_report.spark.sources import open_rows
-from retrieval_report.stream.chunks import LISTED
 
 __all__ = ["check_items", "count_ties"]
 
@@ -33,8 +33,8 @@ def count_ties(rankings: DataFrame) -> DataFrame:
     """
     source = open_rows(rankings, Options(policies="expected"), judged=False)
     rows = source.rows
-    if "standing" in rows.columns:
-        rows = rows.filter(F.col("standing") == LISTED).drop("standing")
+    if "role" in rows.columns:
+        rows = rows.filter(F.col("role") == RETRIEVED).drop("role")
     checked = rows.select([_checked(name, source.order).alias(name) for name in rows.columns])
     counts = with_counts(source.of(checked), "ties")
     count = refusing(
@@ -65,8 +65,8 @@ def check_items(rankings: DataFrame) -> None:
     if "item" not in rankings.columns:
         raise ColumnError("rankings: no column 'item', which alone tells whether an item is there twice")
     rows = open_rows(rankings, Options(policies="expected"), judged=True).rows
-    if "standing" in rows.columns:
-        rows = rows.filter(F.col("standing") == LISTED)
+    if "role" in rows.columns:
+        rows = rows.filter(F.col("role") == RETRIEVED)
     with our_errors():
         twice = rows.groupBy("model", "query", "item").count().filter("count > 1").head()
         if twice is not None:

@@ -19,18 +19,19 @@ from retrieval_report.contracts.options import EvaluateOptions, Options
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.run import score_lists
 from retrieval_report.scoring.truncation import Decision, warn_truncated
 from retrieval_report.spark.failures import our_errors
+from retrieval_report.spark.known import Beside, join_beside, known_lists, missing_lists
 from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
 from retrieval_report.spark.sources import Source, open_rows
-from retrieval_report.spark.told import Beside, join_beside, missing_lists, told_lists
 from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
 from retrieval_report.stream.arrow import score_stream, scores_schema
 
 __all__ = ["evaluate"]
 
-KEYS = ["model", "query"]
 ELSEWHERE = {
     "threads": "an executor scores with one thread a task; spark.task.cpus and the number of executors decide",
     "progress": "Spark's own page and log show the progress",
@@ -104,7 +105,7 @@ def evaluate(
     source = open_rows(rankings, checked, judged=judgements is not None)
     source, beside = join_beside(source, judgements, queries)
     with our_errors():
-        models, grades = _facts(source.rows, beside)
+        models, grades = _facts(source.rows, beside, checked)
         decisions = decide_on_cluster(source, beside, models, checked)
         if plan == "auto":
             plan = "rows" if source.naive else choose_plan(source)
@@ -119,7 +120,7 @@ def evaluate(
         grades=grades,
         pooled=pool is not None,
         judged=beside.judgements is not None,
-        asked=beside.queries is not None,
+        complete=beside.queries is not None,
     )
     if clustered:
         scores, missing = _scored(rows, source, score, checked), missing_lists(source.rows, models)
@@ -128,9 +129,9 @@ def evaluate(
             if missing is None
             else scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
         )
-    told = told_lists(source.rows, beside, models, pool)
-    if told is not None:
-        rows = rows.unionByName(_like(told, rows), allowMissingColumns=True)
+    known = known_lists(source.rows, beside, models, pool)
+    if known is not None:
+        rows = rows.unionByName(_like(known, rows), allowMissingColumns=True)
     return _scored(_spread(rows, partitions), source, score, checked)
 
 
@@ -155,19 +156,20 @@ def _check_plan(
         )
 
 
-def _facts(rows: DataFrame, beside: Beside) -> tuple[list[str], tuple[float, ...]]:
-    """The models, and the lowest and the highest relevance above 0: one pass over two columns."""
+def _facts(rows: DataFrame, beside: Beside, options: Options) -> tuple[list[str], tuple[float, ...]]:
+    """The models, and the lowest, the lowest relevant and the highest relevance above 0: one pass over two columns."""
     grade = F.col("relevance").cast("double")
     grade = F.when((grade > 0) & (grade < float("inf")), grade)
-    extremes = [F.min(grade).alias("lowest"), F.max(grade).alias("highest")]
+    relevant = F.when(grade >= (options.relevant_from or 0), grade)
+    extremes = [F.min(grade).alias("lowest"), F.min(relevant).alias("relevant"), F.max(grade).alias("highest")]
     if beside.judgements is None:
         found = rows.groupBy("model").agg(*extremes).collect()
     else:
-        found = [(row[0], None, None) for row in rows.select("model").distinct().collect()]
+        found = [(row[0], None, None, None) for row in rows.select("model").distinct().collect()]
         found += [(None, *beside.judgements.agg(*extremes).head())]
     models = sorted(row[0] for row in found if row[0] is not None)
     grades = {grade for row in found for grade in row[1:] if grade is not None}
-    return models, tuple(sorted({min(grades), max(grades)})) if grades else ()
+    return models, tuple(sorted(grades))
 
 
 def _words(decisions: dict[str, Decision], requests: Requests, options: Options) -> Any:
@@ -192,19 +194,19 @@ def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside
     relevance = list(grades) or [0.0]
     ties = {"query": "q", "distance": 0, "relevance": relevance, "count": 1}
     small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None, truncated="no")
-    told = None
+    named = None
     if beside.judgements is None and beside.queries is not None and "n_relevant" in beside.queries.columns:
-        told = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})  # then it is no news that none is found
-    score_lists(pl.DataFrame(ties), None, told, requests, small)
+        named = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})  # then it is no news that none is found
+    score_lists(judge(pl.DataFrame(ties), None, named, small), requests, small)
 
 
-def _like(told: DataFrame, rows: DataFrame) -> DataFrame:
-    """Rows told, with all columns of the rows in their types, and those of its own."""
-    known = [
-        (F.col(field.name) if field.name in told.columns else F.lit(None)).cast(field.dataType).alias(field.name)
+def _like(known: DataFrame, rows: DataFrame) -> DataFrame:
+    """Rows of what is known, with all columns of the rows in their types, and those of its own."""
+    columns = [
+        (F.col(field.name) if field.name in known.columns else F.lit(None)).cast(field.dataType).alias(field.name)
         for field in rows.schema.fields
     ]
-    return told.select(*known, *(name for name in told.columns if name not in rows.columns))
+    return known.select(*columns, *(name for name in known.columns if name not in rows.columns))
 
 
 def _spread(rows: DataFrame, partitions: int | None) -> DataFrame:

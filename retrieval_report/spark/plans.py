@@ -34,8 +34,8 @@ def with_counts(source: Source, plan: str) -> DataFrame:
         return rows.select(*keys, *source.naive, count.alias("count"))
     if not counted:
         return rows.groupBy(*keys).agg(F.count("*").alias("count"))
-    least, told = F.min("count"), F.count("count")
-    total = F.when((told == F.count("*")) & (least > 0), F.sum(F.col("count").cast("long"))).when(least < 1, least)
+    least, known = F.min("count"), F.count("count")
+    total = F.when((known == F.count("*")) & (least > 0), F.sum(F.col("count").cast("long"))).when(least < 1, least)
     return rows.groupBy(*keys).agg(
         total.cast("long").alias("count")
     )  # null and less than 1 stay, for the stream to refuse
@@ -43,4 +43,4 @@ def with_counts(source: Source, plan: str) -> DataFrame:
 
 def _tie_columns(source: Source) -> list[str]:
     keys = ["model", "query", source.order, "relevance"]
-    return [*keys, "standing"] if "standing" in source.rows.columns else keys
+    return [*keys, "role"] if "role" in source.rows.columns else keys

@@ -16,9 +16,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, check_counts, check_rankings, order_column
 from retrieval_report.contracts.options import Options
+from retrieval_report.scoring.judged import NOT_RETRIEVED, RETRIEVED
 from retrieval_report.spark.failures import refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, typed, where
-from retrieval_report.stream.chunks import LISTED, RECEIVED
 
 __all__ = ["Source", "open_rows"]
 
@@ -45,12 +45,13 @@ class Source:
 
 
 def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
-    """Rows under our names and in our types, with masked ones told apart; nothing is computed yet."""
+    """Rows under our names and in our types, with masked ones marked; nothing is computed yet."""
     check_frame(frame, "rankings")
     counted = "count" in frame.columns
     naive: tuple[str, ...] = ()
     if "naive" in options.policies:
-        _refuse_counts(counted)
+        if counted:
+            options.check_counted()
         frame, naive = _naive_order(frame, options)
     contract = COUNTS if counted else [column for column in RANKINGS if column.name != "weight"]
     also = [PATH] if "file" in naive else []
@@ -63,8 +64,7 @@ def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
     else:
         check_rankings(empty, relevance=not judged, null_distance=options.null_distance == "not_retrieved")
     order = order_column(empty)
-    if options.distance_threshold is not None and order == "score":
-        raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
+    options.check_order(order)
     rows = typed(rows)
     if "model" not in rows.columns:
         rows = rows.withColumn("model", F.lit("model"))
@@ -73,14 +73,6 @@ def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
         rounded = partial(_rounded, column=order, decimals=options.decimals)
         rows = rows.mapInArrow(rounded, rows.schema)  # ties are made by rounding, so it has to come before sorting
     return Source(rows, order, naive)
-
-
-def _refuse_counts(counted: bool) -> None:
-    if counted:
-        raise ParameterError(
-            "policies: 'naive' needs the order of the items, and a counts frame has none; evaluate the rankings, "
-            "or leave 'naive' out"
-        )
 
 
 def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[str, ...]]:
@@ -108,13 +100,13 @@ def _without_masked(rows: DataFrame, order: str) -> DataFrame:
     if "mask" not in rows.columns:
         return rows
     kept = refusing(F.col("mask"), F.col("mask").isNull(), "mask", "null", location=where("query", "item", "model"))
-    standing = F.when(kept, F.lit(LISTED)).otherwise(F.lit(RECEIVED)).cast("byte")
+    role = F.when(kept, F.lit(RETRIEVED)).otherwise(F.lit(NOT_RETRIEVED)).cast("byte")
     masked = [
         F.when(F.col("mask"), F.col(name)).alias(name) if name in (order, "relevance") else name
         for name in rows.columns
         if name != "mask"
     ]
-    return rows.select(*masked, standing.alias("standing"))
+    return rows.select(*masked, role.alias("role"))
 
 
 def _rounded(batches: Iterator[pa.RecordBatch], *, column: str, decimals: int) -> Iterator[pa.RecordBatch]:

@@ -122,15 +122,15 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
     contract = [Contract(name, "", True, "") for name in ("model", "query", "metric", "label", "weight")]
     given, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
     frame, given = same_ids(frame, given, empty_of(frame.select("query"), "scores"), empty, ("query",), "queries")
-    told = given.groupBy(*keys).agg(F.first(column).alias("told"), F.count("*").alias("times"))
+    said = given.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))
     bad = (
-        F.isnan("told") | (F.abs("told") == float("inf")) | (F.col("told") < 0) if column == "weight" else F.lit(False)
+        F.isnan("said") | (F.abs("said") == float("inf")) | (F.col("said") < 0) if column == "weight" else F.lit(False)
     )
     once = refusing(
-        F.col("told"), F.col("told").isNull() | bad, column, "null or no weight", what="queries", location=where(*keys)
+        F.col("said"), F.col("said").isNull() | bad, column, "null or no weight", what="queries", location=where(*keys)
     )
     once = refusing(once, F.col("times") > 1, "query", "there more than once", what="queries", location=where(*keys))
-    joined = frame.join(told.select(*keys, once.alias(column)), on=keys, how="left")
+    joined = frame.join(said.select(*keys, once.alias(column)), on=keys, how="left")
     rule = f"scores without {column}; the queries frame lacks them"
     found = refusing(F.col(column), F.col(column).isNull(), column, rule, location=where("query", "model"))
     return joined.withColumn(column, found)
@@ -177,11 +177,11 @@ def _macro(frame: DataFrame) -> pl.DataFrame:
     filled = F.col("value").isNotNull()
     size = F.count(F.when(filled, 1))
     known = F.count(F.when(filled, F.col("error"))) == size
-    told = F.count(F.when(filled, F.col("tie"))) == size
+    tied = F.count(F.when(filled, F.col("tie"))) == size
     means = labels.groupBy(*GROUP).agg(
         *(F.sum(name).alias(name) for name in SUMMED),
         F.avg(F.when(filled, F.col("value"))).alias("value"),
-        F.when(told, F.sum("tie") / size**2).alias("tie"),
+        F.when(tied, F.sum("tie") / size**2).alias("tie"),
         F.when(known, F.sum("error") / size**2).alias("error"),
         F.sum(F.when(filled, F.col("freedom"))).alias("freedom"),
     )

@@ -7,14 +7,13 @@ from pyspark.sql import functions as F
 
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO
+from retrieval_report.scoring.judged import RETRIEVED
+from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, check_models, evidence, given, judge
+from retrieval_report.spark.known import Beside
 from retrieval_report.spark.sources import Source
-from retrieval_report.spark.told import Beside
-from retrieval_report.stream.chunks import LISTED
 
 __all__ = ["decide_on_cluster", "pooled_items"]
-
-KEYS = ["model", "query"]
 
 
 def decide_on_cluster(source: Source, beside: Beside, models: list[str], options: Options) -> dict[str, Decision]:
@@ -50,7 +49,7 @@ def _beyond(source: Source, distance: Column, options: Options) -> Column:
 
 def _in_list(source: Source) -> Column:
     here = F.col(source.order).isNotNull()
-    return here & (F.col("standing") == LISTED) if "standing" in source.rows.columns else here
+    return here & (F.col("role") == RETRIEVED) if "role" in source.rows.columns else here
 
 
 def _lists(source: Source, options: Options) -> DataFrame:

@@ -15,10 +15,11 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
+from retrieval_report.scoring.judged import KnownOfWhole
 from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.run import score_prepared
 from retrieval_report.scoring.scores import ListScores
-from retrieval_report.stream.chunks import Last, Whole, prepare_chunk, ready
+from retrieval_report.stream.chunks import Last, prepare_chunk, ready
 
 __all__ = ["score_stream", "scores_schema"]
 
@@ -34,7 +35,7 @@ def score_stream(
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     grades: Sequence[float] = (),
     judged: bool = False,
-    asked: bool = False,
+    complete: bool = False,
     pooled: bool = False,
     **options: Any,
 ) -> Iterator[pa.RecordBatch]:
@@ -50,20 +51,21 @@ def score_stream(
         ``model`` (optional), ``query``, ``distance`` or ``score``, ``relevance`` and ``count`` (1 when absent), sorted
         by model, query (text by its bytes) and distance (score: falling). Inside ties naive scores take the order
         received, which has to rise with ``file`` and ``row``, or go by ``item``, where there are such columns.
-        Optional: ``standing``, 2 (or null) for items of the list; 1 for rows that are not in it (masked, or items
-        known but not retrieved, by their relevance); 0 for what judgements and queries frames tell: that the list is
-        asked for, its judged items (``relevance``, ``count``) or their number ``n_relevant``. These stand first, with
-        null distances.
+        Optional: ``role``, 2 (or null) for items of the list; 1 for rows that are not in it (masked, or items known
+        but not retrieved, by their relevance); 0 for what judgements and queries frames say: that the list is asked
+        for, its judged items (``relevance``, ``count``) or their number ``n_relevant``. These stand first, with null
+        distances.
     metrics, cutoffs
         As for :func:`evaluate`.
     grades
-        The lowest and the highest relevance above 0 of the whole, which a stream cannot see.
+        The relevances above 0 of the whole, which a stream cannot see: at least the lowest and the highest, and the
+        lowest that ``relevant_from`` takes as relevant.
     judged
-        There are judgements: rows of standing 0 hold all judged items.
-    asked
-        There is a queries frame: every list has a row of standing 0.
+        There are judgements: rows of role 0 hold all judged items.
+    complete
+        There is a queries frame: every list has a row of role 0.
     pooled
-        There are no judgements: rows of standing 0 hold the relevant items of the query that any model shows.
+        There are no judgements: rows of role 0 hold the relevant items of the query that any model shows.
     **options
         All other options of :func:`evaluate`; ``threads`` is 1 unless given. A stream shows no list beside another,
         so ``truncated="auto"`` is "no" here: who knows the whole says what it is, for each model.
@@ -89,7 +91,8 @@ def score_stream(
     """
     checked, requests = Options(**{"threads": 1, **options}), parse_metrics(metrics, cutoffs)
     check_judged_only([metric for metric, _ in requests], judged, checked.unjudged)
-    return _score(batches, requests, Whole(tuple(grades), judged, asked, pooled), checked)
+    whole = KnownOfWhole(grades=tuple(grades), judged=judged, complete=complete, pooled=pooled)
+    return _score(batches, requests, whole, checked)
 
 
 def scores_schema(query: pa.DataType) -> pa.Schema:
@@ -98,7 +101,7 @@ def scores_schema(query: pa.DataType) -> pa.Schema:
 
 
 def _score(
-    batches: Iterable[pa.RecordBatch], requests: Requests, whole: Whole, options: Options
+    batches: Iterable[pa.RecordBatch], requests: Requests, whole: KnownOfWhole, options: Options
 ) -> Iterator[pa.RecordBatch]:
     last: Last | None = None
     for chunk in _chunks(batches):

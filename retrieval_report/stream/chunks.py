@@ -1,13 +1,13 @@
-"""Sorted rows of whole lists → lists ready for the kernels, after the order that this relies on has been checked.
+"""Sorted rows of whole lists → judged rankings, after the order that this relies on has been checked.
 
 A chunk is a Polars frame of counts or of single items, sorted by model, query and distance (score: falling). Rows of
-three standings say what the joins of :func:`retrieval_report.evaluate` say on one machine: an item of the list, an
-item or a row that is not in it, and what judgements and queries frames tell of it.
+three roles say what the joins of :func:`retrieval_report.evaluate` say on one machine: an item of the list, an item or
+a row that is not in it, and what judgements and queries frames know of it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,41 +15,26 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.checks import refuse
-from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import check_counts, check_relevance, order_column, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO, NO
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Cells, Integers, Rows
-from retrieval_report.scoring.layout import Known, Prepared, lay_out, with_decisions
-from retrieval_report.scoring.lookup import KEYS, UNJUDGED_HINT
-from retrieval_report.scoring.truncation import Decision, given
+from retrieval_report.scoring.arrays import Integers, Rows
+from retrieval_report.scoring.judged import KNOWN, NOT_RETRIEVED, RETRIEVED, Judged, KnownOfWhole
+from retrieval_report.scoring.layout import Prepared, lay_out
+from retrieval_report.scoring.lists import refuse_missing, refuse_unjudged, refuse_unnamed
+from retrieval_report.scoring.lookup import KEYS, settle_nulls
+from retrieval_report.scoring.truncation import given
 
-__all__ = ["LISTED", "RECEIVED", "TOLD", "Whole", "prepare_chunk", "ready"]
-
-TOLD = 0
-"""Standing of a row that judgements or a queries frame make: the list is asked for, with ``count`` judged items."""
-RECEIVED = 1
-"""Standing of a row that is not in its list: masked, or known but not retrieved."""
-LISTED = 2
-"""Standing of an item, or of ``count`` of them, of the list: that of rows that do not say."""
+__all__ = ["prepare_chunk", "ready"]
 
 Mask = NDArray[np.bool_]
 Last = tuple[Any, Any]
 
 
-@dataclass(frozen=True)
-class Whole:
-    """What a chunk cannot see: facts of the whole."""
-
-    grades: tuple[float, ...] = ()  # the lowest and the highest relevance above 0
-    judged: bool = False  # judgements were given: rows told hold the judged items
-    asked: bool = False  # a queries frame was given: every list has a row told
-    pooled: bool = False  # rows told hold the relevant items that any model shows
-
-
 def ready(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a model, a standing and a count in every row, and ids and relevances of our types."""
+    """The frame with a model, a role and a count in every row, and ids and relevances of our types."""
     if "query" not in frame.columns:
         raise ColumnError(f"stream: no column 'query'; found {', '.join(map(repr, frame.columns))}")
     frame = with_model(frame)
@@ -59,36 +44,38 @@ def ready(frame: pl.DataFrame) -> pl.DataFrame:
         frame = frame.with_columns(pl.col("relevance").cast(pl.Float64).fill_nan(None))
     if "count" not in frame.columns:
         frame = frame.with_columns(count=pl.lit(1, pl.Int64))
-    standing = pl.col("standing").fill_null(LISTED) if "standing" in frame.columns else pl.lit(LISTED)
-    return frame.with_columns(standing=standing.cast(pl.Int8))
+    role = pl.col("role").fill_null(RETRIEVED) if "role" in frame.columns else pl.lit(RETRIEVED)
+    return frame.with_columns(role=role.cast(pl.Int8))
 
 
-def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: Whole, options: Options) -> Prepared:
+def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options) -> Prepared:
     """Check the rows of a chunk, which :func:`ready` has seen, and lay its lists out.
 
     ``last`` are model and query of the list before the chunk.
     """
-    frame, names = _numbered(_settle(frame, whole, options))
-    cells, rows = _cells(frame, whole), frame.filter(pl.col("standing") == LISTED)
+    judged = judge_chunk(frame, last, whole, options)
+    # A stream shows no list beside another, so nothing can be found out here: what is not said is taken as whole.
+    asked = given(options.truncated, list(judged.whole.models))
+    words = {model: NO if word == AUTO else word for model, word in asked.items()}
+    return lay_out(judged, replace(options, naive_order="row", truncated=words))
+
+
+def judge_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options) -> Judged:
+    """The rows of a chunk as they were judged: what is known of their lists comes with them."""
+    frame, names = _numbered(frame)
+    rows, others = _apart(frame, whole, options)
+    known = _known(frame.filter(pl.col("role") == KNOWN) if whole.judged or whole.pooled else others, whole)
     items = _checked(rows, options)
     _check_names(names, last)
     start = arrays.starts(rows["list"].to_numpy(), names.height)
     _check_order(pl.concat([items, rows.select(_naive_columns(rows, options))], how="horizontal"), start, options)
-    known = np.unique(cells["relevance"].cast(pl.Float64).to_numpy() + 0.0)
-    grades, grade = arrays.grade_codes(items["relevance"], np.concatenate([np.array(whole.grades), known]))
-    missing = _without(frame, pl.col("standing") != TOLD, names)
-    beside = _known(frame, cells, grades, names, whole)
-    _check_lists(frame, names, missing, beside, whole, options)
-    location = Rows(start[:-1], start[1:], np.empty(0, np.uint32))
-    prepared = lay_out(names, missing, location, items, grades, grade, beside, options)
-    # A stream shows no list beside another, so nothing can be found out here: what is not said is taken as whole.
-    words = {model: NO if word == AUTO else word for model, word in given(options.truncated, _models(names)).items()}
-    decisions = {model: Decision(word, "as given", 0) for model, word in words.items()}
-    return with_decisions(prepared, decisions, options)
-
-
-def _models(names: pl.DataFrame) -> list[str]:
-    return names["model"].unique().to_list()
+    relevances = known["relevance"].cast(pl.Float64).to_numpy() + 0.0
+    grades, grade = arrays.grade_indices(items["relevance"], np.concatenate([whole.grades, np.unique(relevances)]))
+    lists = _lists(frame, names)
+    _check_lists(frame, lists, known, whole, options)
+    models = tuple(names["model"].unique(maintain_order=True))
+    rows_of = Rows(start[:-1], start[1:], np.empty(0, np.uint32))
+    return Judged(items, known, lists, rows_of, None, grades, grade, replace(whole, models=models))
 
 
 def _numbered(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -99,21 +86,14 @@ def _numbered(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return frame.with_columns(list=pl.Series(np.cumsum(first) - 1)), frame.filter(first).select(KEYS)
 
 
-def _settle(frame: pl.DataFrame, whole: Whole, options: Options) -> pl.DataFrame:
-    """Give rows without relevance or without distance the standing that the options say."""
-    order, listed = order_column(frame), pl.col("standing") == LISTED
+def _apart(frame: pl.DataFrame, whole: KnownOfWhole, options: Options) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that the options leave in their lists, each with its relevance, and those that are in none."""
+    order, rows = pl.col(order_column(frame)), frame.filter(pl.col("role") == RETRIEVED)
     rule = options.unjudged or ("non_relevant" if whole.judged else "error")
-    unjudged = listed & pl.col("relevance").is_null()
-    if rule == "error":
-        refuse(frame, unjudged, "relevance", "null or NaN", UNJUDGED_HINT)
-    elif rule == "drop":
-        frame = frame.with_columns(standing=pl.when(unjudged).then(pl.lit(RECEIVED, pl.Int8)).otherwise("standing"))
-    else:
-        frame = frame.with_columns(relevance=pl.when(unjudged).then(0).otherwise("relevance"))
+    rows, others = settle_nulls(rows, rule), frame.filter(pl.col("role") == NOT_RETRIEVED)
     if options.null_distance == "not_retrieved":
-        gone = listed & pl.col(order).is_null()
-        frame = frame.with_columns(standing=pl.when(gone).then(pl.lit(RECEIVED, pl.Int8)).otherwise("standing"))
-    return frame
+        rows, others = rows.filter(order.is_not_null()), pl.concat([others, rows.filter(order.is_null())])
+    return rows, others
 
 
 def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
@@ -123,8 +103,7 @@ def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
         raise ParameterError("policies: 'naive' needs the order of the items, and counts above 1 have none")
     rows = check_counts(rows, "rankings")
     order = order_column(rows)
-    if options.distance_threshold is not None and order == "score":
-        raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
+    options.check_order(order)
     if options.decimals is not None and not rows.schema[order].is_integer():
         given, rows = rows, rows.with_columns(pl.col(order).round(options.decimals))
         if naive and (given[order] != rows[order]).any():  # ties that rounding makes stand in no naive order
@@ -191,60 +170,37 @@ def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str
         )
 
 
-def _cells(frame: pl.DataFrame, whole: Whole) -> pl.DataFrame:
-    """Rows of items that count in R and in the ideal though they are not in the list."""
-    standing = TOLD if whole.judged or whole.pooled else RECEIVED
-    told = frame.filter(pl.col("standing") == standing, pl.col("count") > 0)
-    told = told.drop("item", strict=False)
+def _known(rows: pl.DataFrame, whole: KnownOfWhole) -> pl.DataFrame:
+    """Items that count in R and in the ideal though they are not in the list."""
+    rows = rows.filter(pl.col("count") > 0).select(*KEYS, "relevance", "count")
     if not whole.judged:
-        return check_relevance(told.filter(pl.col("relevance").is_not_null()), allow_null=False)
-    refuse(told, pl.col("relevance").is_null(), "relevance", "null or NaN", what="judgements")
-    return check_relevance(told, allow_null=False, what="judgements")
+        return check_relevance(rows.filter(pl.col("relevance").is_not_null()), allow_null=False)
+    refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", what="judgements")
+    return check_relevance(rows, allow_null=False, what="judgements")
 
 
-def _without(frame: pl.DataFrame, rows: pl.Expr, names: pl.DataFrame) -> Mask:
-    """Lists that none of these rows belongs to."""
-    rows_of = np.bincount(frame.filter(rows)["list"].to_numpy(), minlength=names.height)
-    return np.asarray(rows_of == 0)
-
-
-def _known(
-    frame: pl.DataFrame, cells: pl.DataFrame, grades: NDArray[np.float64], names: pl.DataFrame, whole: Whole
-) -> Known:
-    which = cells["list"].to_numpy()
-    grade = np.searchsorted(grades, cells["relevance"].cast(pl.Float64).to_numpy()).astype(np.int32)
-    extra = Cells(arrays.starts(which, names.height), grade, cells["count"].cast(pl.Int64).to_numpy())
-    if whole.judged:
-        return Known(extra, judged=np.bincount(which, minlength=names.height) > 0)
+def _lists(frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+    """The lists, whether each is missing, and the number of relevant items of its query, where there are such."""
+    lists = names.with_columns(missing=_without(frame, pl.col("role") != KNOWN, names))
     if "n_relevant" not in frame.columns:
-        return Known(extra, pooled=whole.pooled)
-    told = frame.filter(pl.col("n_relevant").is_not_null()).group_by("list").agg(pl.col("n_relevant").max())
-    numbers = np.full(names.height, -1, np.int64)
-    numbers[told["list"].to_numpy()] = told["n_relevant"].to_numpy()
-    return Known(extra, pooled=whole.pooled, n_relevant=numbers)
+        return lists
+    numbers = frame.group_by("list").agg(pl.col("n_relevant").max().cast(pl.Int64)).sort("list")
+    return lists.with_columns(numbers["n_relevant"])
+
+
+def _without(frame: pl.DataFrame, rows: pl.Expr, names: pl.DataFrame) -> pl.Series:
+    """Lists that none of these rows belongs to."""
+    return pl.Series(np.bincount(frame.filter(rows)["list"].to_numpy(), minlength=names.height) == 0)
 
 
 def _check_lists(
-    frame: pl.DataFrame, names: pl.DataFrame, missing: Mask, known: Known, whole: Whole, options: Options
+    frame: pl.DataFrame, lists: pl.DataFrame, known: pl.DataFrame, whole: KnownOfWhole, options: Options
 ) -> None:
     """Refuse lists that do not fit to the judgements, to the queries frame, or to what the options allow."""
-    if whole.asked:
-        absent = np.flatnonzero(_without(frame, pl.col("standing") == TOLD, names))
-        if absent.size:
-            raise KeyMismatchError(
-                f"queries: {absent.size} queries of the rankings are not in the queries frame, "
-                f"first {names.row(int(absent[0]))[1]!r}"
-            )
-    if known.judged is not None and options.unjudged_query == "error":
-        unjudged = np.flatnonzero(~known.judged & ~missing)
-        if unjudged.size:
-            raise KeyMismatchError(
-                f"{unjudged.size} of {names.height} queries have no judgements, "
-                f"first {names.row(int(unjudged[0]))[1]!r}; unjudged_query='skip' leaves them out and counts them"
-            )
-    if missing.any() and options.missing_query == "error":
-        model, query = names.row(int(np.flatnonzero(missing)[0]))
-        raise KeyMismatchError(
-            f"{missing.sum()} (model, query) pairs have no rows, first query {query!r} of model {model!r}; "
-            "missing_query='zero' counts them as 0, 'skip' leaves them out"
-        )
+    if whole.complete:
+        refuse_unnamed(lists.filter(_without(frame, pl.col("role") == KNOWN, lists))["query"].unique())
+    if whole.judged:
+        received = lists.filter(~pl.col("missing")).select("query").unique()
+        unjudged = received.join(known, on="query", how="anti")["query"]
+        refuse_unjudged(unjudged, received.height, options)
+    refuse_missing(lists.filter("missing"), options)

@@ -11,6 +11,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from retrieval_report import RetrievalReportWarning, count_ties, evaluate, evaluate_to
+from retrieval_report.contracts.options import Options
+from retrieval_report.disk import known
+from retrieval_report.disk.known import find_known
+from retrieval_report.disk.sources import open_table
 from stored_cuts import METRICS, behind_ties, complete, top
 
 POLICIES = ("naive", "expected", "worst", "best", "shuffled")
@@ -90,3 +94,33 @@ def test_pooled_relevant_items_are_those_of_all_models(tmp_path: Path) -> None:
     pooled = scores.group_by("query").agg(pl.col("n_relevant").unique()).explode("n_relevant")
     known = {query: number for query, number in pooled.iter_rows() if number}
     assert known == dict(shown.iter_rows())
+
+
+def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path: Path) -> None:
+    counts = pl.DataFrame(
+        [
+            (model, f"q{query:02}", 1, 1, query % 3 + (model == "b") * (query % 5))
+            for model in "ab"
+            for query in range(40)
+        ],
+        schema=["model", "query", "distance", "relevance", "count"],
+        orient="row",
+    ).filter(pl.col("count") > 0)
+    options: dict[str, Any] = {"truncated": "no"}
+    _, in_memory, by_parts = both(tmp_path, counts, **options)
+    assert len([message for message in by_parts if "show more relevant items" in message]) == 1
+    assert by_parts == in_memory
+    assert not [message for message in both(tmp_path, counts, **options, relevant_items="own")[2] if "show" in message]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Float32])
+def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rankings = complete(3, 2).with_columns(
+        relevance=pl.when(pl.col("relevance") > 0).then(pl.col("query").rank("dense") % 5 + 1).otherwise(0).cast(dtype)
+    )
+    table = open_table(rankings, lambda: tmp_path, 10)
+    assert sorted(find_known(table, None, None, Options()).grades) == [1, 2, 3, 4, 5]
+    numbers = pl.DataFrame({"query": rankings["query"].unique(), "n_relevant": 40})
+    both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)
+    monkeypatch.setattr(known, "FEW_GRADES", 4)
+    assert sorted(find_known(table, None, None, Options(relevant_from=2)).grades) == [1, 2, 5]

@@ -254,7 +254,7 @@ def test_an_interrupted_run_leaves_nothing(
 @pytest.fixture
 def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
     """How many rows each part had."""
-    seen: dict[str, list[int]] = {"score_lists": [], "count_rows": []}
+    seen: dict[str, list[int]] = {"judge": [], "count_rows": []}
 
     def watch(name: str) -> None:
         whole = getattr(work, name)
@@ -265,7 +265,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
 
         monkeypatch.setattr(work, name, watched)
 
-    watch("score_lists")
+    watch("judge")
     watch("count_rows")
     return seen
 
@@ -280,7 +280,7 @@ def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[in
     assert isinstance(longest, int)
     for own in sizes.values():
         assert sum(own) >= frame.height
-        assert max(own) <= PARTS + 2 * longest + 4  # a hash fills parts unevenly; the marker has two items a model
+        assert max(own) <= PARTS + 2 * longest  # a hash fills parts unevenly
     assert leftovers(source.parent) == []
 
 
@@ -293,7 +293,7 @@ def test_short_lists_with_many_results_come_in_smaller_parts(
     options: dict[str, Any] = {"metrics": "precision", "cutoffs": range(1, 81), "policies": "expected"}
     monkeypatch.setattr(list_scores, "PIECE", 100)  # of a part, some lists are written at a time
     path = evaluate_to(tmp_path / "scores.parquet", frame, rows_per_part=PARTS, **options)
-    assert max(sizes["score_lists"]) < PARTS / 2
+    assert max(sizes["judge"]) < PARTS / 2
     scores = pl.read_parquet(path).sort("query", maintain_order=True)
     assert_frame_equal(scores, evaluate(frame, **options), check_exact=True)
 

@@ -85,10 +85,10 @@ def test_locate_finds_rows_that_stand_together_and_rows_that_do_not() -> None:
 
 
 def test_fractional_grades_have_codes_in_order() -> None:
-    grades, codes = arrays.grade_codes(pl.Series([0.5, 2.0, -0.0, 0.5]), np.array([3.0]))
+    grades, codes = arrays.grade_indices(pl.Series([0.5, 2.0, -0.0, 0.5]), np.array([3.0]))
     assert grades.tolist() == [0.0, 0.5, 2.0, 3.0]
     assert codes.tolist() == [1, 2, 0, 1]
-    whole, codes = arrays.grade_codes(pl.Series([3, 0, 1]), np.empty(0))
+    whole, codes = arrays.grade_indices(pl.Series([3, 0, 1]), np.empty(0))
     assert whole.tolist() == [0.0, 1.0, 3.0]
     assert codes.tolist() == [2, 0, 1]
 

@@ -13,13 +13,15 @@ from polars.testing import assert_frame_equal
 from retrieval_report import DataError, ParameterError, count_ties, evaluate
 from retrieval_report.contracts.options import Options
 from retrieval_report.lists import tie_groups
-from retrieval_report.scoring.judged import prepare
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import lay_out
 from strategies import FrameCase, frame_cases
 
 
 def layout(rankings: pl.DataFrame, threads: int = 1) -> list[tuple[Any, ...]]:
     """(model, query, tie, grade, items) of every cell that evaluate lays out."""
-    prepared = prepare(rankings, None, None, Options(policies=("expected",), threads=threads))
+    options = Options(policies=("expected",), threads=threads)
+    prepared = lay_out(judge(rankings, None, None, options), options)
     lists, rows = prepared.ties, []
     for number, (model, query) in enumerate(prepared.names.iter_rows()):
         for index, tie in enumerate(range(lists.start[number], lists.start[number + 1]), start=1):

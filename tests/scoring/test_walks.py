@@ -17,6 +17,8 @@ from retrieval_report.kernels.walks import multiply_characteristics, sampled_wal
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring import every_order as orders_of_lists
 from retrieval_report.scoring.every_order import OrderScores, score_orders
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.walks import Walk
 
 SUMS = (
@@ -38,7 +40,8 @@ def made(queries: int, items: int, seed: int, *, grades: int = 3) -> pl.DataFram
 
 def found(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any) -> list[OrderScores]:
     asked = Options(policies=("expected",), **options)
-    return score_orders(rankings, None, None, parse_metrics(metric, cutoff), asked, 50, walks=True)
+    prepared = lay_out(judge(rankings, None, None, asked), asked)
+    return score_orders(prepared, parse_metrics(metric, cutoff), asked, 50, walks=True)
 
 
 def scored(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any) -> pl.DataFrame:

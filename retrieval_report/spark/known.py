@@ -1,4 +1,4 @@
-"""What judgements and queries frames tell of every list, as rows that go into the stream in front of its items."""
+"""What judgements and queries frames say of every list, as rows that go into the stream in front of its items."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from retrieval_report.contracts.frames import JUDGEMENTS, QUERIES, check_judgements, check_queries
+from retrieval_report.scoring.judged import KNOWN
 from retrieval_report.spark.failures import refusing
 from retrieval_report.spark.frames import empty_of, on_cluster, same_ids, where
 from retrieval_report.spark.sources import Source
-from retrieval_report.stream.chunks import TOLD
 
-__all__ = ["Beside", "join_beside", "missing_lists", "told_lists"]
+__all__ = ["Beside", "join_beside", "known_lists", "missing_lists"]
 
 
 @dataclass(frozen=True)
@@ -27,38 +27,38 @@ class Beside:
 def join_beside(source: Source, judgements: object, queries: object) -> tuple[Source, Beside]:
     """The rows with the relevance that judgements say, and the frames with ids of one type."""
     rows, session = source.rows, source.rows.sparkSession
-    told = asked = None
+    known = named = None
     if judgements is not None:
-        told, empty = on_cluster(judgements, session, JUDGEMENTS, "judgements", check_judgements)
-        rows, told = same_ids(rows, told, empty_of(rows, "rankings"), empty, ("query", "item"), "judgements")
+        known, empty = on_cluster(judgements, session, JUDGEMENTS, "judgements", check_judgements)
+        rows, known = same_ids(rows, known, empty_of(rows, "rankings"), empty, ("query", "item"), "judgements")
         if isinstance(judgements, DataFrame):
-            told = _judged_once(told)
-        rows = _with_judgements(rows, told)
+            known = _judged_once(known)
+        rows = _with_judgements(rows, known)
     if queries is not None:
-        asked, empty = on_cluster(queries, session, QUERIES, "queries", check_queries)
+        named, empty = on_cluster(queries, session, QUERIES, "queries", check_queries)
         before = empty_of(rows, "rankings")
-        rows, asked = same_ids(rows, asked, before, empty, ("query",), "queries")
-        if told is not None:
-            told = told.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
+        rows, named = same_ids(rows, named, before, empty, ("query",), "queries")
+        if known is not None:
+            known = known.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
         if isinstance(queries, DataFrame):
-            asked = _asked_once(asked)
-    return source.of(rows), Beside(told, asked)
+            named = _named_once(named)
+    return source.of(rows), Beside(known, named)
 
 
-def _asked_once(queries: DataFrame) -> DataFrame:
+def _named_once(queries: DataFrame) -> DataFrame:
     """Queries that fail on an executor where one is there twice or null, or its number cannot be."""
     number = F.col("n_relevant") if "n_relevant" in queries.columns else F.lit(0)
     grouped = queries.groupBy("query").agg(
         F.max(number).alias("n_relevant"),
         F.count("*").alias("times"),
-        F.count(number).alias("told"),
+        F.count(number).alias("numbers"),
         F.min(number).alias("least"),
     )
     query = refusing(F.col("query"), F.col("query").isNull(), "query", "null ids", what="queries")
     query = refusing(
         query, F.col("times") > 1, "query", "there more than once", what="queries", location=where("query")
     )
-    bad = (F.col("told") == 0) | (F.col("least") < 0)
+    bad = (F.col("numbers") == 0) | (F.col("least") < 0)
     number = refusing(
         F.col("n_relevant"), bad, "n_relevant", "null or negative", what="queries", location=where("query")
     )
@@ -80,17 +80,17 @@ def _judged_once(judgements: DataFrame) -> DataFrame:
         location=where("query", "item"),
     )
     null = F.col("query").isNull() | F.col("item").isNull()
-    told = refusing(once, null, "query", "or 'item': null ids", what="judgements", location=where("query", "item"))
-    return grouped.select("query", "item", told.alias("relevance"))
+    relevance = refusing(once, null, "query", "or 'item': null ids", what="judgements", location=where("query", "item"))
+    return grouped.select("query", "item", relevance.alias("relevance"))
 
 
 def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
     """Rows with the relevance that the judgements say; null where they say none."""
-    told = judgements.withColumnRenamed("relevance", "judged")
-    joined = rows.join(told, on=["query", "item"], how="left")
+    named = judgements.withColumnRenamed("relevance", "judged")
+    joined = rows.join(named, on=["query", "item"], how="left")
     judged = F.col("judged")
     if "relevance" in rows.columns:
-        kinds = {frame.schema[name].dataType.typeName() for frame, name in ((rows, "relevance"), (told, "judged"))}
+        kinds = {frame.schema[name].dataType.typeName() for frame, name in ((rows, "relevance"), (named, "judged"))}
         narrow = "float" if "float" in kinds else "double"
         differ = F.col("relevance").cast(narrow) != judged.cast(narrow)
         rule = "differs from the judgements; drop the column to use the judgements"
@@ -99,8 +99,8 @@ def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
     return joined.select(*others, judged.alias("relevance"))
 
 
-def told_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFrame | None) -> DataFrame | None:
-    """Rows told for every model: the lists that are asked for, their judged items, their number of relevant items.
+def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFrame | None) -> DataFrame | None:
+    """What is known of every model's lists, as rows: that they are asked for, their judged and their relevant items.
 
     ``pool`` are the relevant items that any model shows, if those count as judged.
     """
@@ -114,30 +114,30 @@ def told_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFra
             cells = cells.join(beside.queries.select("query"), on="query", how="left_semi")
         parts.append(cells.withColumn("n_relevant", F.lit(None).cast("long")))
     if beside.queries is not None:
-        parts.append(_asked(beside.queries))
+        parts.append(_named(beside.queries))
     elif len(models) > 1:
-        parts.append(_asked(rows.select("query").distinct()))
+        parts.append(_named(rows.select("query").distinct()))
     if not parts or not models:
         return None
-    told = parts[0]
+    known = parts[0]
     for part in parts[1:]:
-        told = told.unionByName(part, allowMissingColumns=True)
-    return _for_models(told, models)
+        known = known.unionByName(part, allowMissingColumns=True)
+    return _for_models(known, models)
 
 
 def missing_lists(rows: DataFrame, models: list[str]) -> DataFrame | None:
     """Lists without rows, where nothing but the rows says which queries there are."""
     if len(models) < 2:
         return None
-    asked = _for_models(_asked(rows.select("query").distinct()), models)
-    return asked.join(rows.select("model", "query").distinct(), on=["model", "query"], how="left_anti")
+    lists = _for_models(_named(rows.select("query").distinct()), models)
+    return lists.join(rows.select("model", "query").distinct(), on=["model", "query"], how="left_anti")
 
 
-def _asked(queries: DataFrame) -> DataFrame:
+def _named(queries: DataFrame) -> DataFrame:
     number = F.col("n_relevant") if "n_relevant" in queries.columns else F.lit(None)
     return queries.select("query", F.lit(0).cast("long").alias("count"), number.cast("long").alias("n_relevant"))
 
 
-def _for_models(told: DataFrame, models: list[str]) -> DataFrame:
+def _for_models(known: DataFrame, models: list[str]) -> DataFrame:
     names = F.explode(F.array(*(F.lit(model) for model in models))).alias("model")
-    return told.select(names, *told.columns, F.lit(TOLD).cast("byte").alias("standing"))
+    return known.select(names, *known.columns, F.lit(KNOWN).cast("byte").alias("role"))

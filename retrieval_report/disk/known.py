@@ -1,0 +1,80 @@
+"""What a part of a table cannot know of the whole: its models, its grades, and whether anything is relevant."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.contracts.frames import order_column
+from retrieval_report.contracts.options import Options
+from retrieval_report.disk.sources import File, Table, naming
+from retrieval_report.scoring.judged import KnownOfWhole
+
+__all__ = ["find_known"]
+
+FEW_GRADES = 1_000  # different relevances that every part is given; of more, those that scores are bounded by
+
+
+def find_known(
+    table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Options
+) -> KnownOfWhole:
+    """Scan the rows once or twice, in little memory, and the frames beside them."""
+    found = pl.concat([_known_of(file, table.empty, options) for file in table.files])
+    models = tuple(found["model"].drop_nulls().unique().sort()) if "model" in table.empty.columns else ()
+    if judgements is not None:
+        relevance = pl.col("relevance").cast(pl.Float64)
+        relevant = bool(judgements.select(_relevant(relevance, options).any()).item())
+        return KnownOfWhole(True, models, tuple(judgements.select(relevance)["relevance"].unique()), relevant=relevant)
+    grades = pl.concat([found[name].drop_nulls() for name in ("lowest", "least", "highest")])
+    if (found["kinds"] <= FEW_GRADES).all():
+        grades = pl.concat([_grades_of(file, table.empty) for file in table.files])
+    relevant = bool(found["relevant"].any())
+    if queries is not None and "n_relevant" in queries.columns:
+        relevant = bool((queries["n_relevant"] > 0).any())
+    return KnownOfWhole(True, models, tuple(grades.unique()), relevant=relevant)
+
+
+def _relevant(grade: pl.Expr, options: Options) -> pl.Expr:
+    return grade > 0 if options.relevant_from is None else grade >= options.relevant_from
+
+
+def _known_of(file: File, empty: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """What the rows of a file show, for each of its models."""
+    grade = _grade(empty)
+    relevant = _relevant(grade, options)
+    known = [
+        grade.min().alias("lowest"),
+        grade.filter(relevant).min().alias("least"),
+        grade.max().alias("highest"),
+        grade.approx_n_unique().alias("kinds"),
+        (relevant & _near(empty, options)).any().alias("relevant"),
+    ]
+    rows = file.scan.select(file.columns)
+    with naming(file.path):
+        if file.model is None and "model" in empty.columns:
+            return rows.group_by("model").agg(known).collect()
+        return rows.select(pl.lit(file.model or "model").alias("model"), *known).collect()
+
+
+def _grades_of(file: File, empty: pl.DataFrame) -> pl.Series:
+    """The different relevances in a file."""
+    with naming(file.path):
+        return file.scan.select(file.columns).select(_grade(empty).unique()).collect().to_series().drop_nulls()
+
+
+def _grade(empty: pl.DataFrame) -> pl.Expr:
+    """Relevances that are finite, above 0 and not masked; null for all others."""
+    if "relevance" not in empty.columns:
+        return pl.lit(None, pl.Float64)
+    grade = pl.col("relevance").cast(pl.Float64)
+    kept = (grade > 0) & grade.is_finite()
+    return pl.when(kept & pl.col("mask") if "mask" in empty.columns else kept).then(grade)
+
+
+def _near(empty: pl.DataFrame, options: Options) -> pl.Expr:
+    """Rows that are not beyond the threshold."""
+    if options.distance_threshold is None:
+        return pl.lit(True)
+    distance = pl.col(order_column(empty))
+    if options.decimals is not None and not empty.schema[order_column(empty)].is_integer():
+        distance = distance.round(options.decimals)
+    return (distance > options.distance_threshold).fill_null(value=False).not_()

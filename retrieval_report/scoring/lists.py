@@ -1,0 +1,79 @@
+"""Which lists there are: every query for every model, and which of them are missing, unjudged or not named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from retrieval_report.contracts.errors import KeyMismatchError
+from retrieval_report.contracts.options import Options
+from retrieval_report.scoring.lookup import KEYS
+
+__all__ = ["all_lists", "refuse_missing", "refuse_unjudged", "refuse_unnamed"]
+
+
+def all_lists(
+    found: pl.DataFrame,
+    received: pl.DataFrame | None,
+    judgements: pl.DataFrame | None,
+    queries: pl.DataFrame | None,
+    models: Sequence[str],
+    options: Options,
+) -> pl.DataFrame:
+    """Every (model, query): those present, and the queries of others, of the judgements, of the queries frame.
+
+    ``found`` have items; those of ``received``, if they are others, have rows that are not in a list. There may be
+    more ``models`` than in either. Returns ``model``, ``query``, ``missing`` and ``n_relevant``, if the queries say it.
+    """
+    present = found if received is None else pl.concat([found, received]).unique()
+    universe = present.select("query").unique()
+    if judgements is not None:
+        judged = judgements.select("query").unique()
+        refuse_unjudged(universe.join(judged, on="query", how="anti")["query"], universe.height, options)
+        universe = pl.concat([universe, judged]).unique()
+    if queries is not None:
+        named = queries.select("query")
+        refuse_unnamed(universe.join(named, on="query", how="anti")["query"])
+        universe = named
+    names = pl.concat([present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]).unique()
+    if found.height == names.height * universe.height:
+        lists = found.with_columns(missing=False)
+    else:
+        lists = names.join(universe, how="cross").sort(KEYS)
+        there = present.select(*KEYS, missing=pl.lit(False))
+        lists = lists.join(there, on=KEYS, how="left", maintain_order="left").with_columns(
+            pl.col("missing").fill_null(True)
+        )
+    refuse_missing(lists.filter("missing"), options)
+    if queries is None or "n_relevant" not in queries.columns:
+        return lists
+    numbers = queries.select("query", pl.col("n_relevant").cast(pl.Int64))
+    return lists.join(numbers, on="query", how="left", maintain_order="left")
+
+
+def refuse_unnamed(queries: pl.Series) -> None:
+    """Raise an error if there are queries that the queries frame does not name."""
+    if len(queries):
+        raise KeyMismatchError(
+            f"queries: {len(queries)} queries of the rankings are not in the queries frame, first {queries.min()!r}"
+        )
+
+
+def refuse_unjudged(queries: pl.Series, number: int, options: Options) -> None:
+    """Raise an error if some of a ``number`` of queries have no judgements, unless the options allow it."""
+    if len(queries) and options.unjudged_query == "error":
+        raise KeyMismatchError(
+            f"{len(queries)} of {number} queries have no judgements, first {queries.min()!r}; "
+            "unjudged_query='skip' leaves them out and counts them"
+        )
+
+
+def refuse_missing(lists: pl.DataFrame, options: Options) -> None:
+    """Raise an error if lists have no rows, unless the options allow it."""
+    if lists.height and options.missing_query == "error":
+        model, query = lists.select(KEYS).row(0)
+        raise KeyMismatchError(
+            f"{lists.height} (model, query) pairs have no rows, first query {query!r} of model {model!r}; "
+            "missing_query='zero' counts them as 0, 'skip' leaves them out"
+        )

@@ -1,0 +1,106 @@
+"""The one join: what is judged once is scored, counted and narrowed as the frames themselves would be."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import RetrievalReportWarning, Study, evaluate, tie_hints, tie_profile
+from retrieval_report.contracts.options import Options
+from retrieval_report.report.contents import report_contents
+from retrieval_report.scoring.judged import Judged, judge
+
+RANKINGS = pl.DataFrame(
+    {
+        "model": ["m"] * 6 + ["n"] * 4,
+        "query": ["p", "p", "p", "q", "q", "q", "p", "p", "r", "r"],
+        "item": ["b", "a", "c", "a", "d", "b", "c", "d", "a", "b"],
+        "distance": [0.14, 0.11, 0.5, 1.0, 1.0, None, 0.2, 0.21, 3.0, 3.0],
+        "relevance": [2, 0, 1, 1, 0, 3, 1, 0, 0, 2],
+        "mask": [True] * 9 + [False],
+    }
+)
+JUDGEMENTS = pl.DataFrame({"query": ["p", "p", "q", "s"], "item": ["b", "z", "a", "a"], "relevance": [2, 1, 1, 3]})
+QUERIES = pl.DataFrame({"query": ["p", "q", "r", "s"], "n_relevant": [3, 4, 2, 1]})
+GIVEN = [(None, None), (JUDGEMENTS, None), (None, QUERIES), (JUDGEMENTS, QUERIES)]
+ROWS: dict[str, Any] = {"null_distance": "not_retrieved", "unjudged_query": "skip", "truncated": "no"}
+ASKED: dict[str, Any] = {"metrics": "dcg, ap, rr, recall", "cutoffs": (1, 2, None)}
+
+
+def frame_of(judgements: pl.DataFrame | None) -> pl.DataFrame:
+    return RANKINGS if judgements is None else RANKINGS.drop("relevance")
+
+
+def judged(judgements: pl.DataFrame | None, queries: pl.DataFrame | None) -> Judged:
+    return judge(frame_of(judgements), judgements, queries, Options(**ROWS))
+
+
+@pytest.mark.parametrize(("judgements", "queries"), GIVEN)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"decimals": 1}, {"distance_threshold": 0.2}, {"naive_order": "item_descending"}, {"relevant_from": 2}],
+)
+def test_one_record_is_scored_under_all_rules_that_leave_the_rows_alone(
+    judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: dict[str, Any]
+) -> None:
+    asked = {**ASKED, **ROWS, **options, "policies": ("expected", "naive", "shuffled", "best"), "shuffles": 3}
+    expected = evaluate(frame_of(judgements), judgements=judgements, queries=queries, **asked)
+    assert_frame_equal(evaluate(judged(judgements, queries), **asked), expected, check_exact=True)
+
+
+@pytest.mark.parametrize(("judgements", "queries"), GIVEN)
+def test_some_queries_are_what_their_own_rows_are(
+    judgements: pl.DataFrame | None, queries: pl.DataFrame | None
+) -> None:
+    wanted = ["p", "q"]
+    own = [None if part is None else part.filter(pl.col("query").is_in(wanted)) for part in (judgements, queries)]
+    rows = frame_of(judgements).filter(pl.col("query").is_in(wanted))
+    alone = judge(rows, own[0], own[1], Options(**ROWS))
+    part = judged(judgements, queries).of_queries(wanted)
+    assert_frame_equal(part.lists, alone.lists)
+    assert_frame_equal(evaluate(part, **ASKED, **ROWS), evaluate(alone, **ASKED, **ROWS), check_exact=True)
+    assert_frame_equal(tie_profile(part, **ROWS), tie_profile(alone, **ROWS))
+    assert_frame_equal(tie_hints(part, **ROWS), tie_hints(alone, **ROWS))
+
+
+def test_rows_of_the_lists_have_the_relevance_that_they_are_scored_by() -> None:
+    rows = judged(JUDGEMENTS, None).scored_rows.select("model", "query", "item", "relevance").rows()
+    assert rows == [
+        ("m", "p", "b", 2), ("m", "p", "a", 0), ("m", "p", "c", 0), ("m", "q", "a", 1), ("m", "q", "d", 0),
+        ("n", "p", "c", 0), ("n", "p", "d", 0),
+    ]  # fmt: skip
+    dropped = judge(frame_of(JUDGEMENTS), JUDGEMENTS, None, Options(**ROWS, unjudged="drop"))
+    assert dropped.scored_rows["item"].to_list() == ["b", "a"]
+
+
+def test_lists_that_nobody_has_rows_for_are_missing() -> None:
+    lists = judged(JUDGEMENTS, QUERIES).lists
+    assert lists.filter("missing").select("model", "query").rows() == [("m", "r"), ("m", "s"), ("n", "q"), ("n", "s")]
+    assert dict(lists.select("query", "n_relevant").iter_rows()) == dict(QUERIES.iter_rows())
+
+
+def odd_names() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "model": ["m", "m", "m ", "m "],
+            "query": ["p", "p", "p", "p"],
+            "item": list("abab"),
+            "distance": [1, 2, 2, 1],
+            "relevance": [1, 0, 1, 0],
+        }
+    )
+
+
+def test_a_report_and_a_study_warn_once() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        report_contents(odd_names(), metrics="rr@1", truncated="no", shuffles=2)
+    assert ["told apart only by what strip()" in str(one.message) for one in caught] == [True]
+    study = Study(odd_names(), "rr@1", truncated="no", shuffles=2)
+    with pytest.warns(RetrievalReportWarning, match="told apart") as found:
+        _ = study.ties, study.hints, study.audit, study.scores, study.comparison, study.models("m").ties
+    assert len(found) == 1
