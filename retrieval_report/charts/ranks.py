@@ -74,7 +74,7 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
         "column:N",
         title=None,
         sort=None,
-        scale=alt.Scale(domain=[COLUMNS[name] for name in columns]),
+        scale=alt.Scale(domain=[COLUMNS[name] for name in columns], padding=0),
         axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False, labelFontSize=12, labelPadding=12),
     )
     rows = ranks["label"].n_unique()
