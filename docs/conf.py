@@ -11,12 +11,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 # Pages run as notebooks in processes of their own, which have to find this checkout and its samples too.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
 
-from jupyter_client.connect import ConnectionFileMixin  # noqa: E402
-
 from retrieval_report import __version__  # noqa: E402
-
-# Sockets of the file system: nobody else can listen, and the kernels do not warn that somebody could.
-ConnectionFileMixin.transport.default_value = "ipc"
 
 project = "retrieval_report"
 author = "The authors of retrieval_report"
