@@ -72,8 +72,8 @@ def count_codes(
         Whole numbers, one for each bit: how much it counts where it differs. For codes with bits as columns.
     distance
         One of {"hamming", "l1", "dot"}. ``l1``: ``Σ |query − item|`` of uint8 vectors. ``dot``: 128² · dimensions −
-        inner product of int8 vectors, which is never below 0. Where their values spread so far that few items tie, nearly
-        every pair is a row of the result unless ``depth`` cuts it.
+        inner product of int8 vectors, which is never below 0. Where their values spread so far that few items tie,
+        nearly every pair is a row of the result unless ``depth`` cuts it.
     exclude_self
         Leave out the item whose id the query has. Without ids, query i is item i, and their codes must be equal.
     depth
