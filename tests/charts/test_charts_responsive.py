@@ -71,7 +71,7 @@ def test_texts_right_of_a_plot_follow_its_width() -> None:
 
 def test_a_legend_that_panels_share_is_there_once() -> None:
     panels = [panel.specification for panel in charts.responsive(drawn("panels")).panels]
-    legends = [panel["encoding"]["color"]["legend"] if "encoding" in panel else None for panel in panels]
+    legends: list[Any] = [panel["encoding"]["color"]["legend"] if "encoding" in panel else None for panel in panels]
     assert legends[0]["columns"]["expr"].endswith("? 1 : 3")
     assert legends[1:] == [None] * (len(panels) - 1)
 
