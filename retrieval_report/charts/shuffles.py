@@ -54,7 +54,7 @@ def shuffled_distribution(
     metric, cutoff
         One that both have: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     exact
-        What :func:`mean_distribution` returns: models that it has are drawn by their exact probabilities.
+        What ``mean_distribution`` (of ``analysis``) returns: models that it has are drawn by their exact probabilities.
     models
         Which to draw; default: those that vary most, six at most.
     one_axis
