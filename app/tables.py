@@ -11,78 +11,63 @@ import streamlit as st
 from cached import Data
 from retrieval_report.analysis.verdicts import VERDICTS, chance_of
 from retrieval_report.charts.data import side_by_side
+from retrieval_report.contracts.registry import column
 
 __all__ = ["facts_table", "flips_table", "frame_table", "summary_table", "with_chances"]
 
-TITLES = {
-    "model": "Model",
-    "expected": "Expected",
-    "tie_std": "± tie std",
-    "naive": "Naive",
-    "shuffled": "Shuffled",
-    "lowest": "Lowest",
-    "highest": "Highest",
-    "query_se": "± query s.e.",
-    "truncated_share": "Cut",
-    "queries": "Queries",
-    "no_relevant": "Nothing relevant",
-    "missing": "No list",
-    "unjudged": "Not judged",
-}
+SUMMARY = (
+    *("model", "expected", "tie_std", "naive", "shuffled", "lowest", "highest", "query_se", "truncated_share"),
+    *("queries", "no_relevant", "missing", "unjudged"),
+)
+FLIPS = (
+    *("verdict", "model_a", "model_b", "expected_a", "expected_b", "naive_a", "naive_b"),
+    *("p_tie", "family_p", "disagree"),
+)
+PARTS = {"model": "models", "query": "queries", "item": "items"}
 COUNTS = ("no_relevant", "missing", "unjudged")  # of queries that a rule decides about
-EXPLAINED = {
-    "expected": "Exact mean over all orders of tied items; where lists are cut an estimate",
-    "tie_std": "Exact standard deviation of the mean under random tie order; where lists are cut there is none",
-    "naive": "Ties in the order received",
-    "shuffled": "Mean over random orders",
-    "lowest": "Under the worst tie order, and whatever a deeper retrieval could show of cut lists",
-    "highest": "Under the best tie order, and whatever a deeper retrieval could show of cut lists",
-    "truncated_share": "Queries whose score depends on items that were not retrieved",
-    "query_se": "Standard error under sampling of queries, which has nothing to do with ties",
-    "no_relevant": "Queries without a relevant item; what they score is one of the Rules in the sidebar",
-    "missing": "Queries that the model has no rows for; what they score is one of the Rules in the sidebar",
-    "unjudged": "Queries without judgements, which are left out",
-}
 WIDTHS = {"verdict": 170, "call": 150}  # in pixels: a verdict that is cut short says nothing
+
+
+FORMATS = {"number": "%.4f", "chance": "%.4f", "signed": "%+.4f", "share": "percent", "tenth": "%.1f", "count": "%d"}
 
 
 def frame_table(
     frame: pl.DataFrame,
     *,
-    titles: Mapping[str, str] | None = None,
-    explained: Mapping[str, str] | None = None,
-    formats: Mapping[str, str] | None = None,
+    of: str = "",
+    show: Sequence[str] = (),
     widths: Mapping[str, int] = WIDTHS,
     alt: str | None = None,
     key: str | None = None,
     on_select: Callable[[], None] | None = None,
 ) -> None:
-    """Show a frame; what is null in every row is left out where ``titles`` are given.
+    """Show a frame; where its kind is named, these columns with their titles, but for those that are all null.
 
-    ``formats`` are those of `st.column_config.NumberColumn`; by default whole numbers, or four digits. ``widths`` are
-    pixels of columns of text.
+    ``widths`` are pixels of columns of text.
     With ``on_select`` one row can be chosen; the session state has it under ``key``.
     """
-    if titles is not None:
-        frame = frame.select(
-            name for name in titles if name in frame.columns and frame[name].null_count() < frame.height
-        )
-    config: dict[str, Any] = {}
-    for name, dtype in frame.schema.items():
-        title = (titles or {}).get(name, name)
-        help_text = (explained or {}).get(name)
-        if dtype == pl.Boolean:
-            config[name] = st.column_config.CheckboxColumn(title, help=help_text)
-        elif dtype.is_numeric():
-            # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
-            digits = (formats or {}).get(name, "%.4f" if dtype.is_float() else "%d")
-            config[name] = st.column_config.NumberColumn(title, help=help_text, format=digits)
-        else:
-            config[name] = st.column_config.TextColumn(title, help=help_text, width=widths.get(name))
+    if of:
+        frame = frame.select(name for name in show if name in frame.columns and frame[name].null_count() < frame.height)
+    config = {name: _config(of, name, dtype, widths.get(name)) for name, dtype in frame.schema.items()}
     shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
         shown |= {"on_select": on_select, "selection_mode": "single-row"}
     st.dataframe(frame, **shown)
+
+
+def _config(of: str, name: str, dtype: pl.DataType, width: int | None) -> Any:
+    """Title, help and format of a column."""
+    known = column(of, name) if of else None
+    title, help_text = (known.title, known.help) if known else (name, None)
+    if dtype == pl.Boolean:
+        return st.column_config.CheckboxColumn(title, help=help_text)
+    if dtype.is_numeric():
+        # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
+        usual = "%.4f" if dtype.is_float() else "%d"
+        return st.column_config.NumberColumn(
+            title, help=help_text, format=FORMATS.get(known.format, usual) if known else usual
+        )
+    return st.column_config.TextColumn(title, help=help_text, width=width)
 
 
 def summary_table(summary: pl.DataFrame) -> None:
@@ -91,33 +76,15 @@ def summary_table(summary: pl.DataFrame) -> None:
     told = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
     rows = side_by_side(summary).join(told, on="model", how="left", maintain_order="left")
     rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
-    formats = {"truncated_share": "percent"}
-    frame_table(rows, titles=TITLES, explained=EXPLAINED, formats=formats, alt="Scores of the models, best first.")
+    frame_table(rows, of="board", show=SUMMARY, alt="Scores of the models, best first.")
 
 
 def flips_table(flips: pl.DataFrame) -> None:
     """Pairs of models, those whose order is not safe first."""
-    titles = {
-        "verdict": "Order",
-        "model_a": "Model A",
-        "model_b": "Model B",
-        "expected_a": "Expected A",
-        "expected_b": "Expected B",
-        "naive_a": "Naive A",
-        "naive_b": "Naive B",
-        "p_tie": "Reversed by ties",
-        "family_p": "p (Holm)",
-        "disagree": "Reversed in",
-    }
-    explained = {
-        "p_tie": "Probability that random tie order alone shows the pair the other way round",
-        "family_p": "Of the difference, over the queries: sign-flip permutation, corrected for the number of pairs",
-        "disagree": "Kinds of scores that show the pair the other way round",
-    }
     order = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int64)
     rows = flips.sort(order, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True)
     rows = with_chances(rows)
-    frame_table(rows, titles=titles, explained=explained, alt="Pairs of models, those of unsafe order first.")
+    frame_table(rows, of="flips", show=FLIPS, alt="Pairs of models, those of unsafe order first.")
 
 
 def with_chances(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -131,11 +98,11 @@ def facts_table(data: Data) -> None:
         {
             "frame": "counts" if name == "rankings" and data.counted else name,
             "rows": frame.height,
-            **{f"{part}s": frame[part].n_unique() for part in ("model", "query", "item") if part in frame.columns},
+            **{name: frame[part].n_unique() for part, name in PARTS.items() if part in frame.columns},
             "columns": ", ".join(frame.columns),
         }
         for name, frame in data.frames.items()
         if frame is not None
     ]
-    titles = {name: name.capitalize() for name in ("frame", "rows", "models", "querys", "items", "columns")}
-    frame_table(pl.DataFrame(rows, infer_schema_length=None), titles=titles | {"querys": "Queries"}, alt="The data.")
+    shown = ("frame", "rows", "models", "queries", "items", "columns")
+    frame_table(pl.DataFrame(rows, infer_schema_length=None), of="facts", show=shown, alt="The data.")

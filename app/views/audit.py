@@ -17,48 +17,11 @@ from url_controls import choose_one
 
 __all__ = ["show"]
 
-TITLES = {
-    "system": "Evaluator",
-    "version": "Version",
-    "call": "Call",
-    "prints": "Prints",
-    "prints_low": "At least",
-    "prints_high": "At most",
-    "exact": "Exact",
-    "definition_shift": "By definition",
-    "off": "By tie order",
-    "z": "z",
-    "lowest": "Lowest",
-    "highest": "Highest",
-    "order": "Order inside ties",
-    "definition": "Computes",
-    "note": "Note",
-}
-EXPLAINED = {
-    "prints": "The mean over queries that it would print here; empty where it orders ties so that nobody can say, and "
-    "where it would stop with an error",
-    "prints_low": "The least that it could print, whatever order its shuffle or its unstable sort makes of ties",
-    "prints_high": "The most that it could print",
-    "exact": "The exact mean of the metric asked for, over all tie orders",
-    "definition_shift": "What its own definition of the metric adds to the exact value",
-    "off": "What its order inside ties adds: prints = exact + by definition + by tie order",
-    "z": "By tie order, in standard deviations of random tie order",
-    "lowest": "The least that its definition allows, under the worst tie order",
-    "highest": "The most that its definition allows, under the best tie order",
-}
-WINNER_TITLES = {
-    "system": "Evaluator",
-    "version": "Version",
-    "call": "Call",
-    "winner": "Names as best",
-    "exact_winner": "Best without the accident",
-    "same_winner": "Agree",
-    "order": "Order inside ties",
-}
-WINNER_EXPLAINED = {
-    "winner": "The model with the highest score that it prints; all that could have it where its tie order is open",
-    "exact_winner": "The model with the highest exact mean of its own definition, over all tie orders",
-}
+PRINTED = (
+    *("system", "version", "call", "prints", "prints_low", "prints_high", "exact", "definition_shift", "off", "z"),
+    *("lowest", "highest", "order", "definition", "note"),
+)
+WINNERS = ("system", "version", "call", "winner", "exact_winner", "same_winner", "order")
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -93,7 +56,7 @@ def show(data: Data, choice: Choice) -> None:
 def _winners(found: pl.DataFrame) -> None:
     """Which evaluators name another best model because of tie order."""
     st.header("Who would win?", anchor="winners")
-    told = found.select(list(WINNER_TITLES)).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    told = found.select(WINNERS).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     wrong, undecided = told.filter(~pl.col("same_winner")), told.filter(pl.col("same_winner").is_null())
     if found["model"].n_unique() < 2:
         st.info("There is one model only, so there is no winner to get wrong.")
@@ -111,7 +74,7 @@ def _winners(found: pl.DataFrame) -> None:
             f"unstable sort has it: {_systems(undecided)}."
         )
     rows = told.sort(pl.col("same_winner").cast(pl.Int8).replace_strict({0: 0, 1: 2}, default=1), maintain_order=True)
-    frame_table(rows, titles=WINNER_TITLES, explained=WINNER_EXPLAINED, alt="The model that each evaluator names best.")
+    frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
 
 
 def _systems(rows: pl.DataFrame) -> str:
@@ -130,4 +93,4 @@ def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
     )
     rows = found.filter(pl.col("model") == model)
     rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
-    frame_table(rows, titles=TITLES, explained=EXPLAINED, alt="What each evaluator prints, the furthest off first.")
+    frame_table(rows, of="audit", show=PRINTED, alt="What each evaluator prints, the furthest off first.")

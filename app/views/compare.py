@@ -13,6 +13,8 @@ from controls import Choice
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.verdicts import chance_of
+from retrieval_report.contracts.columns import INTERVAL
+from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
 from tables import frame_table, with_chances
@@ -21,30 +23,10 @@ from url_controls import choose_one
 
 __all__ = ["show"]
 
-TITLES = {
-    "policy": "Score",
-    "model_a": "Model A",
-    "model_b": "Model B",
-    "value_a": "A",
-    "value_b": "B",
-    "difference": "A − B",
-    "ci_low": "95% from",
-    "ci_high": "95% to",
-    "family_p": "p (Holm)",
-    "tie_std": "± tie std",
-    "p_tie": "Reversed by ties",
-    "wins": "A wins",
-    "ties": "Equal",
-    "losses": "B wins",
-}
-EXPLAINED = {
-    "difference": "Mean of A less mean of B, over the queries that both have a score for",
-    "ci_low": "Interval of the difference under sampling of queries; it knows nothing of ties",
-    "family_p": "Sign-flip permutation test over the queries, corrected for the number of pairs",
-    "tie_std": "Exact standard deviation of the difference under random tie order; it knows nothing of sampling",
-    "p_tie": "Probability that random tie order alone shows the pair the other way round",
-    "wins": "Queries on which A scores higher",
-}
+SHOWN = (
+    *("policy", "model_a", "model_b", "value_a", "value_b", "difference", "ci_low", "ci_high", "family_p"),
+    *("tie_std", "p_tie", "wins", "ties", "losses"),
+)
 MATRIX = 60  # models up to which all pairs are drawn; a table holds any number
 
 
@@ -81,7 +63,7 @@ def show(data: Data, choice: Choice) -> None:
 
     alt = "Every pair of models, the least safe first."
     shown = with_chances(rows)
-    frame_table(shown, titles=TITLES, explained=EXPLAINED, alt=alt, key="pairs", on_select=take)
+    frame_table(shown, of="comparison", show=SHOWN, alt=alt, key="pairs", on_select=take)
 
 
 def _choose(data: Data, choice: Choice) -> tuple[str, str]:
@@ -118,7 +100,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
     draw(lambda: charts.intervals(pair, **measure, summary=bounds), "intervals", *key)
     st.subheader("What each kind of score says", anchor="policies")
     shown = with_chances(pair.drop("model_a", "model_b"))
-    frame_table(shown, titles=TITLES, explained=EXPLAINED, alt="The pair under every kind of score.")
+    frame_table(shown, of="comparison", show=SHOWN, alt="The pair under every kind of score.")
     st.subheader("What repeated runs would print", anchor="runs")
     if "shuffled" in choice.policies:
         means, known = shuffled(data, choice), at_cutoff(summary(data, choice), choice)
@@ -136,16 +118,17 @@ def _numbers(row: dict[str, Any]) -> None:
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
     interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}"
     tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})
+    known = {name: column("comparison", name) for name in ("tie_std", "p_tie")}
     with st.container(horizontal=True, gap="large"):
         st.metric("A − B, expected", f"{row['difference']:+.4f}", help=names, width="content")
-        st.metric("95% interval over queries", interval, help=EXPLAINED["ci_low"], width="content")
+        st.metric(f"{INTERVAL.title} over queries", interval, help=INTERVAL.help, width="content")
         st.metric(
             "Tie order moves it by",
             tie if row["tie_std"] is None else f"± {tie}",
-            help=EXPLAINED["tie_std"],
+            help=known["tie_std"].help,
             width="content",
         )
-        st.metric("Reversed by ties", chance_of(row), help=EXPLAINED["p_tie"], width="content")
+        st.metric(known["p_tie"].title, chance_of(row), help=known["p_tie"].help, width="content")
     p_value = "not known" if row["family_p"] is None else f"p = {row['family_p']:.4f} after Holm’s correction"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "

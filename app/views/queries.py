@@ -23,37 +23,8 @@ ITEMS = 1000
 MOST_DRAW = 1_000_000
 BRUSHED = "rectangle"
 RECEIVED = "order received"
-TITLES = {
-    "query": "Query",
-    "model": "Model",
-    "naive": "Naive",
-    "expected": "Expected",
-    "spread": "Spread",
-    "lowest": "Lowest",
-    "highest": "Highest",
-    "std": "± tie std",
-    "naive_error": "Naive is off by",
-    "truncated": "Cut",
-}
-EXPLAINED = {
-    "naive": "Ties in the order received",
-    "expected": "Exact mean over all orders of tied items",
-    "std": "Exact standard deviation under random tie order",
-    "spread": "Highest less lowest: as far as the order of tied items can move the score",
-    "lowest": "Under the worst tie order",
-    "highest": "Under the best tie order",
-    "truncated": "The score depends on items that were not retrieved: lowest and highest allow for them",
-}
-ITEM_TITLES = {
-    "measure": "Place",
-    "item": "Item",
-    "relevance": "Relevance",
-    "distance": "Distance",
-    "score": "Score",
-    "tie": "Tie",
-    "tie_size": "Items in the tie",
-    "tie_relevant": "Relevant in it",
-}
+SHOWN = (*("query", "model", "naive", "expected", "spread", "lowest", "highest", "std", "naive_error", "truncated"),)
+ITEMS_SHOWN = ("rank", "item", "relevance", "distance", "score", "tie", "tie_size", "tie_relevant")
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -124,8 +95,8 @@ def _table(rows: pl.DataFrame, total: int) -> None:
 
     frame_table(
         shown,
-        titles=TITLES,
-        explained=EXPLAINED,
+        of="queries",
+        show=SHOWN,
         widths={"query": 170},  # long names would push the scores out of sight
         alt="Scores of every query.",
         key="query table",
@@ -189,10 +160,10 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     st.subheader("Its distances", anchor="distances")
     draw(lambda: charts.ranked_list(rows), "ranked_list", *key)
     with st.expander("The items"):
-        items = rows.head(ITEMS).with_row_index("measure", 1)
+        items = rows.head(ITEMS).with_row_index("rank", 1)
         if rows.height > ITEMS:
             st.caption(f"The first {ITEMS} of {rows.height}.")
-        frame_table(items, titles=ITEM_TITLES, alt="The items in the order received.")
+        frame_table(items, of="tie_groups", show=ITEMS_SHOWN, alt="The items in the order received.")
 
 
 def _draw_number() -> int:

@@ -18,62 +18,12 @@ __all__ = ["show"]
 LISTED = 500
 RECEIVED = "as received"
 DECIMALS = (RECEIVED, *(str(number) for number in range(8, -1, -1)))
-PROFILE_TITLES = {
-    "model": "Model",
-    "cut_share": "Cut a tie",
-    "mixed_share": "… that matters",
-    "ends_in_cut_tie": "End in a cut tie",
-    "tied_items": "Tied items",
-    "mixed_items": "In mixed ties",
-    "tie_median": "Median tie",
-    "tie_max": "Largest tie",
-    "items": "Items",
-    "distances": "Distances",
-    "bits": "Bits",
-    "near_ties": "Near ties",
-    "queries": "Queries",
-}
-SHARES = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "near_ties")
-PROFILE_FORMATS = {
-    **dict.fromkeys(SHARES, "percent"),
-    **dict.fromkeys(("tie_median", "items", "distances", "bits"), "%.1f"),
-}
-PROFILE_EXPLAINED = {
-    "cut_share": "Queries whose cutoff falls inside a tie",
-    "mixed_share": "Of these, queries where the tie holds different relevances",
-    "ends_in_cut_tie": "Queries whose cutoff reaches into a last tie that the end of the list may have cut",
-    "tied_items": "Of the items down to the cutoff, those that share their distance with another",
-    "mixed_items": "Of the items down to the cutoff, those in a tie of different relevances",
-    "tie_median": "Items of the ties that reach above the cutoff; an item alone counts as a tie of one",
-    "items": "Length of the lists (median)",
-    "distances": "Different distances in a list (median)",
-    "bits": "What the distance tells about the order, in bits (median)",
-    "near_ties": "Gaps between neighbouring distances that are within rounding error",
-}
-CUT_TITLES = {
-    "model": "Model",
-    "query": "Query",
-    "first": "From rank",
-    "last": "To rank",
-    "size": "Items in the tie",
-    "inside": "Counted",
-    "relevant": "Relevant in it",
-    "mixed": "Matters",
-}
-CUT_EXPLAINED = {
-    "inside": "So many items of the tie stand above the cutoff; which of them is up to chance",
-    "mixed": "Whether its items differ in relevance",
-}
-ROUNDING_TITLES = {
-    "model": "Model",
-    "value": "As received",
-    "value_rounded": "Rounded",
-    "change": "Change",
-    "tie_std": "± tie std",
-    "tie_std_rounded": "± rounded",
-    "rank": "Rank",
-    "rank_rounded": "Rank rounded",
-}
+PROFILE = (
+    *("model", "cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "tie_median", "tie_max"),
+    *("items", "distances", "bits", "near_ties", "queries"),
+)
+CUTS = ("model", "query", "first", "last", "size", "inside", "relevant", "mixed")
+ROUNDED = ("model", "value", "value_rounded", "change", "tie_std", "tie_std_rounded", "rank", "rank_rounded")
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -132,7 +82,7 @@ def _cuts(data: Data, choice: Choice) -> None:
         "them the tied items differ in relevance, so chance decides what is counted."
         + (f" The {LISTED} largest are listed." if found.height > LISTED else "")
     )
-    frame_table(found.head(LISTED), titles=CUT_TITLES, explained=CUT_EXPLAINED, alt="Lists whose cutoff cuts a tie.")
+    frame_table(found.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff cuts a tie.")
 
 
 def _rounding(data: Data, choice: Choice) -> None:
@@ -159,10 +109,10 @@ def _rounding(data: Data, choice: Choice) -> None:
         lambda: charts.rounding(effect, metric=choice.metric, cutoff=choice.cutoff),
         *("rounding", data.digest, choice, decimals),
     )
-    frame_table(effect, titles=ROUNDING_TITLES, alt="Scores as received and rounded, best model first.")
+    frame_table(effect, of="rounding_effect", show=ROUNDED, alt="Scores as received and rounded, best model first.")
     with st.expander("Ties of the rounded distances"):
         _profile_table(rounded, "Ties of the rounded distances.")
 
 
 def _profile_table(rows: pl.DataFrame, alt: str) -> None:
-    frame_table(rows, titles=PROFILE_TITLES, explained=PROFILE_EXPLAINED, formats=PROFILE_FORMATS, alt=alt)
+    frame_table(rows, of="profile", show=PROFILE, alt=alt)

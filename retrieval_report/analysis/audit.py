@@ -24,37 +24,14 @@ from retrieval_report.analysis.emulation import Data, Quantity, Way, judge_items
 from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, measure_text, parse_metrics
 from retrieval_report.scoring.run import score_judged, score_lists
 
 __all__ = ["AUDIT", "audit", "furthest_off"]
 
-AUDIT = {
-    "system": pl.String,
-    "version": pl.String,
-    "call": pl.String,
-    "model": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "definition": pl.String,
-    "prints": pl.Float64,
-    "prints_low": pl.Float64,
-    "prints_high": pl.Float64,
-    "exact": pl.Float64,
-    "expected": pl.Float64,
-    "lowest": pl.Float64,
-    "highest": pl.Float64,
-    "tie_std": pl.Float64,
-    "off": pl.Float64,
-    "z": pl.Float64,
-    "definition_shift": pl.Float64,
-    "winner": pl.String,
-    "exact_winner": pl.String,
-    "same_winner": pl.Boolean,
-    "order": pl.String,
-    "note": pl.String,
-}
+AUDIT = schema("audit")
 SAME = 1e-12  # scores this close are equal: sums of a few hundred terms differ by their order alone
 
 # How far what is printed may be from the exact value of the system's own definition, by tie order.

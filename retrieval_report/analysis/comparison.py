@@ -28,44 +28,11 @@ from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ListOptions
+from retrieval_report.contracts.registry import schema
 
 __all__ = ["COMPARISON", "compare", "turned"]
 
-COMPARISON = {
-    "model_a": pl.String,
-    "model_b": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "value_a": pl.Float64,
-    "value_b": pl.Float64,
-    "difference": pl.Float64,
-    "ci_low": pl.Float64,
-    "ci_high": pl.Float64,
-    "t_p": pl.Float64,
-    "wilcoxon_p": pl.Float64,
-    "permutation_p": pl.Float64,
-    "permutation_method": pl.String,
-    "family_p": pl.Float64,
-    "bh_p": pl.Float64,
-    "family": pl.Int64,
-    "family_method": pl.String,
-    "effect_size": pl.Float64,
-    "wins": pl.Int64,
-    "ties": pl.Int64,
-    "losses": pl.Int64,
-    "queries": pl.Int64,
-    "unpaired": pl.Int64,
-    "tie_std": pl.Float64,
-    "tied_queries": pl.Int64,
-    "p_tie": pl.Float64,
-    "p_tie_low": pl.Float64,
-    "p_tie_high": pl.Float64,
-    "p_equal": pl.Float64,
-    "p_tie_method": pl.String,
-    "truncated_queries": pl.Int64,
-    "pooled": pl.Boolean,
-}
+COMPARISON = schema("comparison")
 COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
 TESTS = ("permutation", "t", "wilcoxon")
 CORRECTIONS = ("holm", *FAMILY_TESTS)

@@ -12,28 +12,12 @@ from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["COSTS", "cost_table"]
 
-COSTS = {
-    "cost": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "model": pl.String,
-    "amount": pl.Float64,
-    "value": pl.Float64,
-    "tie_std": pl.Float64,
-    "lowest": pl.Float64,
-    "highest": pl.Float64,
-    "ci_low": pl.Float64,
-    "ci_high": pl.Float64,
-    "front": pl.Boolean,
-    "front_in_every_order": pl.Boolean,
-    "front_in_some_order": pl.Boolean,
-    "beaten_by": pl.String,
-}
+COSTS = schema("costs")
 HERE = ["cost", "metric", "cutoff", "policy"]
 
 

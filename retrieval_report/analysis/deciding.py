@@ -10,26 +10,11 @@ import polars as pl
 from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, asked_measures, check_scores, differences
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.registry import schema
 
 __all__ = ["DECIDING", "deciding_queries"]
 
-DECIDING = {
-    "model_a": pl.String,
-    "model_b": pl.String,
-    "query": None,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "value_a": pl.Float64,
-    "value_b": pl.Float64,
-    "difference": pl.Float64,
-    "lowest": pl.Float64,
-    "highest": pl.Float64,
-    "tie_std": pl.Float64,
-    "share": pl.Float64,
-    "decides": pl.Boolean,
-    "order_unsure": pl.Boolean,
-}
+DECIDING = schema("deciding")
 
 
 def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame:

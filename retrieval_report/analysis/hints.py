@@ -14,6 +14,7 @@ from retrieval_report.analysis.profile import TieTable, profile_of
 from retrieval_report.analysis.truncated_lists import judge_for_ties
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
+from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
@@ -23,16 +24,8 @@ from retrieval_report.scoring.scores import ListScores
 
 __all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
 
-CHANCE = {
-    "model": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "value": pl.Float64,
-    "chance": pl.Float64,
-    "chance_std": pl.Float64,
-    "z": pl.Float64,
-}
-HINTS = {"model": pl.String, "hint": pl.String, "value": pl.Float64, "message": pl.String}
+CHANCE = schema("chance")
+HINTS = schema("hints")
 LIST = ["model", "query"]
 LEAST_VALUES = 20  # distances, before their bits say how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order

@@ -24,30 +24,11 @@ from retrieval_report.analysis.tukey import (
     share_beyond,
 )
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.registry import schema
 
 __all__ = ["LEADERBOARD", "leaderboard"]
 
-LEADERBOARD = {
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "rank": pl.Int64,
-    "model": pl.String,
-    "value": pl.Float64,
-    "letters": pl.String,
-    "tie_std": pl.Float64,
-    "lowest": pl.Float64,
-    "highest": pl.Float64,
-    "ci_low": pl.Float64,
-    "ci_high": pl.Float64,
-    "tie_rank_low": pl.Int64,
-    "tie_rank_high": pl.Int64,
-    "query_rank_low": pl.Int64,
-    "query_rank_high": pl.Int64,
-    "honest_difference": pl.Float64,
-    "queries": pl.Int64,
-    "unpaired": pl.Int64,
-}
+LEADERBOARD = schema("leaderboard")
 KEYS = [*PLACE, "model"]
 
 

@@ -11,18 +11,12 @@ import polars as pl
 from retrieval_report.analysis.inputs import Bools, Floats, check_fraction, hold
 from retrieval_report.analysis.tukey import best_first
 from retrieval_report.contracts.errors import ColumnError, DataError
+from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["LETTERS", "compact_letters", "letter", "letter_columns", "letter_texts", "short_letters"]
 
-LETTERS = {
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "model": pl.String,
-    "value": pl.Float64,
-    "letters": pl.String,
-}
+LETTERS = schema("letters")
 PAIRS = {
     "metric": pl.String,
     "cutoff": pl.Int64,

@@ -13,6 +13,7 @@ from retrieval_report.analysis.tie_orders import closed
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.options import options_with
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests, parse_measure, parse_metrics
 from retrieval_report.reading.frames import to_polars
@@ -22,13 +23,7 @@ from retrieval_report.scoring.layout import lay_out
 
 __all__ = ["MEAN_DISTRIBUTION", "mean_distribution"]
 
-MEAN_DISTRIBUTION = {
-    "model": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "value": pl.Float64,
-    "probability": pl.Float64,
-}
+MEAN_DISTRIBUTION = schema("distribution")
 OF_MODEL = {name: MEAN_DISTRIBUTION[name] for name in ("model", "value", "probability")}
 NEAR = 1e-12  # of sums of scores: what differs by less is the same
 SURE = 1e-9

@@ -24,6 +24,7 @@ from retrieval_report.analysis.significance import paired_t
 from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.registry import schema
 
 __all__ = [
     "NO_WORSE",
@@ -34,28 +35,7 @@ __all__ = [
     "queries_needed",
 ]
 
-NO_WORSE = {
-    "model": pl.String,
-    "baseline": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "value": pl.Float64,
-    "baseline_value": pl.Float64,
-    "difference": pl.Float64,
-    "bound_low": pl.Float64,
-    "bound_high": pl.Float64,
-    "margin": pl.Float64,
-    "no_worse_p": pl.Float64,
-    "worse_p": pl.Float64,
-    "equivalent_p": pl.Float64,
-    "verdict": pl.String,
-    "tie_std": pl.Float64,
-    "detectable": pl.Float64,
-    "queries_needed": pl.Int64,
-    "queries": pl.Int64,
-    "unpaired": pl.Int64,
-}
+NO_WORSE = schema("no_worse")
 VERDICTS = ("no worse", "worse", "not decided")
 TIE_ORDERS = ("expected", "worst")
 MOST_QUERIES = 10**9  # beyond this nobody asks

@@ -11,6 +11,7 @@ import polars as pl
 
 from retrieval_report.analysis.truncated_lists import judge_for_ties, list_ends
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import lay_out
@@ -20,23 +21,7 @@ __all__ = ["NEAR", "PROFILE", "TieTable", "profile_of", "tie_profile"]
 
 LIST = ["model", "query"]
 NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
-PROFILE = {
-    "model": pl.String,
-    "cutoff": pl.Int64,
-    "queries": pl.Int64,
-    "cut_share": pl.Float64,
-    "mixed_share": pl.Float64,
-    "ends_in_cut_tie": pl.Float64,
-    "tie_median": pl.Float64,
-    "tie_p90": pl.Float64,
-    "tie_max": pl.Int64,
-    "tied_items": pl.Float64,
-    "mixed_items": pl.Float64,
-    "items": pl.Float64,
-    "distances": pl.Float64,
-    "bits": pl.Float64,
-    "near_ties": pl.Float64,
-}
+PROFILE = schema("profile")
 
 
 def tie_profile(
@@ -64,7 +49,7 @@ def tie_profile(
     Returns
     -------
     polars.DataFrame
-        A row for every model and cutoff k, with
+        A row for every ``model`` and ``cutoff`` k, with
 
         - ``queries``: lists with an item (and with judgements, where there are any);
         - ``cut_share``: share of them whose cutoff cuts a tie: places k and k + 1 are in one tie, as far as the list

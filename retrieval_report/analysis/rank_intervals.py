@@ -22,25 +22,14 @@ from retrieval_report.analysis.tukey import best_first, complete_queries
 from retrieval_report.contracts.arguments import listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["RANKS", "SOURCES", "rank_intervals", "resampled_means"]
 
-RANKS = {
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "model": pl.String,
-    "value": pl.Float64,
-    "rank": pl.Int64,
-    "source": pl.String,
-    "rank_low": pl.Int64,
-    "rank_high": pl.Int64,
-    "first_share": pl.Float64,
-    "method": pl.String,
-}
-DRAWS = {"model": pl.String, "metric": pl.String, "cutoff": pl.Int64, "draw": pl.Int64, "value": pl.Float64}
+RANKS = schema("rank_intervals")
+DRAWS = schema("shuffled")
 SOURCES = ("ties", "queries", "both")
 CHUNK = 256  # samples at a time; never adapted, or else the draws would depend on the number of models
 

@@ -7,23 +7,13 @@ import polars as pl
 from retrieval_report.analysis.inputs import DIGITS, hold
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["ROUNDING_EFFECT", "rounding_effect"]
 
 KEYS = ["model", "metric", "cutoff"]
-ROUNDING_EFFECT = {
-    "model": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "value": pl.Float64,
-    "value_rounded": pl.Float64,
-    "change": pl.Float64,
-    "tie_std": pl.Float64,
-    "tie_std_rounded": pl.Float64,
-    "rank": pl.Int64,
-    "rank_rounded": pl.Int64,
-}
+ROUNDING_EFFECT = schema("rounding_effect")
 
 
 def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:

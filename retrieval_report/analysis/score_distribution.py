@@ -10,6 +10,7 @@ from retrieval_report.analysis.inputs import DIGITS
 from retrieval_report.analysis.orders import lists_of_query
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import ListOptions, options_with
+from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metrics
@@ -19,7 +20,7 @@ from retrieval_report.scoring.layout import lay_out
 
 __all__ = ["DISTRIBUTION", "score_distribution"]
 
-DISTRIBUTION = {"value": pl.Float64, "probability": pl.Float64, "method": pl.String, "orders": pl.Int64}
+DISTRIBUTION = schema("score_distribution")
 DRAWS = 2_000
 OWN_OPTIONS = ("shuffles", "policies", "progress")  # that the way of computing decides
 

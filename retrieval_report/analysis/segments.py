@@ -16,26 +16,12 @@ from retrieval_report.analysis.tukey import best_first, compare_many
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["WINNERS", "compare_by", "segment_winners", "segments_of", "summarise_by"]
 
-WINNERS = {
-    "segment": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "queries": pl.Int64,
-    "winner": pl.String,
-    "value": pl.Float64,
-    "overall_winner": pl.String,
-    "overall_value": pl.Float64,
-    "difference": pl.Float64,
-    "tie_std": pl.Float64,
-    "family_p": pl.Float64,
-    "segments_p": pl.Float64,
-    "verdict": pl.String,
-}
+WINNERS = schema("segments")
 NO_VALUE = "(no value)"
 
 

@@ -10,19 +10,11 @@ from retrieval_report.analysis.profile import TieTable
 from retrieval_report.analysis.truncated_lists import judge_for_ties
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.registry import schema
 
 __all__ = ["CUT_TIES", "ties_at_cutoff"]
 
-CUT_TIES = {
-    "model": pl.String,
-    "query": None,
-    "first": pl.Int64,
-    "last": pl.Int64,
-    "size": pl.Int64,
-    "inside": pl.Int64,
-    "relevant": pl.Int64,
-    "mixed": pl.Boolean,
-}
+CUT_TIES = schema("ties_at_cutoff")
 
 
 def ties_at_cutoff(

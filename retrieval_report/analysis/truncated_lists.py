@@ -11,6 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
@@ -18,17 +19,7 @@ from retrieval_report.scoring.layout import Prepared, lay_out
 
 __all__ = ["TRUNCATED_LISTS", "judge_for_ties", "list_ends", "truncated_lists"]
 
-TRUNCATED_LISTS = {
-    "model": pl.String,
-    "cutoff": pl.Int64,
-    "truncated": pl.String,
-    "reason": pl.String,
-    "lists": pl.Int64,
-    "shortest": pl.Int64,
-    "longest": pl.Int64,
-    "open_share": pl.Float64,
-    "sufficient_depth": pl.Int64,
-}
+TRUNCATED_LISTS = schema("truncation")
 TIMES = 4  # the largest tie seen, beyond the cutoff; see `truncated_lists`
 
 
@@ -56,7 +47,7 @@ def truncated_lists(
     Returns
     -------
     polars.DataFrame
-        A row for every model and cutoff k, with
+        A row for every ``model`` and ``cutoff`` k, with
 
         - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason`` ("as given" where it was said);
         - ``lists`` that have an item, and the items of the ``shortest`` and the ``longest`` of them;

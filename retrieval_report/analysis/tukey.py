@@ -23,6 +23,7 @@ from retrieval_report.analysis.inputs import (
     paired_mean,
 )
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.registry import schema
 
 __all__ = [
     "FAMILY",
@@ -35,23 +36,7 @@ __all__ = [
     "share_beyond",
 ]
 
-FAMILY = {
-    "model_a": pl.String,
-    "model_b": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "value_a": pl.Float64,
-    "value_b": pl.Float64,
-    "difference": pl.Float64,
-    "tie_std": pl.Float64,
-    "apart": pl.Int64,
-    "queries": pl.Int64,
-    "unpaired": pl.Int64,
-    "family_p": pl.Float64,
-    "family": pl.Int64,
-    "family_method": pl.String,
-}
+FAMILY = schema("families")
 BLOCK = 1 << 21  # permuted scores held at a time
 MANY = 10  # models from which one set of permutations for all pairs tells more than Holm's correction
 CHUNK = 512  # sign patterns drawn at a time; never adapted, or else the draws would depend on the number of models

@@ -9,21 +9,13 @@ from altair.typing import ChartType
 from retrieval_report.charts.data import best_of, held, inline, joined, side_by_side, summary_frame, with_labels
 from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
 from retrieval_report.charts.theme import empty_chart, finish, layered, tooltips
+from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import listed, unique_labels
 from retrieval_report.writing.numbers import number
 
 __all__ = ["precision_recall", "radius"]
 
-RADIUS = {
-    "model": pl.String,
-    "radius": pl.Float64,
-    "precision": pl.Float64,
-    "recall": pl.Float64,
-    "f1": pl.Float64,
-    "hit_rate": pl.Float64,
-    "queries": pl.Int64,
-    "empty": pl.Float64,
-}
+RADIUS = {**schema("radius"), "radius": pl.Float64}
 PANELS = {
     "precision": "precision within the radius",
     "recall": "recall within the radius",

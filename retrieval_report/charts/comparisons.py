@@ -23,6 +23,7 @@ from retrieval_report.analysis.verdicts import (
 from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_axis, tooltips
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.registry import title_of
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import measure_name, quoted, unique_labels
 from retrieval_report.writing.numbers import size
@@ -180,15 +181,15 @@ def _rounded(value: float) -> str:
 
 def pair_tooltip(first: str) -> list[alt.Tooltip]:
     """All numbers of a pair; ``first`` is the column that names its first model."""
-    texts = [alt.Tooltip(f"{first}:N", title="model a"), alt.Tooltip("model_b:N", title="model b")]
-    reversal = alt.Tooltip("chance:N", title="p tie")
+    texts = [alt.Tooltip(f"{first}:N", title=title_of("model_a")), alt.Tooltip("model_b:N", title=title_of("model_b"))]
+    reversal = alt.Tooltip("chance:N", title=title_of("p_tie"))
     return [
         *texts,
         *tooltips(NUMBERS),
         *tooltips(CHANCES, ".3~g"),
         reversal,
-        *(alt.Tooltip(f"{name}:Q") for name in COUNTS),
-        alt.Tooltip("verdict:N"),
+        *(alt.Tooltip(f"{name}:Q", title=title_of(name)) for name in COUNTS),
+        alt.Tooltip("verdict:N", title=title_of("verdict")),
     ]
 
 
@@ -201,7 +202,7 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     layers = []
     for half, scale, title, pattern in (
         ("difference", blues, "column − row", ".2f"),
-        ("p_tie", reds, "chance of a flip", "%"),
+        ("p_tie", reds, title_of("p_tie"), "%"),
     ):
         colour = alt.Color(
             "shown:Q",
@@ -233,7 +234,7 @@ def spoken_pairs(pairs: pl.DataFrame) -> str:
     parts = []
     for row in closest.iter_rows(named=True):
         percent = chance_percent(row["p_tie"], row["p_tie_high"])
-        chance = "" if row["p_tie"] is None else f", chance of a flip {percent}"
+        chance = "" if row["p_tie"] is None else f", reversed by ties {percent}"
         names = f"{quoted(row['model_a'])} less {quoted(row['model_b'])}"
         parts.append(f"{names}: {size(row['difference'], sign='+')}{chance}")
     return f"{pairs.height} pairs of models; the closest: " + joined(parts)

@@ -13,25 +13,14 @@ from altair.typing import ChartType
 from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain, with_labels
 from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, tooltips
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, measure_name, quoted
 from retrieval_report.writing.numbers import size
 
 __all__ = ["query_scatter"]
 
-QUERIES = {
-    "model": pl.String,
-    "query": None,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "naive": pl.Float64,
-    "expected": pl.Float64,
-    "lowest": pl.Float64,
-    "highest": pl.Float64,
-    "std": pl.Float64,
-    "spread": pl.Float64,
-    "naive_error": pl.Float64,
-}
+QUERIES = {name: dtype for name, dtype in schema("queries").items() if name != "truncated"}
 NUMBERS = ("naive", "expected", "naive_error", "lowest", "highest", "std")
 Side = Literal["left", "center", "right"]
 MOST, GRID = 5000, 60

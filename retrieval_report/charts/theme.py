@@ -9,6 +9,8 @@ from typing import Any, TypeVar, cast
 import altair as alt
 from altair.typing import ChartType
 
+from retrieval_report.contracts.registry import title_of
+
 __all__ = [
     "AMBER",
     "BLUE",
@@ -189,8 +191,8 @@ def open_dash(column: str) -> alt.StrokeDash:
 
 
 def tooltips(names: Iterable[str], format: str = NUMBER) -> list[alt.Tooltip]:
-    """Numbers of a tool tip, under the names of their columns."""
-    return [alt.Tooltip(f"{name}:Q", format=format, title=name.replace("_", " ")) for name in names]
+    """Numbers of a tool tip, under the titles of their columns."""
+    return [alt.Tooltip(f"{name}:Q", format=format, title=title_of(name)) for name in names]
 
 
 def row_axis(labels: Iterable[str], column: str = "label", **axis: Any) -> alt.Y:

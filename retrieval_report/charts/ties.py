@@ -103,7 +103,7 @@ def _tooltip() -> list[alt.Tooltip]:
         alt.Tooltip("k:N", title="cutoff"),
         *tooltips(shares, ".1%"),
         *tooltips(numbers),
-        alt.Tooltip("bits:Q", format=".2f", title="resolution in bits"),
+        *tooltips(["bits"], ".1f"),
     ]
 
 

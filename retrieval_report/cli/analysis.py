@@ -14,6 +14,7 @@ from retrieval_report.cli.settings import (
     SETTINGS,
     check,
     data_options,
+    explains,
     options,
     output_options,
     read_data,
@@ -37,6 +38,7 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
 @options(*(name for name in SETTINGS if name != "policies"))
 @click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
 @output_options("comparison.csv and flips.csv")
+@explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
     rankings: tuple[str, ...],
     judgements: str | None,
@@ -48,11 +50,7 @@ def compare(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Compare the models of RANKINGS pair by pair, and say which order of two models depends on tie order.
-
-    difference: of the exact means, with its standard deviation under random tie order; p_tie: chance that random tie
-    order alone shows the pair the other way round; family_p: over the queries, corrected for the number of pairs.
-    """
+    """Compare the models of RANKINGS pair by pair, and say which order of two models depends on tie order."""
     import polars as pl
 
     import retrieval_report as rr
@@ -82,6 +80,7 @@ def compare(
 @data_options
 @options("cutoffs", *DATA_RULES, "decimals", "truncated")
 @output_options("profile.csv and hints.csv")
+@explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(
     rankings: tuple[str, ...],
     judgements: str | None,
@@ -93,12 +92,7 @@ def profile(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Show how much the distances of RANKINGS tie, and where a cutoff cuts a tie.
-
-    cut_share: queries whose cutoff falls inside a tie; mixed_share: of those, where the tie holds relevant and other
-    items, so that the order matters; ends_in_cut_tie: queries whose cutoff reaches into a last tie that the end of the
-    list may have cut; bits: bits of the distances, from the sizes of the ties.
-    """
+    """Show how much the distances of RANKINGS tie, and where a cutoff cuts a tie."""
     import retrieval_report as rr
 
     folder = results_folder(out, ("profile.csv", "hints.csv"), [*rankings, judgements, queries])
@@ -125,6 +119,7 @@ def profile(
 @options("metrics", "cutoffs", "no_relevant", *DATA_RULES)
 @click.option("--systems", metavar="NAME,…", help="Only these, such as trec_eval,ranx.")
 @output_options("audit.csv")
+@explains("audit", "prints", "off", "z", "same_winner")
 def audit(
     rankings: tuple[str, ...],
     judgements: str | None,
@@ -138,10 +133,8 @@ def audit(
 ) -> None:
     """Show what other evaluators would print on RANKINGS, beside the exact value.
 
-    prints: one number, or the range of those it could print where ties are shuffled or its sort is unstable; off:
-    prints minus the exact mean under the system's own definition, which is what its tie order did; z: the same in tie
-    standard deviations; same_winner: whether it names the model that is best in expectation, "open" where several
-    models could win.
+    Where ties are shuffled or a sort is unstable, prints is the range of what it could print, and same_winner is
+    "open" where several models could win.
     """
     import retrieval_report as rr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError
+from retrieval_report.contracts.registry import column
 from retrieval_report.writing.files import check_writable_folder
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "average_option",
     "check",
     "data_options",
+    "explains",
     "given_reading_options",
     "no_rows",
     "options",
@@ -245,6 +248,17 @@ def data_options(command: Command) -> Command:
     for setting in reversed((*DATA, *READING, trust_option)):
         command = setting(command)
     return command
+
+
+def explains(frame: str, *names: str) -> Callable[[Command], Command]:
+    """Say below a command's help what columns of the printed table mean."""
+
+    def add(command: Command) -> Command:
+        meanings = [f"{name}: {column(frame, name).meaning}." for name in names]
+        command.__doc__ = f"{inspect.getdoc(command)}\n\n{' '.join(meanings)}"
+        return command
+
+    return add
 
 
 def output_options(what: str) -> Callable[[Command], Command]:

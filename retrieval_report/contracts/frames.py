@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import polars as pl
 
 from retrieval_report.contracts.checks import check_unique, refuse, warn_merging
+from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, DataError, RetrievalReportWarning
+from retrieval_report.contracts.registry import FRAMES, schema
 
 __all__ = [
     "COUNTS",
@@ -23,7 +24,6 @@ __all__ = [
     "RANKINGS",
     "SCORES",
     "SUMMARY",
-    "Column",
     "check_counts",
     "check_judgements",
     "check_queries",
@@ -37,77 +37,12 @@ __all__ = [
 MOST_ITEMS = 2**62  # running totals of items stay well inside 64 bits
 
 
-class Column(NamedTuple):
-    """One column of a contract: its name, the kind of type it needs, whether it may be absent, and its meaning."""
-
-    name: str
-    kind: str
-    optional: bool
-    meaning: str
-
-
-RANKINGS = (
-    Column("model", "id", True, "what produced the list; 'model' when absent"),
-    Column("query", "id", False, "the query"),
-    Column("item", "id", False, "the retrieved item"),
-    Column("distance", "number", True, "small is near; this or score"),
-    Column("score", "number", True, "large is near; this or distance"),
-    Column("relevance", "grade", True, "graded relevance, at least 0; may come from judgements instead"),
-    Column("mask", "boolean", True, "false rows leave the list"),
-    Column("weight", "weight", True, "weight of the item (KerasRS's rule)"),
-    Column("row", "integer", True, "file order, which naive scores use; the row's position when absent"),
-)
-COUNTS = (
-    Column("model", "id", True, "what produced the list; 'model' when absent"),
-    Column("query", "id", False, "the query"),
-    Column("distance", "number", True, "small is near; this or score"),
-    Column("score", "number", True, "large is near; this or distance"),
-    Column("relevance", "grade", False, "graded relevance, at least 0"),
-    Column("count", "integer", False, "how many items share model, query, distance and relevance"),
-)
-JUDGEMENTS = (
-    Column("query", "id", False, "the query"),
-    Column("item", "id", False, "the judged item"),
-    Column("relevance", "grade", False, "graded relevance, at least 0"),
-)
-QUERIES = (
-    Column("query", "id", False, "the query"),
-    Column("label", "label", True, "class of the query, for macro means"),
-    Column("weight", "weight", True, "weight of the query, for weighted means"),
-    Column("n_relevant", "integer", True, "relevant items of the query, retrieved or not"),
-)
-SCORES = {
-    "model": pl.String,
-    "query": None,  # String or the integer type received
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "value": pl.Float64,
-    "std": pl.Float64,
-    "items": pl.Int64,
-    "n_relevant": pl.Int64,
-    "truncated": pl.Boolean,
-    "pooled": pl.Boolean,
-}
-SUMMARY = {
-    "model": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "value": pl.Float64,
-    "tie_std": pl.Float64,
-    "lowest": pl.Float64,
-    "highest": pl.Float64,
-    "query_se": pl.Float64,
-    "ci_low": pl.Float64,
-    "ci_high": pl.Float64,
-    "queries": pl.Int64,
-    "no_relevant": pl.Int64,
-    "missing": pl.Int64,
-    "unjudged": pl.Int64,
-    "truncated_share": pl.Float64,
-    "pooled": pl.Boolean,
-}
+RANKINGS = FRAMES["rankings"].columns
+COUNTS = FRAMES["counts"].columns
+JUDGEMENTS = FRAMES["judgements"].columns
+QUERIES = FRAMES["query_facts"].columns
+SCORES = schema("scores")
+SUMMARY = schema("summary")
 
 
 def order_column(frame: pl.DataFrame) -> str:

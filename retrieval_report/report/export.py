@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.report.columns import describe_columns
+from retrieval_report.contracts.registry import describe
 from retrieval_report.report.contents import Report
 from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes
 
@@ -24,7 +24,7 @@ INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 def csv_files(report: Report, *, raw: bool = False) -> dict[str, bytes]:
     """Every frame as ``<name>.csv``, and ``columns.csv``, which describes them."""
     files = {f"{name}.csv": csv_bytes(_protect(frame, raw), raw=raw) for name, frame in _written(report).items()}
-    return {**files, "columns.csv": csv_bytes(describe_columns(_written(report)))}
+    return {**files, "columns.csv": csv_bytes(describe(_written(report)))}
 
 
 def parquet_files(report: Report) -> dict[str, bytes]:

@@ -7,30 +7,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval_report.analysis.verdicts import chance_of, chance_text
+from retrieval_report.contracts.columns import INTERVAL
+from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation, visible
 from retrieval_report.writing.numbers import DECIMALS, interval, number, size
 
 __all__ = [
     "FULL_NAME",
-    "NAME_WIDTH",
+    "MEASURE",
     "NOTHING",
     "Cell",
     "Column",
     "Row",
-    "chance_column",
+    "column_of",
+    "columns_of",
     "counts_column",
-    "deviation_column",
     "interval_column",
-    "number_column",
-    "reversal_column",
-    "share_column",
+    "ranks_column",
     "sort_key",
-    "text_column",
-    "yes_column",
 ]
 
 Row = Mapping[str, Any]
-KINDS = {"Measure": "measure-name", "Order inside ties": "long-prose", "Call": "prose"}  # columns by heading
+KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # of columns of text
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"
@@ -53,14 +51,41 @@ class Column:
     fill: Callable[[Row], Cell]
     help: str = ""
     numeric: bool = True
+    name: str = ""
 
     @property
     def kind(self) -> str:
         """The class that the page's style and script know the column by."""
-        return "number" if self.numeric else KINDS.get(self.header, "")
+        return "number" if self.numeric else KINDS.get(self.name, "")
 
 
-def text_column(header: str, name: str, *, help: str = "", width: int = NAME_WIDTH) -> Column:
+def column_of(
+    frame: str, name: str, *, width: int = NAME_WIDTH, nothing: str = NOTHING, key: str = "", title: str = ""
+) -> Column:
+    """A column as it was declared: its title, its meaning, and a cell for every format.
+
+    ``key`` is where the row has the value, if not under the column's name; ``title`` is a name in the title's stead.
+
+    >>> share = column_of("profile", "cut_share")
+    >>> share.header, share.fill({"cut_share": 0.25}).text
+    ('Cut a tie', '25.0%')
+    """
+    known = column(frame, name)
+    known = known._replace(title=title or known.title)
+    if name in ("tie_std", "std"):
+        return Column(known.title, _deviation(name), known.help)
+    if name == "p_tie":
+        return Column(known.title, _reversal, known.help)
+    fill = _text(key or name, width) if known.format == "text" else _value(key or name, known.format, nothing)
+    return Column(known.title, fill, known.help, known.format not in ("text", "flag"), name)
+
+
+def columns_of(frame: str, *names: str) -> list[Column]:
+    """Columns as they were declared."""
+    return [column_of(frame, name) for name in names]
+
+
+def _text(name: str, width: int) -> Callable[[Row], Cell]:
     """A text, cut in the middle where it is long."""
 
     def fill(row: Row) -> Cell:
@@ -71,30 +96,31 @@ def text_column(header: str, name: str, *, help: str = "", width: int = NAME_WID
         short, full = visible(text, width), visible(text[:FULL_NAME])
         return Cell(short, short, "" if short == full else full)
 
-    return Column(header, fill, help, numeric=False)
+    return fill
 
 
-def number_column(
-    header: str, name: str, digits: int = DECIMALS, *, help: str = "", sign: str = "", nothing: str = NOTHING
-) -> Column:
-    """A number with some digits, or as many as the row says in ``digits``; one with a sign is a difference."""
+def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
+    """A number with the usual decimals or as many as the row says in ``digits``, a share, a probability, yes or no."""
+    digits = {"count": 0, "tenth": 1}.get(format, DECIMALS)
 
     def fill(row: Row) -> Cell:
         value = row.get(name)
         if value is None or value != value:
             return Cell(nothing)
-        places = row.get("digits", digits) if digits == DECIMALS else digits
-        return Cell(size(value, places, sign) if sign else number(value, places), sort_key(value))
+        if format == "flag":
+            return Cell("yes" if value else "no", "yes" if value else "no")
+        if format == "share":
+            return Cell(f"{value:.1%}", sort_key(value))
+        if format == "chance":
+            return Cell(chance_text(value), sort_key(value))
+        if format == "signed":
+            return Cell(size(value, row.get("digits", digits), "+"), sort_key(value))
+        return Cell(number(value, row.get("digits", digits) if format == "number" else digits), sort_key(value))
 
-    return Column(header, fill, help)
+    return fill
 
 
-def sort_key(value: float) -> str:
-    """Digits enough to sort by; what is shown may round neighbours to the same text."""
-    return f"{value:.9g}"
-
-
-def deviation_column(header: str, name: str, *, help: str = "") -> Column:
+def _deviation(name: str) -> Callable[[Row], Cell]:
     """A standard deviation, or why there is none."""
 
     def fill(row: Row) -> Cell:
@@ -102,42 +128,21 @@ def deviation_column(header: str, name: str, *, help: str = "") -> Column:
         shown = {"tie_std": value, "truncated_share": row.get("truncated_share") or row.get("truncated")}
         return Cell(deviation(shown), "" if value is None else sort_key(value))
 
-    return Column(header, fill, help)
+    return fill
 
 
-def share_column(header: str, name: str, *, help: str = "") -> Column:
-    """A share in percent."""
-
-    def fill(row: Row) -> Cell:
-        value = row.get(name)
-        return Cell(NOTHING) if value is None else Cell(f"{value:.1%}", sort_key(value))
-
-    return Column(header, fill, help)
-
-
-def chance_column(header: str, name: str, *, help: str = "") -> Column:
-    """A probability."""
-
-    def fill(row: Row) -> Cell:
-        value = row[name]
-        if value is None:
-            return Cell(NOTHING)
-        return Cell(chance_text(value), sort_key(value))
-
-    return Column(header, fill, help)
-
-
-def reversal_column(header: str, *, help: str = "") -> Column:
+def _reversal(row: Row) -> Cell:
     """The chance that tie order reverses a pair, sorted by the most that it can be."""
-
-    def fill(row: Row) -> Cell:
-        most = row["p_tie_high"]
-        return Cell(NOTHING if most is None else chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
-
-    return Column(header, fill, help)
+    most = row["p_tie_high"]
+    return Cell(NOTHING if most is None else chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
 
 
-def interval_column(header: str, *, help: str = "") -> Column:
+def sort_key(value: float) -> str:
+    """Digits enough to sort by; what is shown may round neighbours to the same text."""
+    return f"{value:.9g}"
+
+
+def interval_column() -> Column:
     """The ends of a confidence interval."""
 
     def fill(row: Row) -> Cell:
@@ -146,23 +151,30 @@ def interval_column(header: str, *, help: str = "") -> Column:
             return Cell(NOTHING)
         return Cell(interval(low, high), sort_key(low))
 
-    return Column(header, fill, help)
+    return Column(INTERVAL.title, fill, INTERVAL.help)
 
 
-def counts_column(header: str, names: Sequence[str], *, help: str = "") -> Column:
+def ranks_column(frame: str, names: Sequence[str], title: str) -> Column:
+    """The range of ranks between two columns, or one rank."""
+    low, high = names
+
+    def fill(row: Row) -> Cell:
+        first, last = row[low], row[high]
+        if first is None or last is None:
+            return Cell(NOTHING)
+        return Cell(str(first) if first == last else f"{first} to {last}", str(first))
+
+    return Column(title, fill, "; ".join(column(frame, name).help for name in names))
+
+
+def counts_column(frame: str, names: Sequence[str]) -> Column:
     """Several counts beside each other."""
+    known = [column(frame, name) for name in names]
 
     def fill(row: Row) -> Cell:
         return Cell(" – ".join(str(row[name]) for name in names), str(row[names[0]]))
 
-    return Column(header, fill, help)
+    return Column(" – ".join(part.title for part in known), fill, "; ".join(part.help for part in known))
 
 
-def yes_column(header: str, name: str, *, help: str = "") -> Column:
-    """Yes or no."""
-
-    def fill(row: Row) -> Cell:
-        value = row[name]
-        return Cell(NOTHING) if value is None else Cell("yes" if value else "no", "yes" if value else "no")
-
-    return Column(header, fill, help, numeric=False)
+MEASURE = column_of("board", "measure")

@@ -16,20 +16,16 @@ from retrieval_report.report.contents import Report
 from retrieval_report.report.question_tables import questions
 from retrieval_report.report.table_columns import (
     FULL_NAME,
+    MEASURE,
     NOTHING,
     Cell,
     Column,
     Row,
-    chance_column,
+    column_of,
+    columns_of,
     counts_column,
-    deviation_column,
     interval_column,
-    number_column,
-    reversal_column,
-    share_column,
     sort_key,
-    text_column,
-    yes_column,
 )
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import column_decimals, number, span
@@ -43,9 +39,6 @@ LISTS = {
     BETWEEN_TIES: "are cut behind a whole tie",
     WITHIN_TIE: "are cut, maybe inside their last tie",
 }
-ESTIMATE = "; of cut lists an estimate, from the rows that are there"
-NONE = "; cut: there is none, it depends on items that were not retrieved"
-DEEPER = ", and whatever a deeper retrieval could show of cut lists"
 
 
 @dataclass(frozen=True)
@@ -87,10 +80,7 @@ def report_tables(report: Report) -> dict[str, Table]:
 
 def plain_table(id: str, caption: str, frame: pl.DataFrame) -> Table:
     """Show a small frame as it is."""
-    columns = [
-        number_column(name, name, 0) if dtype.is_numeric() else text_column(name, name, width=64)
-        for name, dtype in frame.schema.items()
-    ]
+    columns = [column_of(id, name, width=64) for name in frame.columns]
     return _table(id, caption, columns, frame.iter_rows(named=True))
 
 
@@ -103,42 +93,23 @@ def _summary(report: Report) -> Table:
         if row["policy"] == "expected":
             merged.update({name: row[name] for name in ("tie_std", "truncated_share", "ci_low", "ci_high", "queries")})
         if row["policy"] == "naive":
-            merged["off"] = row["value"]
+            merged["naive_error"] = row["value"]
     ranked = sorted(rows.values(), key=lambda row: -(row.get("expected") or 0.0))
     for row in ranked:
         naive, expected = row.get("naive"), row.get("expected")
-        row["off"] = None if naive is None or expected is None else naive - expected
-    columns = [
-        text_column("Model", "model"),
-        text_column("Measure", "measure"),
-        number_column("Expected", "expected", help="exact mean over all orders inside ties" + ESTIMATE * report.cut),
-        deviation_column(
-            "± tie std", "tie_std", help="standard deviation of that mean under random tie order" + NONE * report.cut
-        ),
-        number_column(
-            "Naive", "naive", help="with ties in the order received: what a tool that knows nothing of ties prints"
-        ),
-        number_column("Naive is off by", "off", sign="+", help="naive − expected"),
-        number_column("Lowest", "worst", help="under the worst order inside ties" + DEEPER * report.cut),
-        number_column("Highest", "best", help="under the best order inside ties" + DEEPER * report.cut),
-        share_column("Cut", "truncated_share", help="queries whose score depends on items that were not retrieved"),
-        interval_column(
-            "95% interval", help="of the expected mean, under sampling of queries; of each model by itself"
-        ),
-        number_column("Queries", "queries", 0),
-    ]
-    absent = {*([] if _has_naive(report) else ["Naive", "Naive is off by"]), *([] if report.cut else ["Cut"])}
-    present = [column for column in columns if column.header not in absent]
+        row["naive_error"] = None if naive is None or expected is None else naive - expected
+    absent = () if "naive" in report.summary["policy"] else ("naive", "naive_error")
+    shown = ("model", "measure", "expected", "tie_std", "naive", "naive_error")
+    columns = [column_of("board", name) for name in shown if name not in absent]
+    columns += [column_of("board", "lowest", key="worst"), column_of("board", "highest", key="best")]
+    columns += [column_of("board", "truncated_share")] if report.cut else []
+    columns += [interval_column(), column_of("board", "queries")]
     for name in {row["measure"] for row in ranked}:
         own = [row for row in ranked if row["measure"] == name]
         digits = column_decimals([row.get("expected") for row in own])
         for row in own:
             row["digits"] = digits
-    return _table("summary", "Mean scores of all models", present, ranked, chosen=report.measure)
-
-
-def _has_naive(report: Report) -> bool:
-    return "naive" in report.summary["policy"]
+    return _table("summary", "Mean scores of all models", columns, ranked, chosen=report.measure)
 
 
 def _comparison(report: Report) -> Table:
@@ -147,18 +118,13 @@ def _comparison(report: Report) -> Table:
         report.flips.select(*keys, "verdict", "disagree"), on=keys, nulls_equal=True, maintain_order="left"
     )
     columns = [
-        text_column("Model a", "model_a"),
-        text_column("Model b", "model_b"),
-        text_column("Measure", "measure"),
-        number_column("a − b", "difference", sign="+", help="difference of the expected means"),
-        interval_column("95% interval", help="of the difference, under sampling of queries"),
-        chance_column("Holm p", "family_p", help="sign-flip permutation test, corrected for the number of pairs"),
-        reversal_column("Tie-flip chance", help="probability that random tie order shows the pair in the other order"),
-        text_column("Disagreeing", "disagree", help="which of shuffled and naive means order the pair otherwise"),
-        counts_column("Wins – equal – losses", ("wins", "ties", "losses"), help="queries that a wins, shares, loses"),
-        text_column(
-            "Verdict", "verdict", help="safe: the order does not depend on tie order, and the difference is significant"
-        ),
+        *columns_of("flips", "model_a", "model_b"),
+        MEASURE,
+        column_of("comparison", "difference"),
+        interval_column(),
+        *columns_of("flips", "family_p", "p_tie", "disagree"),
+        counts_column("comparison", ("wins", "ties", "losses")),
+        column_of("flips", "verdict"),
     ]
     ahead = turned(frame, pl.col("difference") < 0)  # the better model first, and the best pairs on top
     best = ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
@@ -172,11 +138,9 @@ def _comparison(report: Report) -> Table:
 
 def _agreement(report: Report) -> Table:
     columns = [
-        text_column("Policy", "policy_a"),
-        text_column("Other policy", "policy_b"),
-        text_column("Measure", "measure"),
-        number_column("Kendall’s τ", "tau", 3, help="1: the same ranking of the models, −1: the reverse"),
-        yes_column("Same winner", "same_winner"),
+        *columns_of("agreement", "policy_a", "policy_b"),
+        MEASURE,
+        *columns_of("agreement", "tau", "same_winner"),
     ]
     # Shuffles repeat the expectation with noise; what agrees is a sentence, not a row each.
     frame = report.agreement.filter((pl.col("policy_a") != "shuffled") & (pl.col("policy_b") != "shuffled"))
@@ -196,16 +160,12 @@ def _audits(report: Report) -> tuple[Table, ...]:
     if report.audit.is_empty():
         return ()
     columns = [
-        text_column("System", "name"),
-        text_column("Call", "call"),
-        text_column("Model", "model"),
-        _printed("Prints", help="one number, or the range of those it could print where its order is open"),
-        number_column("Exact", "exact", help="exact value of the metric asked for"),
-        number_column("By definition", "definition_shift", sign="+", help="what the system's own definition adds"),
-        number_column("By tie order", "off", sign="+", help="what its order inside ties adds"),
-        number_column("z", "z", 1, sign="+", help="by tie order, in standard deviations of random tie order"),
-        _same_winner("Same winner", help="whether it names the model that is best under its own definition"),
-        text_column("Order inside ties", "order", width=80),
+        column_of("audit", "system", key="name"),
+        *columns_of("audit", "call", "model"),
+        _printed(),
+        *columns_of("audit", "exact", "definition_shift", "off", "z"),
+        _same_winner(),
+        column_of("audit", "order", width=80),
     ]
     here = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
     rows = report.audit.filter(here).with_columns(
@@ -222,7 +182,7 @@ def _audits(report: Report) -> tuple[Table, ...]:
     )
 
 
-def _printed(header: str, *, help: str) -> Column:
+def _printed() -> Column:
     """The number that a system prints, or the range of those that it could print."""
 
     def fill(row: Row) -> Cell:
@@ -233,37 +193,26 @@ def _printed(header: str, *, help: str) -> Column:
             return Cell(number(low), sort_key(low))
         return Cell(span(low, high, " – "), sort_key(low))
 
-    return Column(header, fill, help)
+    known = column_of("audit", "prints")
+    return Column(known.header, fill, f"{known.help}; the range where its order is open")
 
 
-def _same_winner(header: str, *, help: str) -> Column:
-    known = yes_column(header, "same_winner").fill
+def _same_winner() -> Column:
+    known = column_of("audit", "same_winner")
 
     def fill(row: Row) -> Cell:
         several = row["winner"] is not None and row["same_winner"] is None
-        return Cell("open", "open", visible(row["winner"][:FULL_NAME])) if several else known(row)
+        return Cell("open", "open", visible(row["winner"][:FULL_NAME])) if several else known.fill(row)
 
-    return Column(header, fill, f"{help}; open: several models could win", numeric=False)
+    return Column(known.header, fill, f"{known.help}; open: several could", numeric=False)
 
 
 def _profile(report: Report) -> Table:
+    shown = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "tie_median", "tie_max")
     columns = [
-        text_column("Model", "model"),
-        number_column("Cutoff", "cutoff", 0, nothing="all"),
-        share_column("Cut a tie", "cut_share", help="queries whose cutoff falls inside a tie"),
-        share_column(
-            "… that matters", "mixed_share", help="of these, queries where the tie holds different relevances"
-        ),
-        share_column(
-            "End in a cut tie", "ends_in_cut_tie", help="queries whose list may go on with items at its last distance"
-        ),
-        share_column("Tied items", "tied_items", help="of the top k, items that share their distance with another"),
-        share_column("In mixed ties", "mixed_items", help="of the top k, items in a tie of different relevances"),
-        number_column("Median tie", "tie_median", 0, help="items of the ties that reach into the top k"),
-        number_column("Largest tie", "tie_max", 0),
-        number_column("Items", "items", 0, help="length of the lists (median)"),
-        number_column("Distances", "distances", 0, help="different distances in a list (median)"),
-        number_column("Bits", "bits", 1, help="what the distance tells about the order (median)"),
+        column_of("profile", "model"),
+        column_of("profile", "cutoff", nothing="all"),
+        *columns_of("profile", *shown, "items", "distances", "bits"),
     ]
     return _table(
         "profile", "How much the distances tie", columns, report.profile.iter_rows(named=True), by_measure=False
@@ -274,16 +223,10 @@ def _truncation(report: Report) -> Table:
     """What is taken of the lists of every model, at the cutoff of the verdict."""
     here = report.truncation.filter(pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64)))
     columns = [
-        text_column("Model", "model"),
-        text_column("Its lists", "lists_are"),
-        text_column("Because", "reason", width=80),
-        number_column("Lists", "lists", 0),
-        number_column("Shortest", "shortest", 0, help="items of the shortest list"),
-        number_column("Longest", "longest", 0, help="items of the longest list"),
-        share_column("Open", "open_share", help="lists where the cutoff reaches into what their cut leaves open"),
-        number_column(
-            "Depth enough", "sufficient_depth", 0, help="items of every query that would probably have sufficed"
-        ),
+        column_of("truncation", "model"),
+        column_of("truncation", "truncated", key="lists_are"),
+        column_of("truncation", "reason", width=80),
+        *columns_of("truncation", "lists", "shortest", "longest", "open_share", "sufficient_depth"),
     ]
     rows = here.with_columns(lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String))
     caption = f"What the lists are taken to be, for {report.measure}"
@@ -291,17 +234,8 @@ def _truncation(report: Report) -> Table:
 
 
 def _queries(report: Report) -> Table:
-    columns = [
-        text_column("Query", "query"),
-        text_column("Model", "model"),
-        text_column("Measure", "measure"),
-        number_column("Naive", "naive"),
-        number_column("Expected", "expected"),
-        deviation_column("± tie std", "std"),
-        number_column("Lowest", "lowest"),
-        number_column("Highest", "highest"),
-        number_column("Spread", "spread", help="highest − lowest"),
-    ]
+    shown = ("naive", "expected", "std", "lowest", "highest", "spread")
+    columns = [*columns_of("queries", "query", "model"), MEASURE, *columns_of("queries", *shown)]
     rows = _first_measure(report, report.queries.filter(pl.col("spread") > 0))
     caption = f"Queries whose score tie order{', or the cut of their list,' * report.cut} moves most"
     return _table("queries", caption, columns, rows, chosen=report.measure)

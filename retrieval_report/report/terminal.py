@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.verdicts import chance_text
+from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.writing.numbers import DECIMALS, column_decimals, decimals, number, size
 
@@ -20,7 +21,8 @@ ByPolicy = Mapping[str, Row]  # the lines of one model
 NAME_WIDTH = 40
 CUT = "cut"  # in the place of a standard deviation that cut lists do not have
 NOTHING = "–"  # a value that does not exist, such as the standard deviation of a metric without an exact one
-CHANCES = ("p_tie", "family_p")  # columns where 0 says that it cannot happen, and a rounded 0 would say it too
+# Columns where 0 says that it cannot happen, and a rounded 0 would say it too.
+CHANCES = {part.name for frame in FRAMES.values() for part in frame.columns if part.format == "chance"}
 # The counts are shown only where there is something to count.
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 

@@ -13,8 +13,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DecimalType
 
 from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, ParameterError
-from retrieval_report.contracts.frames import Column
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, own_names
 from retrieval_report.spark.failures import refusing

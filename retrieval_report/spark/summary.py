@@ -14,10 +14,11 @@ from retrieval_report.analysis.inputs import PLACE, check_fraction, hold
 from retrieval_report.analysis.intervals import Mean, t_interval
 from retrieval_report.analysis.summary import check_given, with_bounds
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.columns import given
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES, SUMMARY
-from retrieval_report.contracts.frames import Column as Contract
 from retrieval_report.contracts.options import POLICIES
+from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.spark.failures import our_errors, refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, same_ids, sent, where
 
@@ -85,7 +86,7 @@ def summarise(
 def _held(scores: DataFrame, unique: bool) -> DataFrame:
     """Scores by their contract: NaN is null, nothing is infinite or there twice."""
     check_frame(scores, "scores")
-    frame = chosen(scores, [Contract(name, "", False, "") for name in SCORES], "scores")
+    frame = chosen(scores, FRAMES["scores"].columns, "scores")
     for flag in FLAG:
         if flag not in frame.columns:
             frame = frame.withColumn(flag, F.lit(False))
@@ -119,7 +120,7 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
         given, keys[:] = check_given(given, column, average)
         return given
 
-    contract = [Contract(name, "", True, "") for name in ("model", "query", "metric", "label", "weight")]
+    contract = [given(name, "", "", "", optional=True) for name in ("model", "query", "metric", "label", "weight")]
     given, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
     frame, given = same_ids(frame, given, empty_of(frame.select("query"), "scores"), empty, ("query",), "queries")
     said = given.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))

@@ -13,8 +13,8 @@ import pytest
 import retrieval_report as rr
 from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.registry import column
 from retrieval_report.report import report_contents
-from retrieval_report.report.columns import meaning
 from retrieval_report.report.contents import FRAMES
 from retrieval_report.report.fingerprint import content_hash
 from retrieval_report.report.method import DIVISORS, FORMULAS, describe_metrics
@@ -202,7 +202,7 @@ def test_a_metric_made_of_a_function_is_described_by_name() -> None:
 
 def test_every_column_of_every_frame_has_a_meaning() -> None:
     for name, frame in made_report().frames.items():
-        assert all(len(meaning(name, column)) > 5 for column in frame.columns)
+        assert all(len(column(name, part).meaning) > 5 for part in frame.columns)
 
 
 def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:

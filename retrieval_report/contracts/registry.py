@@ -1,0 +1,64 @@
+"""Every frame by name: its columns in order, their types, titles and meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.contracts.columns import Column, Frame
+from retrieval_report.contracts.model_columns import COMPARED, SEGMENT
+from retrieval_report.contracts.score_columns import GIVEN, SCORED
+
+__all__ = ["FRAMES", "column", "describe", "schema", "title_of"]
+
+FRAMES: Mapping[str, Frame] = {
+    **GIVEN,
+    **SCORED,
+    **COMPARED,
+    "summary_by": Frame((SEGMENT, *SCORED["summary"].columns), ("stats.summarise_by",)),
+    "comparison_by": Frame((SEGMENT, *COMPARED["comparison"].columns), ("stats.compare_by",)),
+}
+_OF_FRAME = {name: {part.name: part for part in frame.columns} for name, frame in FRAMES.items()}
+
+
+def schema(frame: str) -> dict[str, Any]:
+    """Names and types of a frame's columns; None where the input decides the type.
+
+    >>> list(schema("shuffled")), schema("shuffled")["draw"]
+    (['model', 'metric', 'cutoff', 'draw', 'value'], Int64)
+    """
+    return {part.name: part.dtype for part in FRAMES[frame].columns}
+
+
+def column(frame: str, name: str) -> Column:
+    """One column of a frame.
+
+    >>> column("comparison", "p_tie").title
+    'Reversed by ties'
+    """
+    return _OF_FRAME[frame][name]
+
+
+def title_of(name: str) -> str:
+    """What a column is called wherever it is; a name that no frame has is read as words.
+
+    >>> title_of("p_tie"), title_of("from_score")
+    ('Reversed by ties', 'from score')
+    """
+    return next((part[name].title for part in _OF_FRAME.values() if name in part), name.replace("_", " "))
+
+
+def describe(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """A row for every column of the frames: ``frame``, ``column``, ``type``, ``meaning``.
+
+    >>> describe({"summary": pl.DataFrame({"value": [0.5]})}).row(0)
+    ('summary', 'value', 'Float64', 'mean score')
+    """
+    rows = [
+        (frame, name, str(dtype), column(frame, name).meaning)
+        for frame, part in frames.items()
+        for name, dtype in part.schema.items()
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("frame", "column", "type", "meaning"), pl.String), orient="row")
