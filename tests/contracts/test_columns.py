@@ -54,7 +54,7 @@ def of_lists(data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame, fo
     return {
         "read_rankings": rr.read_rankings(data),
         "read_judgements": rr.read_judgements(JUDGED),
-        "read_queries": rr.read_queries(QUERIES),
+        "read_queries": rr.read_queries(QUERIES).select(pl.exclude("language")),
         "count_ties": counts,
         "count_ties_to": pl.read_parquet(rr.count_ties_to(folder / "counts.parquet", data)),
         "tie_profile": rr.tie_profile(data),
