@@ -6,13 +6,17 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.registry import column
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics, split_metrics
 from retrieval_report.writing.files import check_writable_folder
 
 __all__ = [
@@ -51,8 +55,6 @@ def _names(_context: click.Context, _option: click.Parameter, text: str) -> list
 
 
 def _metrics(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
-    from retrieval_report.metrics.parsing import split_metrics
-
     return split_metrics(text)
 
 
@@ -81,40 +83,33 @@ def _columns(_context: click.Context, _option: click.Parameter, text: str | None
     return columns
 
 
-# Names and values are those of `evaluate`, so that both say the same thing.
+def _setting(name: str, **how: Any) -> Callable[[Command], Command]:
+    """An option of `evaluate` with its sentence, its choices and its default."""
+    known, defaults = PARAMETERS[name], {part.name: part.default for part in fields(Options)}
+    if known.choices and "callback" not in how:
+        how["type"] = click.Choice(known.choices)
+    default = how.pop("default", defaults.get(name))
+    return click.option(
+        f"--{name.replace('_', '-')}", default=default, show_default=default is not None, help=known.meaning, **how
+    )
+
+
 SETTINGS = {
-    "metrics": click.option("--metrics", default="precision,recall,ap,rr,ndcg", show_default=True, callback=_metrics,
-                 help="By name, with parameters and a cutoff of their own if wanted: ap(denominator=k)@10."),
-    "cutoffs": click.option("--cutoffs", default="1,5,10,all", show_default=True, callback=_cutoffs,
-                 help="Depths for the metrics that name none; 'all' is the whole list."),
-    "policies": click.option("--policies", default=",".join(POLICIES), show_default=True, callback=_names,
-                 help="What to do with the order inside ties: naive, expected, shuffled, worst, best."),
-    "shuffles": click.option("--shuffles", type=int, default=100, show_default=True,
-                 help="Random orders that policy 'shuffled' draws."),
-    "seed": click.option("--seed", type=int, default=0, show_default=True, help="Where those random orders start."),
-    "no_relevant": click.option("--no-relevant", type=click.Choice(["zero", "skip", "one", "error"]), default="zero",
-                 show_default=True, help="Queries without a relevant item."),
-    "missing_query": click.option("--missing-query", type=click.Choice(["zero", "skip", "error"]), default="zero",
-                 show_default=True, help="Judged queries that a model did not answer."),
-    "unjudged": click.option("--unjudged", type=click.Choice(["non_relevant", "drop", "error"]),
-                 help="Retrieved items that nobody judged; default: non_relevant with --judgements, else error."),
-    "unjudged_query": click.option("--unjudged-query", type=click.Choice(["error", "skip"]), default="error",
-                 show_default=True, help="Queries without judgements."),
-    "null_distance": click.option("--null-distance", type=click.Choice(["error", "not_retrieved"]), default="error",
-                 show_default=True, help="Rows whose distance is empty."),
-    "truncated": click.option("--truncated", type=click.Choice(["auto", "no", "between_ties", "within_tie"]),
-                 default="auto", show_default=True,
-                 help="Whether lists were cut, as top-k lists are: no, behind a whole tie, or maybe inside the last "
-                 "one; auto decides from the data, and says so."),
-    "relevant_items": click.option("--relevant-items", type=click.Choice(["pooled", "own", "error"]), default="pooled",
-                 show_default=True, help="What is relevant where neither judgements nor n_relevant say it: what any "
-                 "model shows, or the model's own list; or refuse."),
-    "relevant_from": click.option("--relevant-from", type=float, help="Smallest relevance that counts as relevant."),
-    "distance_threshold": click.option("--distance-threshold", type=float, help="Items beyond it are not relevant."),
-    "decimals": click.option("--decimals", type=int, help="Round distances to this many decimals first."),
-    "naive_order": click.option("--naive-order", type=click.Choice(["row", "item", "item_descending"]), default="row",
-                 show_default=True, help="The one order that policy 'naive' takes inside ties."),
-}  # fmt: skip
+    "metrics": _setting("metrics", default=",".join(DEFAULT_METRICS), callback=_metrics),
+    "cutoffs": _setting(
+        "cutoffs", default=",".join("all" if k is None else str(k) for k in DEFAULT_CUTOFFS), callback=_cutoffs
+    ),
+    "policies": _setting("policies", default=",".join(POLICIES), callback=_names),
+    **{name: _setting(name, type=int) for name in ("shuffles", "seed")},
+    **{
+        name: _setting(name)
+        for name in ("no_relevant", "missing_query", "unjudged", "unjudged_query", "null_distance", "truncated")
+    },
+    "relevant_items": _setting("relevant_items"),
+    **{name: _setting(name, type=float) for name in ("relevant_from", "distance_threshold")},
+    "decimals": _setting("decimals", type=int),
+    "naive_order": _setting("naive_order"),
+}
 
 
 DATA = (
@@ -139,13 +134,7 @@ def options(*names: str) -> Callable[[Command], Command]:
     return add
 
 
-average_option = click.option(
-    "--average",
-    type=click.Choice(["micro", "macro", "weighted"]),
-    default="micro",
-    show_default=True,
-    help="Mean over queries, over labels, or by query weight.",
-)
+average_option = _setting("average", default="micro")
 
 
 QUESTIONS = (
@@ -313,8 +302,5 @@ def no_rows(rankings: Sequence[str]) -> DataError:
 
 def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **settings: Any) -> None:
     """Refuse bad arguments before the time it takes to read the files."""
-    from retrieval_report.contracts.options import Options
-    from retrieval_report.metrics.parsing import parse_metrics
-
     parse_metrics(metrics, cutoffs)
     Options(**settings)

@@ -10,17 +10,11 @@ from typing import Any, TypedDict
 from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.truncated import AUTO, check_truncated
 
 __all__ = [
-    "MISSING_QUERY",
-    "NAIVE_ORDERS",
-    "NO_RELEVANT",
-    "NULL_DISTANCE",
     "POLICIES",
-    "RELEVANT_ITEMS",
-    "UNJUDGED",
-    "UNJUDGED_QUERY",
     "EvaluateOptions",
     "ListOptions",
     "Options",
@@ -30,14 +24,9 @@ __all__ = [
     "options_with",
 ]
 
-POLICIES = ("expected", "naive", "shuffled", "best", "worst")
-NO_RELEVANT = ("zero", "skip", "one", "error")
-NAIVE_ORDERS = ("row", "item", "item_descending")
-MISSING_QUERY = ("zero", "skip", "error")
-UNJUDGED = ("non_relevant", "drop", "error")
-UNJUDGED_QUERY = ("error", "skip")
-NULL_DISTANCE = ("error", "not_retrieved")
-RELEVANT_ITEMS = ("pooled", "own", "error")
+POLICIES = PARAMETERS["policies"].choices
+# Options that are one word of several; truncated may also be a mapping of models to such words.
+WORDS = ("no_relevant", "naive_order", "missing_query", "unjudged", "unjudged_query", "null_distance", "relevant_items")
 MOST_SHUFFLES = 10_000_000  # the mean of so many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
@@ -127,15 +116,10 @@ class Options:
         for policy in policies:
             check_choice("policies", policy, POLICIES)
         self._keep("policies", tuple(dict.fromkeys(str(policy) for policy in policies)))
-        check_choice("no_relevant", self.no_relevant, NO_RELEVANT)
-        check_choice("naive_order", self.naive_order, NAIVE_ORDERS)
-        check_choice("missing_query", self.missing_query, MISSING_QUERY)
-        if self.unjudged is not None:
-            check_choice("unjudged", self.unjudged, UNJUDGED)
-        check_choice("unjudged_query", self.unjudged_query, UNJUDGED_QUERY)
-        check_choice("null_distance", self.null_distance, NULL_DISTANCE)
+        for name in WORDS:
+            if getattr(self, name) is not None or name != "unjudged":
+                check_choice(name, getattr(self, name), PARAMETERS[name].choices)
         self._keep("truncated", check_truncated(self.truncated))
-        check_choice("relevant_items", self.relevant_items, RELEVANT_ITEMS)
         self._keep_numbers()
 
     def _keep_numbers(self) -> None:

@@ -18,6 +18,7 @@ from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import terms
+from retrieval_report.metrics.formulas import DISCOUNTS, divisors
 
 __all__ = [
     "ACG",
@@ -43,7 +44,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
 Discounts = str | Callable[[Floats], Any]
-DENOMINATORS = ("total", "min", "retrieved", "k")
 
 
 class Facts(Protocol):
@@ -120,7 +120,7 @@ class Precision(NumRelRet):
     denominator: str = "k"
 
     def __post_init__(self) -> None:
-        check_choice("precision denominator", self.denominator, ("k", "retrieved"))
+        check_choice("precision denominator", self.denominator, divisors(self.name))
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff if self.denominator == "k" else np.minimum(facts.cutoff, facts.length)
@@ -197,7 +197,7 @@ class AP(Metric):
     denominator: str = "total"
 
     def __post_init__(self) -> None:
-        check_choice(f"{self.name} denominator", self.denominator, DENOMINATORS)
+        check_choice(f"{self.name} denominator", self.denominator, divisors(self.name))
 
     @property
     def term(self) -> terms.Term:
@@ -303,7 +303,7 @@ class DCG(Metric):
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", terms.gain_rule(self.gain))
         if not callable(self.discount):
-            check_choice(f"{self.name} discount", self.discount, ("log2", "reciprocal"))
+            check_choice(f"{self.name} discount", self.discount, list(DISCOUNTS))
 
     @property
     def term(self) -> terms.Term:
@@ -324,7 +324,7 @@ class NDCG(DCG):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice("ndcg ideal", self.ideal, ("judged", "list", "cutoff"))
+        check_choice("ndcg ideal", self.ideal, divisors(self.name))
 
     @property
     def term(self) -> terms.Term:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
 from cached import REPORTED, Data, report
-from controls import RULES, Choice
+from controls import Choice
 from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, plain, table, words
 from made_reports import made_rankings
 from records import Draws, Rules
@@ -21,6 +21,7 @@ from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.parameters import PARAMETERS
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(pl.col("distance") / 2)  # not whole, to be rounded
 FOURTH = pl.int_range(pl.len()).over("model", "query") == 3
@@ -76,7 +77,7 @@ def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
     page = open_page(name, data)
     told = page.error[0].value
     assert told.startswith(plain(said.value))
-    assert f"*{RULES[rule]}*, under *Rules*" in told
+    assert f"*{PARAMETERS[rule].title}*, under *Rules*" in told
     page = changed(page, rule, value)
     assert plain(said.value) not in words(page)
     assert charts(page)
@@ -197,7 +198,7 @@ def test_an_upload_that_a_rule_allows_is_opened(rankings: pl.DataFrame, rule: st
     drawn(uploader.set_value([("lists.parquet", buffer.getvalue(), "application/octet-stream")]).run())
     drawn(next(button for button in test.button if button.label == "Open these files").click().run())
     assert test.selectbox(key="open").value == "upload"
-    assert f"*{RULES[rule]}*, under *Rules*" in test.error[0].value
+    assert f"*{PARAMETERS[rule].title}*, under *Rules*" in test.error[0].value
     test = changed(test, rule, value)
     assert not test.error
 
@@ -252,7 +253,7 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
         page = open_page("queries", data, model="fine", query="query 4", **options)
         assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
     page = open_page("overview", data, relevant_items="error")
-    assert f"*{RULES['relevant_items']}*, under *Rules*" in page.error[0].value
+    assert f"*{PARAMETERS['relevant_items'].title}*, under *Rules*" in page.error[0].value
 
 
 def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:

@@ -124,7 +124,7 @@ def test_help_of_audit_speaks_of_what_audit_has() -> None:
     assert "same_winner: whether it names the model with the highest expected value" in text
     assert 'same_winner is "open" where several models could win' in text
     assert "--seed" not in text
-    assert "nobody judged; default: non_relevant with --judgements, else error." in text
+    assert "nobody judged count as not relevant, are dropped from the lists, or are refused" in text
 
 
 @pytest.mark.parametrize("command", ["compare", "profile", "audit"])

@@ -14,10 +14,11 @@ import retrieval_report as rr
 from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
 from retrieval_report.contracts.registry import column
+from retrieval_report.metrics.formulas import FORMULAS, divisors
 from retrieval_report.report import report_contents
 from retrieval_report.report.contents import FRAMES
 from retrieval_report.report.fingerprint import content_hash
-from retrieval_report.report.method import DIVISORS, FORMULAS, describe_metrics
+from retrieval_report.report.method import describe_metrics
 from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.verdict import verdict
 
@@ -185,10 +186,11 @@ def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor(
     from retrieval_report.metrics.parsing import CATALOGUE
 
     assert set(FORMULAS) == set(CATALOGUE)
-    for name, choices in DIVISORS.items():
-        parameter = "ideal" if name == "ndcg" else "denominator"
-        for choice, divisor in choices.items():
-            assert describe_metrics([f"{name}({parameter}={choice})@5"])[0].divisor == divisor
+    assert {name for name, formula in FORMULAS.items() if formula.parameter} == {"precision", "ap", "wap", "ndcg"}
+    for name in ("precision", "ap", "wap", "ndcg"):
+        for choice in divisors(name):
+            text = f"{name}({FORMULAS[name].parameter}={choice})@5"
+            assert describe_metrics([text])[0].divisor == FORMULAS[name].divided_by(choice)
     assert all(method.divisor and method.formula for method in describe_metrics(f"{name}@1" for name in CATALOGUE))
 
 

@@ -1,0 +1,66 @@
+"""Every option and every metric parameter is declared once, and all that speak of them agree."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+
+import click
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.cli.settings import SETTINGS
+from retrieval_report.contracts.options import Options, options_with
+from retrieval_report.contracts.parameters import PARAMETERS
+from retrieval_report.metrics.formulas import DISCOUNTS, FORMULAS, GAINS, parameter_text
+from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
+
+
+def test_every_option_of_evaluate_is_declared() -> None:
+    names = {part.name for part in fields(Options)}
+    assert PARAMETERS.keys() - names == {"metrics", "cutoffs", "average"}
+    assert names <= PARAMETERS.keys()
+
+
+@pytest.mark.parametrize("name", [name for name, known in PARAMETERS.items() if known.choices])
+def test_the_docstring_names_every_choice(name: str) -> None:
+    text = inspect.getdoc(rr.summarise if name == "average" else rr.evaluate) or ""
+    assert [
+        choice for choice in PARAMETERS[name].choices if f'"{choice}"' not in text and f"``{choice}``" not in text
+    ] == []
+
+
+@pytest.mark.parametrize("name", [name for name in SETTINGS if PARAMETERS[name].choices])
+def test_every_choice_is_taken_by_function_and_command(name: str) -> None:
+    for choice in PARAMETERS[name].choices:
+        options_with({name: choice})
+    with pytest.raises(
+        rr.ParameterError, match=f"^{name}: 'none of them' is not one of '{PARAMETERS[name].choices[0]}'"
+    ):
+        options_with({name: "none of them"})
+    option = SETTINGS[name](click.Command("any")).params[-1]
+    assert isinstance(option, click.Option)
+    assert option.help == PARAMETERS[name].meaning
+    if name != "policies":  # several of them, with commas
+        assert isinstance(option.type, click.Choice)
+        assert tuple(option.type.choices) == PARAMETERS[name].choices
+        assert option.default == {part.name: part.default for part in fields(Options)}[name]
+
+
+def test_the_usual_choice_of_a_metric_is_its_default() -> None:
+    for name, formula in FORMULAS.items():
+        for parameter in (formula.parameter, *(("gain", "discount") if name in ("dcg", "ndcg") else ())):
+            if parameter:
+                choices, text = parameter_text(name, parameter)
+                assert str(parse_metric(f"{name}({parameter}={choices[0]})")[0]) == name
+                assert all(f"{choice}: " in text for choice in choices)
+                for choice in choices[1:]:
+                    assert str(parse_metric(f"{name}({parameter}={choice})")[0]) == f"{name}({parameter}={choice})"
+
+
+def test_every_choice_of_a_gain_is_one_that_is_computed() -> None:
+    gain, discount = CATALOGUE["dcg"], CATALOGUE["dcg"]
+    for choice in GAINS:
+        gain(gain=choice)  # type: ignore[call-arg]
+    for choice in DISCOUNTS:
+        discount(discount=choice)  # type: ignore[call-arg]
