@@ -22,6 +22,7 @@ from retrieval_report.charts.theme import (
     row_axis,
     tooltips,
 )
+from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.names import quoted, unique_labels
 
 __all__ = ["profile"]
@@ -123,7 +124,7 @@ def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.Lay
     def x(column: str) -> alt.X:
         return alt.X(f"{column}:Q", scale=scale, title=title, axis=axis)
 
-    names = {"tie_median": "median", "tie_p90": "90th percentile", "tie_max": "largest"}
+    names = {name: title_of(name) for name in ("tie_median", "tie_p90", "tie_max")}
     long = rows.unpivot(
         list(names), index=[name for name in rows.columns if name not in names], variable_name="what", value_name="size"
     ).join(rows.select("label", *names), on="label")

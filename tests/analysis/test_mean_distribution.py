@@ -78,7 +78,7 @@ def test_the_moments_are_those_of_the_summary_and_draws_stay_inside() -> None:
 
 def test_what_is_not_known_exactly_has_no_rows() -> None:
     fixed = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("query"))
-    cases: list[tuple[pl.DataFrame, str, Any]] = [
+    cases: list[tuple[pl.DataFrame, str, dict[str, Any]]] = [
         (RANKINGS, "ndcg@2", {}),  # no closed form
         (fixed, "precision@2", {}),  # tie order moves nothing
         (RANKINGS, "precision@9", {"truncated": "within_tie"}),  # nobody knows what follows
