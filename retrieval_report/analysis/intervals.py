@@ -10,7 +10,16 @@ import numpy as np
 
 from retrieval_report.analysis.inputs import Floats
 
-__all__ = ["Interval", "Mean", "bca_interval", "power_above", "stratified_mean", "t_interval", "weighted_mean"]
+__all__ = [
+    "Interval",
+    "Mean",
+    "bca_interval",
+    "power_above",
+    "stratified_mean",
+    "t_interval",
+    "weighted_mean",
+    "within_share",
+]
 
 BATCH = 2_000_000  # resampled values held at a time
 
@@ -47,7 +56,7 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
     """Σ w·x / Σ w; sums are exact, so the order of the queries leaves no trace."""
     total, size = math.fsum(weight), int(np.count_nonzero(weight))
     if total == 0:
-        return Mean(0.0, 0.0, math.nan, 0)
+        return Mean(math.nan, math.nan, math.nan, 0)
     value = math.fsum(weight * values) / total
     tie_std = math.sqrt(math.fsum((weight * spread) ** 2)) / total
     if size < 2:
@@ -75,6 +84,17 @@ def t_interval(mean: Mean, confidence: float) -> Interval:
         return NOWHERE
     reach = float(stdtrit(mean.freedom, 0.5 + confidence / 2)) * mean.query_se
     return Interval(mean.value - reach, mean.value + reach)
+
+
+def within_share(value: float, low: float, high: float) -> Interval:
+    """Cut the interval of a mean of shares at 0 and 1; it covers as often, for the true mean is not beyond.
+
+    >>> within_share(0.25, -0.25, 0.75), within_share(0.75, 0.5, 1.5)
+    (Interval(low=0.0, high=0.75), Interval(low=0.5, high=1.0))
+    """
+    if not (0 <= value <= 1 and low <= high):  # no shares after all, or no interval
+        return Interval(low, high)
+    return Interval(max(low, 0.0), min(high, 1.0))
 
 
 def bca_interval(

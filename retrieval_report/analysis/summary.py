@@ -16,10 +16,12 @@ from retrieval_report.analysis.intervals import (
     stratified_mean,
     t_interval,
     weighted_mean,
+    within_share,
 )
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
+from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
@@ -68,9 +70,10 @@ def summarise(
         One of {"micro", "macro", "weighted"}. Plain mean over queries; mean per label, then the plain mean of
         those; Σ w·x / Σ w.
     interval
-        One of {"t", "bca"}. Student's t over queries, symmetric and not cut at 0 or 1; or the bias-corrected and
-        accelerated bootstrap, which follows skewed scores and stays within their range. Macro: labels are strata,
-        queries vary within them. Weighted: queries are resampled with their weights.
+        One of {"t", "bca"}. Student's t over queries, symmetric; or the bias-corrected and accelerated bootstrap, which
+        follows skewed scores and stays within their range. Macro: labels are strata, queries vary within them.
+        Weighted: queries are resampled with their weights. Of metrics whose scores lie between 0 and 1 (all but acg,
+        dcg, wap and num_rel_ret) the interval is cut there; no true mean is beyond, so it covers as many.
     confidence
         Share of samples of queries whose interval holds the true mean.
     resamples, seed
@@ -79,7 +82,8 @@ def summarise(
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null where a score in the mean has no bound),
+        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null where a score in the mean has no bound, or
+        no query has a weight),
         ``tie_std`` (null where a score in the mean has no standard deviation, as no truncated one has), ``lowest`` and
         ``highest`` (the means under the worst and the best tie order, and of truncated scores over all completions;
         null unless those policies are in the scores), ``query_se``, ``ci_low``, ``ci_high`` (null below two queries,
@@ -185,7 +189,8 @@ def _mean(
         bounds = t_interval(mean, confidence)
     else:
         bounds = bca_interval([stratum for stratum, _ in strata], weight, confidence, resamples, seed)
-    return (*_raised(mean[:3], unit), *_raised(bounds, unit))
+    numbers, ends = _raised(mean[:3], unit), _raised(bounds, unit)
+    return (*numbers, *(within_share(numbers[0], *ends) if is_share(rows["metric"][0]) else ends))
 
 
 def _raised(numbers: Sequence[float], unit: int) -> list[float]:

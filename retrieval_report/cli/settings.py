@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
@@ -11,8 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, RetrievalReportWarning
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.registry import column
@@ -304,3 +306,9 @@ def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **
     """Refuse bad arguments before the time it takes to read the files."""
     parse_metrics(metrics, cutoffs)
     Options(**settings)
+    asked = click.get_current_context().get_parameter_source("shuffles")
+    if asked == ParameterSource.COMMANDLINE and "shuffled" not in settings.get("policies", ["shuffled"]):
+        message = (
+            "--shuffles has no effect: shuffled is not among the policies; add it, as in --policies expected,shuffled"
+        )
+        warnings.warn(message, RetrievalReportWarning, stacklevel=2)

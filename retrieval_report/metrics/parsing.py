@@ -40,8 +40,19 @@ ALIASES = {
     "map_at_r": "ap_at_r",
     "p": "precision",
 }
+SUMS = {"acg", "dcg", "num_rel_ret", "wap"}  # whose scores grow with grades or cutoffs
 LARGEST = 2**63 - 1
 Requests = list[tuple[Metric, tuple[int | None, ...]]]
+
+
+def is_share(metric: str) -> bool:
+    """Whether all scores of a metric lie between 0 and 1; of metrics that are not in the catalogue nobody knows.
+
+    >>> is_share("ndcg(gain=linear)"), is_share("precision(radius=2)"), is_share("dcg"), is_share("latency")
+    (True, True, False, False)
+    """
+    name = metric.partition("(")[0]
+    return name in CATALOGUE and name not in SUMS
 
 
 def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,13 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import is_number, is_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    KeyMismatchError,
+    ParameterError,
+    RetrievalReportWarning,
+)
 from retrieval_report.contracts.frames import SCORES, check_counts, check_queries, order_column, with_model
 from retrieval_report.contracts.options import check_relevant_from
 from retrieval_report.reading.frames import to_polars
@@ -41,7 +48,8 @@ def evaluate_radius(
         What :func:`count_codes` or :func:`count_ties` returns, with a ``distance``; equal rows add up. Counts cut at a
         depth must reach the largest radius.
     radii
-        Distances; items at exactly that distance are inside.
+        Distances; items at exactly that distance are inside. A warning names a radius that reaches beyond the end of
+        lists that do not hold all items: their numbers of items differ, or relevant items are missing.
     empty
         One of {"zero", "skip"}. Queries with no item inside: they score 0, or they leave the means of that radius.
     no_relevant
@@ -159,7 +167,27 @@ def _inside(
             f"column 'n_relevant': query {less['query'][0]!r} of model {less['model'][0]!r} has {less['found'][0]} "
             f"relevant items in the counts, and queries tells {less['n_relevant'][0]}"
         )
+    _warn_beyond(frame, rows, wanted)
     return rows
+
+
+def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]) -> None:
+    """Say where a radius reaches beyond lists that seem cut at a depth: items inside it may be missing."""
+    lists = frame.group_by(KEYS).agg(end=pl.col("distance").max(), held=pl.col("count").sum())
+    lists = lists.join(rows.unique(KEYS).select(*KEYS, lacks=pl.col("n_relevant") > pl.col("found")), on=KEYS)
+    uneven = pl.col("held").n_unique().over("model") > 1
+    short = lists.filter((pl.col("end") < max(radii)) & (pl.col("lacks") | uneven)).sort(KEYS)
+    if short.is_empty():
+        return
+    first = short.row(0, named=True)
+    reason = "lacks relevant items" if first["lacks"] else "holds another number of items than other lists"
+    warnings.warn(
+        f"radii: {max(radii)} reaches beyond the end of {short.height} lists that seem cut, first query "
+        f"{first['query']!r} of model {first['model']!r}, which ends at {first['end']} and {reason}; items inside the "
+        "radius may be missing: count without depth",
+        RetrievalReportWarning,
+        stacklevel=4,
+    )
 
 
 def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:

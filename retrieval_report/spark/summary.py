@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from retrieval_report.analysis.inputs import PLACE, check_fraction, hold
-from retrieval_report.analysis.intervals import Mean, t_interval
+from retrieval_report.analysis.intervals import Mean, t_interval, within_share
 from retrieval_report.analysis.summary import check_given, with_bounds
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import given
@@ -19,6 +19,7 @@ from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES, SUMMARY
 from retrieval_report.contracts.options import POLICIES
 from retrieval_report.contracts.registry import FRAMES
+from retrieval_report.metrics.parsing import is_share
 from retrieval_report.spark.failures import our_errors, refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, same_ids, sent, where
 
@@ -200,10 +201,10 @@ def _weighted(frame: DataFrame) -> pl.DataFrame:
         _tie_variance(F.col("weight")).alias("tie"),
         (F.count(F.when(F.col("weight") > 0, 1)) - 1).alias("freedom"),
     )
-    some, total = pl.col("total").is_not_null(), pl.col("total")
+    total = pl.col("total")
     sums = _local(first).with_columns(
-        value=pl.when(total > 0).then(pl.col("product") / total).when(some).then(0.0),
-        tie=pl.when(total > 0).then(pl.col("tie") / total**2).when(some).then(0.0),
+        value=pl.when(total > 0).then(pl.col("product") / total),  # without any weight there is no mean
+        tie=pl.when(total > 0).then(pl.col("tie") / total**2),
     )
     means = sent(frame.sparkSession, sums.select(*GROUP, mean="value"), "means")
     same = F.col("there.cutoff").eqNullSafe(F.col("here.cutoff"))
@@ -243,5 +244,8 @@ def _row(sums: Mapping[str, Any], confidence: float) -> dict[str, Any]:
     row["tie_std"] = None if sums["tie"] is None else math.sqrt(sums["tie"])
     if sums["error"] is not None:
         mean = Mean(sums["value"], 0.0, math.sqrt(sums["error"]), sums["freedom"])
-        row |= dict(zip(("query_se", "ci_low", "ci_high"), (mean.query_se, *t_interval(mean, confidence)), strict=True))
+        ends = t_interval(mean, confidence)
+        if is_share(sums["metric"]):
+            ends = within_share(mean.value, *ends)
+        row |= {"query_se": mean.query_se, "ci_low": ends.low, "ci_high": ends.high}
     return row

@@ -222,3 +222,25 @@ def test_scores_from_elsewhere_need_not_say_that_they_are_whole() -> None:
 
 def test_no_query_left_has_no_share() -> None:
     assert summarise(scores_of({"m": [None]}))["truncated_share"].to_list() == [None]
+
+
+def test_intervals_of_shares_stay_between_0_and_1_and_others_do_not() -> None:
+    scores = scores_of({"a": [0.9, 1.0, 0.2]})
+    t = stats.t.interval(0.95, 2, 0.7, stats.sem([0.9, 1.0, 0.2]))
+    assert t[0] < 0 < 1 < t[1]
+    cut = summarise(scores).row(0, named=True)
+    assert (cut["ci_low"], cut["ci_high"]) == (0.0, 1.0)
+    for metric in ("dcg", "acg", "wap(denominator=retrieved)", "num_rel_ret", "seconds"):
+        whole = summarise(scores.with_columns(metric=pl.lit(metric))).row(0, named=True)
+        assert (whole["ci_low"], whole["ci_high"]) == pytest.approx(t, rel=1e-12)
+    percent = summarise(scores.with_columns(pl.col("value") * 100)).row(0, named=True)  # somebody's own unit
+    assert (percent["ci_low"], percent["ci_high"]) == pytest.approx([100 * end for end in t], rel=1e-12)
+
+
+@pytest.mark.parametrize("interval", ["t", "bca"])
+def test_row_024_a_mean_without_any_weight_is_null(interval: str) -> None:
+    scores = scores_of({"a": [0.9, 1.0, 0.2]})
+    queries = scores.select("query").with_columns(weight=0.0)
+    found = summarise(scores, queries=queries, average="weighted", interval=interval).row(0, named=True)
+    assert [found[name] for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")] == [None] * 5
+    assert found["queries"] == 3

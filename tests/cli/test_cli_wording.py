@@ -66,6 +66,15 @@ def test_negative_grades_may_count_as_not_judged(files: Path) -> None:
     assert "0.7500 ± 0.2500" in result.output
 
 
+@pytest.mark.parametrize(("policies", "warned"), [("expected,naive", True), ("expected,shuffled", False)])
+def test_shuffles_that_nobody_draws_are_warned_of(files: Path, policies: str, warned: bool) -> None:
+    words = ["evaluate", str(files / "run.csv"), "--judgements", str(files / "strange.csv"), "--metrics", "rr"]
+    words += ["--judgement-columns", "item=thing,relevance=how_much", "--policies", policies, "--shuffles", "7"]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, result.output
+    assert ("--shuffles has no effect" in result.stderr) == warned
+
+
 def test_reading_options_are_not_for_spark(files: Path) -> None:
     words = ("evaluate", files / "run.csv", "--engine", "spark", "--judgement-columns", "item=doc")
     assert "--judgement-columns is not for --engine spark" in said(*words)

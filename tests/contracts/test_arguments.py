@@ -96,7 +96,7 @@ def test_summaries_of_the_largest_scores_are_finite(average: str, interval: str)
     frame = pl.DataFrame(
         {"query": list("ppqqrrss"), "item": list("abababab"), "distance": [1, 2] * 4, "relevance": [1, 0, 0, 1] * 2}
     )
-    scores = evaluate(frame, metrics="rr", cutoffs=None, policies="expected")
+    scores = evaluate(frame, metrics="rr", cutoffs=None, policies="expected").with_columns(metric=pl.lit("seconds"))
     huge = scores.with_columns(pl.col("value") * 2.0**1023, pl.lit(2.0**1000).alias("std"))
     queries = pl.DataFrame({"query": list("pqrs"), "label": list("xxyy"), "weight": [1.0, 2.0, 1.0, 2.0]})
     given: dict[str, Any] = {"queries": queries, "average": average, "interval": interval}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from retrieval_report.contracts.errors import (
     KeyMismatchError,
     ParameterError,
     RetrievalReportError,
+    RetrievalReportWarning,
 )
 from retrieval_report.evaluation import count_ties
 from retrieval_report.scoring.radius import evaluate_radius, radius_scores
@@ -118,7 +120,8 @@ def test_queries_without_counts_have_empty_balls() -> None:
 
 def test_models_share_queries() -> None:
     two = pl.concat([COUNTS.with_columns(model=pl.lit("x")), COUNTS[:1].with_columns(model=pl.lit("y"))])
-    frame = evaluate_radius(two, radii=(0, 3))
+    with pytest.warns(RetrievalReportWarning, match="3 reaches beyond the end of 1 lists .* query 'a'"):
+        frame = evaluate_radius(two, radii=(0, 3))
     assert frame.select("model", "radius", "empty").rows() == [
         ("x", 0, 0.5),
         ("x", 3, 0.0),
@@ -164,3 +167,21 @@ def test_bad_input_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         evaluate_radius(counts, **options)
+
+
+def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:
+    generator = np.random.default_rng(1)
+    queries, items = generator.integers(0, 2, (9, 16)), generator.integers(0, 2, (300, 16))
+    labels: dict[str, Any] = {"query_labels": [0] * 9, "item_labels": [0, 1] * 150}
+    whole = count_codes(queries, items, **labels)
+    cut = count_codes(queries, items, depth=40, **labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluate_radius(whole, radii=16)["recall"].item() == 1.0
+        evaluate_radius(cut, radii=2)  # inside all lists
+    with pytest.warns(RetrievalReportWarning, match="9 lists that seem cut.*holds another number of items"):
+        assert evaluate_radius(cut, radii=(2, 16))["recall"][1] == 1.0  # of what the counts hold
+    known = count_relevant(**labels)
+    with pytest.warns(RetrievalReportWarning, match="lacks relevant items.*count without depth") as caught:
+        assert evaluate_radius(cut, radii=16, queries=known)["recall"].item() < 1
+    assert caught[0].filename == __file__
