@@ -78,7 +78,7 @@ def codes_command(
         shards.labels = False
     options["bits"] = options.get("bits") or queries.bits
     try:
-        counts = count_codes(queries.codes, iter(shards), **known, **options)
+        counts = count_codes(np.asarray(queries.codes), iter(shards), **known, **options)
     except FileError:
         raise
     except RetrievalReportError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
+import polars as pl
 
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
@@ -34,6 +36,10 @@ def main() -> NoReturn:
         # Tables hold ± and names hold anything: the locale must not decide whether they can be printed.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    # Polars reads files instead of mapping them: one that is shortened meanwhile is an error, and not the end of the
+    # process by SIGBUS.
+    if "POLARS_FORCE_ASYNC" not in os.environ:
+        pl.Config.load(json.dumps({"environment": {"POLARS_FORCE_ASYNC": "1"}}))
     # As an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.unraisablehook = _raise_again

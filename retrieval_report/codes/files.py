@@ -1,4 +1,4 @@
-"""Files of codes: NumPy arrays and archives of them, read whole or memory-mapped, and never trusted."""
+"""Files of codes: NumPy arrays and archives of them, read whole or row by row, and never trusted."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from retrieval_report.codes.inputs import FileRows
 from retrieval_report.contracts.errors import FileError, RetrievalReportError
 
 __all__ = ["CodeFile", "codes_from", "load_codes"]
@@ -38,8 +39,8 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     ----------
     path
         An ``.npz`` archive with ``codes`` and, where known, ``labels``, ``ids`` and ``bits`` (of packed codes). Or an
-        ``.npy`` array of codes, which is memory-mapped; labels and ids are the arrays ``NAME.labels.npy`` and
-        ``NAME.ids.npy`` beside ``NAME.npy``.
+        ``.npy`` array of codes, whose rows are read as they are needed; labels and ids are the arrays
+        ``NAME.labels.npy`` and ``NAME.ids.npy`` beside ``NAME.npy``.
 
     Raises
     ------
@@ -56,7 +57,7 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
         if begin[:2] == b"PK":
             return _archive(path, file)
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
-        return CodeFile(_array(path), *(_array(other) if other.exists() else None for other in beside))
+        return CodeFile(_array(path), *(_array(other)[:] if other.exists() else None for other in beside))
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def _check_kind(path: Path, begin: bytes) -> None:
 
 
 def _array(path: Path) -> Any:
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    return FileRows(path)
 
 
 def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeFile:

@@ -2,24 +2,60 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.errors import DataError, FileError, ParameterError
 
-__all__ = ["DISTANCES", "CodeSpace", "as_matrix"]
+__all__ = ["DISTANCES", "CodeSpace", "FileRows", "as_matrix"]
 
 DISTANCES = ("hamming", "l1", "dot")
 CHUNK = 1 << 24  # values looked at in one go, so that checks of a memory-mapped array stay small
 WORD = 64
 
 Matrix = NDArray[Any]
+
+
+class FileRows:
+    """The rows of an array in an ``.npy`` file, read when they are asked for.
+
+    Not mapped into memory: whoever shortens a mapped file ends the process that looks at it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            mapped = np.load(file.name, mmap_mode="r", allow_pickle=False)  # the header; no value is looked at
+        self.shape, self.dtype, self.ndim = mapped.shape, mapped.dtype, mapped.ndim
+        self.by_rows = bool(mapped.flags.c_contiguous)
+        self.offset = int(mapped.offset)
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        return np.asarray(self[:], dtype)
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        first, last, _ = rows.indices(len(self))
+        if not self.by_rows:  # columns stand together: a row is everywhere
+            return np.ascontiguousarray(self._read(0, self.shape, "F")[first:last])
+        return self._read(first, (max(last - first, 0), *self.shape[1:]), "C")
+
+    def _read(self, first: int, shape: tuple[int, ...], order: Literal["C", "F"]) -> NDArray[Any]:
+        row = math.prod(self.shape[1:]) * self.dtype.itemsize
+        values = np.fromfile(self.path, self.dtype, math.prod(shape), offset=self.offset + first * row)
+        if values.size < math.prod(shape):
+            raise FileError(f"'{self.path}': has become shorter while it was read")
+        return values.reshape(shape, order=order)
 
 
 def as_matrix(values: object, what: str) -> Matrix:
@@ -30,7 +66,8 @@ def as_matrix(values: object, what: str) -> Matrix:
     retrieval_report.DataError: query_codes: shape (2,); codes have one row each, (n, bits)
     """
     try:
-        matrix = np.asarray(values)
+        # Rows of a file stay where they are: slices of them are arrays.
+        matrix = cast(Matrix, values) if isinstance(values, FileRows) else np.asarray(values)
     except ValueError as error:  # rows of unequal length
         raise DataError(f"{what}: no array of codes: {error}") from None
     if matrix.ndim != 2:

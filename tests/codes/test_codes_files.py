@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import zipfile
 from contextlib import suppress
@@ -20,6 +21,7 @@ from retrieval_report import evaluate, summarise
 from retrieval_report.cli.code_scores import codes_command
 from retrieval_report.codes import count_codes
 from retrieval_report.codes.files import codes_from, load_codes
+from retrieval_report.codes.inputs import FileRows
 from retrieval_report.contracts.errors import DataError, FileError, ParameterError, RetrievalReportError
 from retrieval_report.scoring.radius import evaluate_radius
 
@@ -114,9 +116,29 @@ def test_packed_codes_tell_their_bits(folder: Path) -> None:
         codes_command(folder / "packed.npz", [folder / "other.npz"])
 
 
-def test_arrays_are_mapped_not_read(folder: Path) -> None:
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_of_arrays_are_read_when_they_are_needed(folder: Path, order: Any) -> None:
+    values = np.random.default_rng(3).integers(-9, 9, (50, 7), np.int16)
+    np.save(folder / "some.npy", np.asarray(values, order=order))
+    rows = load_codes(folder / "some.npy").codes
+    assert (len(rows), rows.shape, rows.dtype, rows.ndim) == (50, (50, 7), np.int16, 2)
+    for part in (slice(None), slice(0, 0), slice(3, 40), slice(48, 60), slice(60, 70)):
+        assert np.array_equal(rows[part], values[part])
+    assert np.array_equal(np.asarray(rows), values)
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(folder: Path) -> None:
+    np.save(folder / "b.npy", np.ones((1000, 20), np.int8))
+    rows = load_codes(folder / "b.npy").codes
+    os.truncate(folder / "b.npy", 5000)  # mapped, this ended the process by SIGBUS
+    assert rows[:10].shape == (10, 20)
+    with pytest.raises(FileError, match=r"b\.npy': has become shorter while it was read"):
+        count_codes(np.ones((3, 20), np.int8), rows, query_labels=[0] * 3, item_labels=[0] * 1000)
+
+
+def test_arrays_are_not_read_before_they_are_needed(folder: Path) -> None:
     loaded = load_codes(folder / "b.npy")
-    assert isinstance(loaded.codes, np.memmap)
+    assert isinstance(loaded.codes, FileRows)
     assert loaded.ids.tolist() == list(range(20))
     assert load_codes(folder / "a.npz").ids is None
 
