@@ -64,8 +64,9 @@ def report(
 
     import retrieval_report as rr
     from retrieval_report.report.contents import report_of
+    from retrieval_report.report.writing import report_names
 
-    results_folder(out, _names(), [*rankings, judgements, queries, costs])
+    results_folder(out, report_names(), [*rankings, judgements, queries, costs])
     rules = {name: value for name, value in settings.items() if name in SETTINGS}
     check(**rules)
     data = read_data(rankings, judgements, queries, columns, name_by)
@@ -90,12 +91,3 @@ def _relative(word: str) -> str:
     if not Path(value).is_absolute():
         return word
     return f"{option}{equals}{os.path.relpath(value)}"
-
-
-def _names() -> list[str]:
-    """Names of the files of a report, in all formats there are."""
-    from retrieval_report.report.contents import FRAMES
-    from retrieval_report.report.export import ABOUT, FRAME_FORMATS
-
-    frames = [f"{name}.{ending}" for name in (*FRAMES, "columns") for ending in FRAME_FORMATS]
-    return ["report.html", "summary.md", "summary.tex", ABOUT, *frames]

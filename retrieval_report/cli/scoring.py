@@ -25,7 +25,7 @@ from retrieval_report.cli.settings import (
 from retrieval_report.cli.spark import on_spark
 from retrieval_report.report.terminal import visible
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
-from retrieval_report.writing.files import check_writable_folder
+from retrieval_report.writing.files import check_writable_folder, made
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,8 +118,8 @@ def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tup
 
     study = rr.Study(**data, measures=sample.metrics, truncated=sample.truncated)
     contents = report_of(study, title=sample.title, command=f"retrieval-report demo --out {folder}")
-    folder.mkdir(exist_ok=True)
-    return contents.summary, rr.write_report(folder / sample.name, contents)
+    with made(folder):
+        return contents.summary, rr.write_report(folder / sample.name, contents)
 
 
 def summary_text(summary: pl.DataFrame) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.names import ID_COLUMNS
@@ -97,9 +98,9 @@ def _check_line(
 ) -> None:
     """Refuse names that stand there twice and ids that are neither texts nor integers; warn of lost digits, once."""
     values = dict(pairs)
-    names = [name for name, _ in pairs]
+    twice = set(repeated(name for name, _ in pairs))
     for ours, theirs in chosen.items():
-        if names.count(theirs) > 1:
+        if theirs in twice:
             raise FileError(f"{location}: the name {theirs!r} stands there twice")
         value = values.get(theirs)
         if ours in ID_COLUMNS:

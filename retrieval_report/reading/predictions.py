@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.objects import is_nested, nested_frame
@@ -77,9 +78,8 @@ def _parse(text: str, location: str) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{twice!r} is there twice in one object")
+        twice = repeated(name for name, _ in pairs)
+        raise DataError(f"{twice[0]!r} is there twice in one object")
     return found
 
 

@@ -55,7 +55,8 @@ def read_delimited(source: Source, separator: str, choose: Choose) -> TextTable:
         return _line_of_row(source, separator, row)
 
     _refuse_second_header(frame, header, source, line)
-    columns = [pl.nth(header.index(theirs)).alias(ours) for ours, theirs in chosen.items()]
+    at = {name: index for index, name in enumerate(header)}
+    columns = [pl.nth(at[theirs]).alias(ours) for ours, theirs in chosen.items()]
     return TextTable(str(source.path), frame.select(columns), line)
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
+from retrieval_report.contracts.arguments import some
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.report.contents import Report, ReportOptions, report_contents
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.report.contents import FRAMES, Report, ReportOptions, report_contents
 from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, csv_files, json_files, parquet_files
 from retrieval_report.writing.files import check_writable_folder, write_files
 
-__all__ = ["FORMATS", "write_report"]
+__all__ = ["FORMATS", "report_names", "write_report"]
 
 FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
 
@@ -90,8 +92,27 @@ def write_report(
     else:
         report = report_contents(rankings, **contents)
     files = {folder / name: data for name, data in _render(report, chosen, timestamp, raw).items()}
-    write_files(files, gone=[folder / name for name in _earlier(folder) if folder / name not in files])
+    gone = [folder / name for name in _earlier(folder) if folder / name not in files]
+    write_files(files, gone=gone)
+    _warn_left(folder, {path.name for path in files})
     return list(files)
+
+
+def report_names() -> list[str]:
+    """Names of the files of a report, in all formats there are."""
+    frames = [f"{name}.{ending}" for name in (*FRAMES, "columns") for ending in FRAME_FORMATS]
+    return ["report.html", "summary.md", "summary.tex", ABOUT, *frames]
+
+
+def _warn_left(folder: Path, written: set[str]) -> None:
+    """Name files that look like parts of this report and are not: where no ``about.json`` says whose, they stay."""
+    left = [name for name in report_names() if name not in written and (folder / name).exists()]
+    if left:
+        warnings.warn(
+            f"'{folder}': {some(left)} stood there before and belong to no part of this report",
+            RetrievalReportWarning,
+            stacklevel=3,
+        )
 
 
 def _earlier(folder: Path) -> list[str]:

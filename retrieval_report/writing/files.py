@@ -14,7 +14,7 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import decide, finish, temporary_folder, temporary_name, tidy
 
-__all__ = ["check_writable_folder", "csv_bytes", "write_bytes", "write_files", "write_text"]
+__all__ = ["check_writable_folder", "csv_bytes", "made", "write_bytes", "write_files", "write_text"]
 
 # What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
 _FORMULA = r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"  # full-width signs too, which some take for the usual ones
@@ -119,7 +119,7 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
                 if path.is_dir():
                     raise IsADirectoryError(None, "is a folder", str(path))
                 if path.parent not in locations:
-                    stack.enter_context(_made(path.parent))
+                    stack.enter_context(made(path.parent))
                     locations[path.parent] = stack.enter_context(temporary_folder(path.parent))
             for path, data in contents.items():
                 _to_disk(locations[path.parent] / path.name, data)
@@ -133,7 +133,7 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
 
 
 @contextmanager
-def _made(folder: Path) -> Iterator[None]:
+def made(folder: Path) -> Iterator[None]:
     """A folder that is made if need be; it is gone again where nothing gets into it."""
     missing = [location for location in (folder, *folder.parents) if not location.exists()]
     folder.mkdir(parents=True, exist_ok=True)

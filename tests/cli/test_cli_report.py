@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
+import retrieval_report as rr
 from retrieval_report import read_report
 from retrieval_report.cli import cli
 
@@ -49,3 +50,14 @@ def test_bad_arguments_end_with_code_2_and_write_nothing(rankings: Path, tmp_pat
     result = run(rankings, *bad, "--out", tmp_path / "out")
     assert result.exit_code == 2, result.output
     assert not (tmp_path / "out").exists()
+
+
+def test_row_098_a_failed_demo_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise rr.OutputError("cannot write: No space left on device")
+
+    monkeypatch.setattr(rr, "write_report", full)
+    result = CliRunner().invoke(cli, ["demo", "--out", str(tmp_path / "new")])
+    assert result.exit_code == 2
+    assert "No space left" in result.stderr
+    assert not (tmp_path / "new").exists()

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
 from made_reports import HOSTILE, made_rankings, made_report
-from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
+from retrieval_report.contracts.errors import FileError, OutputError, ParameterError, RetrievalReportWarning
 from retrieval_report.report import (
     FORMATS,
     Report,
@@ -53,10 +53,13 @@ def test_integer_queries_counts_and_one_model_are_loaded_as_they_were(tmp_path: 
 def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_path: Path) -> None:
     report = made_report()
     (tmp_path / "scores.json").write_text("mine")
-    write_report(tmp_path, report, formats=("html", "csv", "parquet", "markdown"))
+    mine = r"\['scores.json'\] stood there before"
+    with pytest.warns(RetrievalReportWarning, match=mine):
+        write_report(tmp_path, report, formats=("html", "csv", "parquet", "markdown"))
     (tmp_path / "notes.txt").write_text("mine")
     for formats in (("csv", "latex"), ("html",)):
-        written = write_report(tmp_path, report, formats=formats)
+        with pytest.warns(RetrievalReportWarning, match=mine):
+            written = write_report(tmp_path, report, formats=formats)
         assert {path.name for path in tmp_path.iterdir()} == {path.name for path in written} | {
             "notes.txt",
             "scores.json",
@@ -184,3 +187,14 @@ def test_two_folders_are_compared_like_their_reports(tmp_path: Path) -> None:
     write_report(tmp_path / "after", after, formats="parquet")
     expected = compare_reports(before, after)
     assert_frame_equal(compare_reports(tmp_path / "before", str(tmp_path / "after")), expected)
+
+
+def test_files_of_earlier_reports_that_stay_are_named(tmp_path: Path) -> None:
+    report = made_report()
+    write_report(tmp_path, report, formats="html")  # alone, a page says nowhere what else belongs to it
+    with pytest.warns(RetrievalReportWarning, match=r"\['report.html'\] stood there before"):
+        write_report(tmp_path, report, formats="markdown")
+    (tmp_path / "report.html").unlink()
+    write_report(tmp_path, report, formats=("csv", "markdown"))
+    write_report(tmp_path, report, formats="parquet")  # about.json names what was there: it goes, and nothing is said
+    assert {path.suffix for path in tmp_path.iterdir()} == {".parquet", ".json"}
