@@ -8,22 +8,26 @@ from pathlib import Path
 
 import streamlit as st
 
-from cached import Data, remarks, scores
+from cached import draw_orders, remarks
 from chart_display import STYLE, theme
-from controls import Choice, remedy, sidebar
+from controls import remedy, sidebar
 from data_source import choose_data
 from prefetch import drawing, prefetch
+from records import Choice, Data
 from retrieval_report.contracts.errors import RetrievalReportError
 from text import plain
 from url_controls import refusals
+from warning_log import noticed
 
 ICON = Path(__file__).with_name("icon.png")
 PAGES = {
     "overview": "Overview",
     "cutoffs": "Cutoffs",
     "compare": "Compare",
-    "ties": "Ties",
     "queries": "Queries",
+    "segments": "Segments",
+    "ties": "Ties",
+    "costs": "Costs",
     "audit": "Audit",
     "data": "Data & export",
 }
@@ -33,16 +37,17 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
     """The function that draws a page; what is wrong with the data is said in its place."""
 
     def draw() -> None:
-        try:
-            _score(data, choice)
-        except RetrievalReportError as error:
-            st.error(remedy(error))
-            if name != "data":  # where other data can be opened
-                return
-        try:
-            import_module(f"views.{name}").show(data, choice)
-        except RetrievalReportError as error:
-            st.error(remedy(error))
+        with noticed():  # what the library warns of is said once, by `_score`
+            try:
+                _score(data, choice)
+            except RetrievalReportError as error:
+                st.error(remedy(error))
+                if name != "data":  # where other data can be opened
+                    return
+            try:
+                import_module(f"views.{name}").show(data, choice)
+            except RetrievalReportError as error:
+                st.error(remedy(error))
 
     draw.__name__ = name
     return draw
@@ -54,7 +59,7 @@ def _score(data: Data, choice: Choice) -> None:
         notes = remarks(data, choice)
     if "shuffled" in choice.policies:
         with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
-            scores(data, choice)
+            draw_orders(data, choice)
     for note in notes:
         st.warning(plain(note))
 

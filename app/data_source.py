@@ -11,17 +11,19 @@ from typing import Any
 
 import streamlit as st
 
-from cached import Data, Files, read_files
-from retrieval_report.cli.dashboard import START
+from cached import read_files
+from records import Data, Draws, Files, Rules
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.samples import SAMPLES, sample_folder
-from text import plain
+from retrieval_report.study.server import START
+from text import plain, short
 from url_controls import choose_one, given, refuse
 
 __all__ = ["adopt", "choose_data", "first_files"]
 
 UPLOADED = "uploaded data"
 NEXT = "data to open next"
+OWN = ("files", "upload")  # data of the reader, called by their names; samples have a short name and a title
 SAMPLE_MEASURE = ("ndcg", 5)  # where, in both samples, the winner in the order received is an accident
 
 
@@ -35,12 +37,16 @@ def choose_data() -> Data:
     uploaded: Data | None = st.session_state.get(UPLOADED)
     if uploaded is not None:
         choices["upload"] = uploaded.name
-    elif "upload" in given("open"):
-        refuse("open", "upload", "uploaded data stays in the session it was uploaded in")
+    shown = {key: short(choices[key] if key in OWN else key) for key in choices}
+    for value in given("open"):
+        if value not in shown.values():
+            refuse(
+                "open", value, "there is no such data here; what was uploaded stays in the session it was uploaded in"
+            )
     if NEXT in st.session_state:
         st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:
-        chosen = choose_one("Data", list(choices), name="open", default=first)
+        chosen = choose_one("Data", list(choices), name="open", default=first, show=shown.__getitem__)
         st.caption(plain(choices[chosen]))
     if chosen == "upload" and uploaded is not None:
         return uploaded
@@ -74,9 +80,17 @@ def _started_with() -> Files | None:
     if not given:
         return None
     told: dict[str, Any] = json.loads(given)
-    columns = tuple((told.get("columns") or {}).items())
+    metric, cutoff = told.get("measure", ("ndcg", 10))
     return Files(
-        _names_of(told["rankings"]), tuple(told["rankings"]), told.get("judgements"), told.get("queries"), columns
+        name=told.get("name") or _names_of(told["rankings"]),
+        rankings=tuple(told["rankings"]),
+        judgements=told.get("judgements"),
+        queries=told.get("queries"),
+        columns=tuple((told.get("columns") or {}).items()),
+        measure=(metric, cutoff),
+        rules=Rules(**told.get("rules", {})),
+        draws=Draws(**told.get("draws", {})),
+        average=told.get("average", "micro"),
     )
 
 
@@ -91,4 +105,5 @@ def _sample(name: str) -> Files:
     folder = sample_folder()
     judgements, queries = (part and str(folder / part) for part in (sample.judgements, sample.queries))
     rankings = (str(folder / sample.rankings),)
-    return Files(sample.title, rankings, judgements, queries, measure=SAMPLE_MEASURE, truncated=sample.truncated)
+    rules = Rules(truncated=sample.truncated)
+    return Files(sample.title, rankings, judgements, queries, measure=SAMPLE_MEASURE, rules=rules)

@@ -1,25 +1,24 @@
-"""Numbers for single lists, cut ties and rounded distances, remembered like those of `loading`, by the same rules."""
+"""Numbers for single lists, cut ties and rounded distances, which no study holds; by the same rules."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 import retrieval_report as rr
-from cached import Data, Rules, remember, summary
+from cached import at_cutoff, remember, study_of
+from records import Choice, Data, Rules
 from retrieval_report.analysis.orders import drawn_order, lists_of_query, ranking_ties
+from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 
-if TYPE_CHECKING:
-    from controls import Choice
-
-__all__ = ["Drawn", "cuts", "distribution", "drawn", "ranked", "rounding", "whole_distances"]
+__all__ = ["Drawn", "cuts", "distribution", "drawn", "ranked", "rounded_ties", "rounding", "rows_of", "whole_distances"]
 
 Id = str | int
+Measure = tuple[str, int | None]
 
 
 class Drawn(NamedTuple):
@@ -29,28 +28,32 @@ class Drawn(NamedTuple):
     score: float | None
 
 
+def rows_of(data: Data, model: str, query: object) -> pl.DataFrame:
+    """The rankings of one model and query, in the order received."""
+    rows = data.rankings.filter(pl.col("query") == pl.lit(query))
+    return rows.filter(pl.col("model") == model) if "model" in rows.columns else rows
+
+
 @remember(64)
-def _ranked(digest: str, model: str, query: Id, rules: Rules, _data: Data) -> pl.DataFrame:
-    return ranking_ties(**_data.frames, model=model, query=query, **rules._asdict())
+def _ranked(data: Data, rules: Rules, model: str, query: Id) -> pl.DataFrame:
+    return ranking_ties(**data.frames, model=model, query=query, **rules._asdict())
 
 
 def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """One list as `ranking_ties` gives it, in the order received."""
-    return _ranked(data.digest, model, query, choice.rules, data)
+    return _ranked(data, choice.rules, model, query)
 
 
 @remember(64)
-def _drawn(
-    digest: str, measure: tuple[str, int | None], model: str, query: Id, rules: Rules, draw: int, seed: int, _data: Data
-) -> Drawn:
-    rows = drawn_order(_ranked(digest, model, query, rules, _data), draw=draw, seed=seed)
+def _drawn(data: Data, rules: Rules, measure: Measure, model: str, query: Id, draw: int, seed: int) -> Drawn:
+    rows = drawn_order(_ranked(data, rules, model, query), draw=draw, seed=seed)
     if rows.is_empty():
         return Drawn(rows, None)
     # Scored as it was received but for the order: rows that a rule leaves out of the list still count in R.
     # The lists of other models may tell what is relevant.
-    received, given = lists_of_query(**_data.frames, query=query)
-    measures = rows.select("item", "row", model=pl.lit(model))
-    listed = received.drop("row", strict=False).join(measures, on=["model", "item"], how="left")
+    received, given = lists_of_query(**data.frames, query=query)
+    places = rows.select("item", "row", model=pl.lit(model))
+    listed = received.drop("row", strict=False).join(places, on=["model", "item"], how="left")
     listed = listed.with_columns(pl.col("row").fill_null(rows.height))
     metric, cutoff = measure
     asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "naive"}
@@ -60,53 +63,56 @@ def _drawn(
 
 def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
     """One list in the order that draw number ``draw`` of the chosen seed gives it, and its score."""
-    measure = (choice.metric, choice.cutoff)
-    return _drawn(data.digest, measure, model, query, choice.rules, draw, choice.draws.seed, data)
+    return _drawn(data, choice.rules, (choice.metric, choice.cutoff), model, query, draw, choice.draws.seed)
 
 
 @remember(64)
-def _distribution(
-    digest: str, measure: tuple[str, int | None], model: str, query: Id, rules: Rules, seed: int, _data: Data
-) -> pl.DataFrame:
+def _distribution(data: Data, rules: Rules, measure: Measure, model: str, query: Id, seed: int) -> pl.DataFrame:
     metric, cutoff = measure
     asked: dict[str, Any] = {"metric": metric, "cutoff": cutoff, "seed": seed, **rules._asdict()}
-    return score_distribution(**_data.frames, model=model, query=query, **asked)
+    return score_distribution(**data.frames, model=model, query=query, **asked)
 
 
 def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """What `score_distribution` returns for one list at the chosen measure."""
-    measure = (choice.metric, choice.cutoff)
-    return _distribution(data.digest, measure, model, query, choice.rules, choice.draws.seed, data)
+    return _distribution(data, choice.rules, (choice.metric, choice.cutoff), model, query, choice.draws.seed)
 
 
 @remember(16)
-def _cuts(digest: str, cutoff: int, rules: Rules, _data: Data) -> pl.DataFrame:
-    return ties_at_cutoff(**_data.frames, cutoff=cutoff, relevant_from=rules.relevant_from, **rules.of_rows)
+def _cuts(data: Data, rules: Rules, cutoff: int) -> pl.DataFrame:
+    return ties_at_cutoff(**data.frames, cutoff=cutoff, relevant_from=rules.relevant_from, **rules.of_rows)
 
 
 def cuts(data: Data, choice: Choice) -> pl.DataFrame:
     """What `ties_at_cutoff` returns for the chosen models; no rows for whole lists, which nothing cuts."""
     if choice.cutoff is None:
         return pl.DataFrame()
-    found = _cuts(data.digest, choice.cutoff, choice.rules, data)
-    return found.filter(pl.col("model").is_in(choice.models))
+    return _cuts(data, choice.rules, choice.cutoff).filter(pl.col("model").is_in(choice.models))
 
 
 @remember(32)
-def _rounded(
-    digest: str, measure: tuple[str, int | None], decimals: int, rules: Rules, average: str, _data: Data
-) -> pl.DataFrame:
+def _rounded(data: Data, rules: Rules, measure: Measure, decimals: int, average: str) -> pl.DataFrame:
     metric, cutoff = measure
     asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "expected", **rules._asdict()}
-    return rr.summarise(rr.evaluate(**_data.frames, decimals=decimals, **asked), queries=_data.queries, average=average)
+    return rr.summarise(rr.evaluate(**data.frames, decimals=decimals, **asked), queries=data.queries, average=average)
 
 
 def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
     """What `rounding_effect` returns for the chosen models at the chosen measure."""
-    rounded = _rounded(data.digest, (choice.metric, choice.cutoff), decimals, choice.rules, choice.average, data)
-    here = pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64))
-    received = summary(data, replace(choice, policies=("expected",)))
-    return rounding_effect(received.filter(here), rounded.filter(pl.col("model").is_in(choice.models)))
+    rounded = _rounded(data, choice.rules, (choice.metric, choice.cutoff), decimals, choice.average)
+    received = study_of(data, choice).at(choice.measure).under("expected").summary
+    return rounding_effect(received, rounded.filter(pl.col("model").is_in(choice.models)))
+
+
+@remember(16)
+def _rounded_ties(data: Data, rules: Rules, cutoff: int | None, decimals: int) -> pl.DataFrame:
+    return tie_profile(**data.frames, cutoffs=[cutoff], decimals=decimals, **rules.of_rows)
+
+
+def rounded_ties(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
+    """What `tie_profile` returns for the chosen models and rounded distances, at the chosen cutoff."""
+    found = _rounded_ties(data, choice.rules, choice.cutoff, decimals)
+    return at_cutoff(found.filter(pl.col("model").is_in(choice.models)), choice)
 
 
 def whole_distances(data: Data) -> bool:

@@ -15,7 +15,7 @@ if __name__ == "__main__":
 
 import streamlit as st
 
-from retrieval_report.cli.dashboard import SETTINGS
+from retrieval_report.study.server import SETTINGS
 
 
 @asynccontextmanager

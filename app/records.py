@@ -1,100 +1,53 @@
-"""What the dashboard looks at, as records."""
+"""What the dashboard looks at and what is asked of it, as records, with their defaults."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from retrieval_report.analysis.answers import AUDIT_OPTIONS, ROW_OPTIONS
+from retrieval_report.analysis.answers import ROW_OPTIONS
 from retrieval_report.contracts.truncated import AUTO
+from retrieval_report.metrics.formulas import parameter_text
+from retrieval_report.metrics.parsing import measure_text, parse_metric
 
-__all__ = ["Data", "Draws", "Files", "Rules", "Verdict"]
+__all__ = [
+    "CUTOFFS",
+    "METRICS",
+    "PARAMETERS",
+    "POLICIES",
+    "REPORTED",
+    "Choice",
+    "Data",
+    "Draws",
+    "Files",
+    "Rules",
+    "Upload",
+    "Winners",
+    "curve",
+    "first_choice",
+    "parsed",
+    "shown_at_first",
+]
 
+POLICIES = ("expected", "naive", "shuffled", "worst", "best")
+# Computed at once, so that passing from one to the other costs nothing.
+METRICS = ("precision", "recall", "ap", "rr", "ndcg")
+CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
+REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
+# The parameters of metrics that can be chosen; the first option is the default.
+PARAMETERS: dict[str, tuple[str, ...]] = {  # of the metrics, those that the sidebar has
+    "precision": ("denominator",),
+    "ap": ("denominator",),
+    "wap": ("denominator",),
+    "dcg": ("gain",),
+    "ndcg": ("ideal", "gain"),
+}
+LABEL = 120  # letters of an upload's name
 LARGE = 2_000_000  # rows from which on random orders are drawn only where asked for
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """What is looked at: frames, and where they come from.
-
-    Attributes
-    ----------
-    name
-        For the page; text, not Markdown.
-    digest
-        Stands for the content: equal digests mean equal frames.
-    rankings, judgements, queries
-        Contract frames; the last two may be None.
-    notes
-        What was read, and what was noticed while reading; text.
-    metric, cutoff
-        The measure to begin with.
-    truncated
-        What is known of the end of its lists, as `evaluate` says it.
-    """
-
-    name: str
-    digest: str
-    rankings: pl.DataFrame
-    judgements: pl.DataFrame | None = None
-    queries: pl.DataFrame | None = None
-    notes: tuple[str, ...] = field(default=())
-    metric: str = "ndcg"
-    cutoff: int | None = 10
-    truncated: str = AUTO
-
-    @cached_property
-    def models(self) -> tuple[str, ...]:
-        """All models, by name."""
-        if "model" not in self.rankings.columns:
-            return ("model",)
-        return tuple(sorted(self.rankings["model"].cast(pl.String).unique().drop_nulls()))
-
-    @property
-    def counted(self) -> bool:
-        """Whether rows are counts, which have no order: no naive scores, no audit."""
-        return "count" in self.rankings.columns
-
-    @property
-    def large(self) -> bool:
-        """Whether drawing random orders takes long."""
-        return self.rankings.height > LARGE
-
-    @property
-    def averages(self) -> tuple[str, ...]:
-        """The averages that the queries allow."""
-        columns = () if self.queries is None else self.queries.columns
-        wanted = {"macro": "label", "weighted": "weight"}
-        return ("micro", *(average for average, column in wanted.items() if column in columns))
-
-    @property
-    def frames(self) -> dict[str, Any]:
-        """The frames by the names that `evaluate` gives them."""
-        return {"rankings": self.rankings, "judgements": self.judgements, "queries": self.queries}
-
-
-class Files(NamedTuple):
-    """Files to open: as `read_rankings`, `read_judgements` and `read_queries` take them."""
-
-    name: str
-    rankings: tuple[str, ...]
-    judgements: str | None = None
-    queries: str | None = None
-    columns: tuple[tuple[str, str], ...] = ()
-    measure: tuple[str, int | None] = ("ndcg", 10)
-    truncated: str = AUTO
-
-
-class Verdict(NamedTuple):
-    """What `retrieval_report.report.verdict` says, and who only seems to have won."""
-
-    status: str
-    sentences: tuple[str, ...]
-    printed: tuple[str, ...]  # first in the order received, though not in expectation
-    best: tuple[str, ...]  # first in expectation
 
 
 class Rules(NamedTuple):
@@ -115,14 +68,186 @@ class Rules(NamedTuple):
         """Those that decide which rows count, and with which relevance."""
         return {name: value for name, value in self._asdict().items() if name in ROW_OPTIONS}
 
-    @property
-    def of_audit(self) -> dict[str, Any]:
-        """Those that `audit` takes."""
-        return {name: value for name, value in self._asdict().items() if name in AUDIT_OPTIONS}
-
 
 class Draws(NamedTuple):
     """The settings that decide random orders."""
 
     shuffles: int = 100
     seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What is looked at: frames, and where they come from.
+
+    Attributes
+    ----------
+    name
+        For the page; text, not Markdown.
+    digest
+        Stands for the content: equal digests mean equal frames.
+    rankings, judgements, queries
+        Contract frames; the last two may be None.
+    notes
+        What was read, and what was noticed while reading; text.
+    metric, cutoff
+        The measure to begin with.
+    items
+        Columns ``item`` and ``text``, to show what a list holds; may be None.
+    rules, draws, average
+        The settings to begin with: what is known of the data, or was said of a study.
+    """
+
+    name: str
+    digest: str
+    rankings: pl.DataFrame
+    judgements: pl.DataFrame | None = None
+    queries: pl.DataFrame | None = None
+    notes: tuple[str, ...] = field(default=())
+    metric: str = "ndcg"
+    cutoff: int | None = 10
+    rules: Rules = field(default_factory=Rules)
+    draws: Draws = field(default_factory=Draws)
+    average: str = "micro"
+    items: pl.DataFrame | None = None
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """All models, by name."""
+        if "model" not in self.rankings.columns:
+            return ("model",)
+        return tuple(sorted(self.rankings["model"].cast(pl.String).unique().drop_nulls()))
+
+    @property
+    def counted(self) -> bool:
+        """Whether rows are counts, which have no order: no naive scores, no audit."""
+        return "count" in self.rankings.columns
+
+    @property
+    def large(self) -> bool:
+        """Whether drawing random orders takes long."""
+        return self.rankings.height > LARGE
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The policies that can be shown."""
+        return tuple(policy for policy in POLICIES if not (self.counted and policy == "naive"))
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """The averages that the queries allow."""
+        columns = () if self.queries is None else self.queries.columns
+        wanted = {"macro": "label", "weighted": "weight"}
+        return ("micro", *(average for average, column in wanted.items() if column in columns))
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """Judgements and queries, by the names that `evaluate` gives them."""
+        return {"judgements": self.judgements, "queries": self.queries}
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """The frames by the names that `evaluate` gives them."""
+        return {"rankings": self.rankings, **self.others}
+
+
+class Files(NamedTuple):
+    """Files to open: as `read_rankings`, `read_judgements` and `read_queries` take them."""
+
+    name: str
+    rankings: tuple[str, ...]
+    judgements: str | None = None
+    queries: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    measure: tuple[str, int | None] = ("ndcg", 10)
+    rules: Rules = Rules()
+    draws: Draws = Draws()
+    average: str = "micro"
+
+
+class Upload(NamedTuple):
+    """One uploaded file."""
+
+    name: str
+    content: bytes
+
+    @property
+    def label(self) -> str:
+        """The name without folders, control characters and excess, for messages and as the model's name."""
+        name = "".join(letter for letter in self.name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())
+        return name[-LABEL:].strip(" .") or "upload"
+
+
+class Winners(NamedTuple):
+    """Models that come first; more than one where they are equal."""
+
+    best: tuple[str, ...]  # in expectation
+    printed: tuple[str, ...]  # in the order received, where they are not first in expectation
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked: all that decides the numbers on a page besides the data.
+
+    Attributes
+    ----------
+    metric
+        Text form with its parameters, such as ``ap(denominator=retrieved)``.
+    cutoff
+        None is the whole list.
+    cutoffs
+        Those of the curve over all cutoffs; ``cutoff`` is among them.
+    models, policies
+        Chosen ones, in the order of the data and of `POLICIES`.
+    average
+        As for `summarise`.
+    rules, draws
+        As for `evaluate`.
+    """
+
+    metric: str
+    cutoff: int | None
+    cutoffs: tuple[int | None, ...]
+    models: tuple[str, ...]
+    policies: tuple[str, ...]
+    average: str = "micro"
+    rules: Rules = field(default_factory=Rules)
+    draws: Draws = field(default_factory=Draws)
+
+    @property
+    def measure(self) -> str:
+        """Metric and cutoff as text, such as ``ndcg@10``."""
+        return measure_text(self.metric, self.cutoff)
+
+
+def first_choice(data: Data) -> Choice:
+    """What the sidebar says before anybody has touched it."""
+    usual = {name: parameter_text(data.metric, name)[0][0] for name in PARAMETERS.get(data.metric, ())}
+    metric, own_depth = parsed(data.metric, usual)
+    cutoff = None if own_depth else data.cutoff
+    asked = (data.average, data.rules, data.draws)
+    return Choice(metric, cutoff, curve(cutoff, own_depth=own_depth), data.models, shown_at_first(data), *asked)
+
+
+def shown_at_first(data: Data) -> tuple[str, ...]:
+    """The policies to begin with: random orders of large data only where they are asked for."""
+    return tuple(policy for policy in data.policies if policy != "shuffled" or not data.large)
+
+
+def curve(cutoff: int | None, *, own_depth: bool) -> tuple[int | None, ...]:
+    """Cutoffs of the curve in their order, the whole list last."""
+    if own_depth:
+        return (None,)
+    known = {number for number in (*CUTOFFS, cutoff) if number is not None}
+    return (*sorted(known), None)
+
+
+def parsed(name: str, parameters: Mapping[str, str]) -> tuple[str, bool]:
+    """The text form of a metric, and whether it has a depth of its own.
+
+    >>> parsed("ap", {"denominator": "min"}), parsed("r_precision", {})
+    (('ap(denominator=min)', False), ('r_precision', True))
+    """
+    given = ",".join(f"{parameter}={value}" for parameter, value in parameters.items())
+    metric, _ = parse_metric(f"{name}({given})" if given else name)
+    return str(metric), metric.own_depth

@@ -8,16 +8,17 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import Data
+from records import Data
 from retrieval_report.analysis.verdicts import VERDICTS, chance_of
 from retrieval_report.charts.data import side_by_side
 from retrieval_report.contracts.registry import column
+from text import plain
 
-__all__ = ["facts_table", "flips_table", "frame_table", "summary_table", "with_chances"]
+__all__ = ["ahead_first", "facts_table", "flips_table", "frame_table", "heading", "summary_table", "with_chances"]
 
 SUMMARY = (
-    *("model", "expected", "tie_std", "naive", "shuffled", "lowest", "highest", "query_se", "truncated_share"),
-    *("queries", "no_relevant", "missing", "unjudged"),
+    *("rank", "model", "letters", "expected", "tie_std", "naive", "shuffled", "lowest", "highest", "query_se"),
+    *("tie_ranks", "query_ranks", "truncated_share", "queries", "no_relevant", "missing", "unjudged"),
 )
 FLIPS = (
     *("verdict", "model_a", "model_b", "expected_a", "expected_b", "naive_a", "naive_b"),
@@ -70,19 +71,53 @@ def _config(of: str, name: str, dtype: pl.DataType, width: int | None) -> Any:
     return st.column_config.TextColumn(title, help=help_text, width=width)
 
 
-def summary_table(summary: pl.DataFrame) -> None:
-    """One row for every model at one cutoff, best first."""
+def heading(title: str, data: Data) -> None:
+    """The title of a page, and below it what is looked at."""
+    st.title(title)
+    queries = data.rankings["query"].n_unique()
+    count = f"{len(data.models)} {'model' if len(data.models) == 1 else 'models'}"
+    st.caption(f"{plain(data.name)} · {count} · {queries} {'query' if queries == 1 else 'queries'}")
+
+
+def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
+    """One row for every model at one cutoff, best first; with tiers and ranks where a leaderboard is given."""
     counts = summary.group_by("model").agg(pl.col(COUNTS).max())
     told = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
     rows = side_by_side(summary).join(told, on="model", how="left", maintain_order="left")
     rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
+    if board is not None:
+        spans = [_span(name).alias(f"{name}s") for name in ("tie_rank", "query_rank")]
+        rows = rows.join(
+            board.select("model", "rank", "letters", *spans), on="model", how="left", maintain_order="left"
+        )
     frame_table(rows, of="board", show=SUMMARY, alt="Scores of the models, best first.")
+
+
+def _span(name: str) -> pl.Expr:
+    low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
+    return pl.when(low == high).then(low.cast(pl.String)).otherwise(pl.format("{}–{}", low, high))
+
+
+def ahead_first(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of `flips` with the model that is ahead in expectation as A, the best pairs first."""
+    behind = pl.col("value_b") > pl.col("value_a")
+    sides = [name.removesuffix("_a") for name in pairs.columns if name.endswith("_a")]
+    exchanged = [
+        pl.when(behind).then(pl.col(f"{name}_{other}")).otherwise(pl.col(f"{name}_{side}")).alias(f"{name}_{side}")
+        for name in sides
+        for side, other in ("ab", "ba")
+    ]
+    return pairs.with_columns(exchanged).sort(
+        "value_a", "value_b", descending=True, nulls_last=True, maintain_order=True
+    )
 
 
 def flips_table(flips: pl.DataFrame) -> None:
     """Pairs of models, those whose order is not safe first."""
     order = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int64)
-    rows = flips.sort(order, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True)
+    rows = ahead_first(flips).sort(
+        order, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True
+    )
     rows = with_chances(rows)
     frame_table(rows, of="flips", show=FLIPS, alt="Pairs of models, those of unsafe order first.")
 

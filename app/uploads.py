@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import polars as pl
 
 import retrieval_report as rr
-from cached import Data
+from records import Data, Upload
 from retrieval_report.codes.files import CodeFile, codes_from
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
-from retrieval_report.reading.files import column_names, judgements_from, queries_from, rankings_from
+from retrieval_report.reading.files import column_names, costs_from, judgements_from, queries_from, rankings_from
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trial import tried_first
 from warning_log import noticed
 
-__all__ = ["MOST_BYTES", "MOST_ROWS", "Upload", "read_codes", "read_tables"]
+__all__ = ["MOST_BYTES", "MOST_ROWS", "columns_of", "opened", "read_codes", "read_costs", "read_tables"]
 
 MOST_BYTES = 2**28
 """Of one file, unpacked; as much as .streamlit/config.toml allows a file to have."""
@@ -31,30 +30,41 @@ MOST_MEMORY = 2**30
 """Of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
 """Of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
-LABEL = 120
 
 
-class Upload(NamedTuple):
-    """One uploaded file."""
+def opened(upload: Upload) -> Source:
+    """An upload as the readers take it; nothing is opened.
 
-    name: str
-    content: bytes
+    Raises
+    ------
+    RetrievalReportError
+        More than is read of one file.
+    """
+    source = source_of(upload.label, upload.content, MOST_BYTES)
+    form, content = detect_format(source), source.read()
+    most = MOST_VALUES.get(form)
+    marks = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}.get(form, (b",",))
+    if most is not None and sum(map(content.count, (b"\n", *marks))) > most:
+        raise FileError(f"{upload.label}: more than {most} values; Parquet may hold up to {MOST_ROWS} rows")
+    return source
 
-    @property
-    def label(self) -> str:
-        """The name without folders, control characters and excess, for messages and as the model's name."""
-        name = "".join(letter for letter in self.name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())
-        return name[-LABEL:].strip(" .") or "upload"
 
-    def source(self) -> Source:
-        """What the readers take; nothing is opened."""
-        source = source_of(self.label, self.content, MOST_BYTES)
-        form, content = detect_format(source), source.read()
-        most = MOST_VALUES.get(form)
-        marks = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}.get(form, (b",",))
-        if most is not None and sum(map(content.count, (b"\n", *marks))) > most:
-            raise FileError(f"{self.label}: more than {most} values; Parquet may hold up to {MOST_ROWS} rows")
-        return source
+def columns_of(upload: Upload) -> list[str]:
+    """The columns of an uploaded table."""
+    with tried_first():
+        return column_names(opened(upload))
+
+
+def read_costs(upload: Upload) -> pl.DataFrame:
+    """Read a table of costs: ``model``, and a column of numbers for each kind.
+
+    Raises
+    ------
+    RetrievalReportError
+        No such table.
+    """
+    with tried_first(MOST_MEMORY):
+        return costs_from(opened(upload))
 
 
 def read_tables(
@@ -62,6 +72,7 @@ def read_tables(
     judgements: Upload | None = None,
     queries: Upload | None = None,
     columns: Mapping[str, str] | None = None,
+    items: Upload | None = None,
 ) -> Data:
     """Read tables as `read_rankings`, `read_judgements` and `read_queries` read files.
 
@@ -70,15 +81,24 @@ def read_tables(
     RetrievalReportError
         What those raise; the message holds the upload's name.
     """
-    uploads = [*rankings, *(upload for upload in (judgements, queries) if upload is not None)]
+    uploads = [*rankings, *(upload for upload in (judgements, queries, items) if upload is not None)]
     _refuse_repeated(rankings)
     with noticed() as notes, tried_first(MOST_MEMORY):
-        ranked = rankings_from((upload.source() for upload in rankings), columns=columns, max_rows=MOST_ROWS)
-        judged = None if judgements is None else judgements_from([judgements.source()], max_rows=MOST_ROWS)
-        asked = None if queries is None else queries_from([queries.source()], max_rows=MOST_ROWS)
+        ranked = rankings_from((opened(upload) for upload in rankings), columns=columns, max_rows=MOST_ROWS)
+        judged = None if judgements is None else judgements_from([opened(judgements)], max_rows=MOST_ROWS)
+        asked = None if queries is None else queries_from([opened(queries)], max_rows=MOST_ROWS)
+        texts = None if items is None else _texts(items)
         notes += [note for upload in rankings for note in _left_out(upload, columns)]
     digest = _digest([upload.content for upload in uploads], repr((columns, [upload.label for upload in uploads])))
-    return Data(_title(rankings), digest, ranked, judged, asked, tuple(notes))
+    return Data(_title(rankings), digest, ranked, judged, asked, tuple(notes), items=texts)
+
+
+def _texts(upload: Upload) -> pl.DataFrame:
+    """Items and their texts; the reader of queries takes such a table as well, under another name of the ids."""
+    found = queries_from([opened(upload)], columns={"query": "item"}, max_rows=MOST_ROWS)
+    if "text" not in found.columns:
+        raise FileError(f"{upload.label}: no column 'text' beside 'item'")
+    return found.select(pl.col("query").cast(pl.String).alias("item"), pl.col("text").cast(pl.String))
 
 
 def read_codes(
@@ -138,7 +158,7 @@ def _refuse_repeated(uploads: Sequence[Upload]) -> None:
 
 def _left_out(upload: Upload, columns: Mapping[str, str] | None) -> list[str]:
     """Say which columns of a table were not read."""
-    found = column_names(upload.source())
+    found = column_names(opened(upload))
     used = match_columns(found, RANKINGS, columns, upload.label).values()
     unknown = [name for name in found if name not in used]
     return [f"{upload.label}: columns not read: {', '.join(unknown)}"] if unknown else []

@@ -134,13 +134,42 @@ def test_third_parties_have_one_home_each(module: str) -> None:
 
 # Streamlit puts the folder on the path, so that its modules import each other by their own names.
 APP = sorted((ROOT / "app").rglob("*.py"))
-APP_NAMES = {path.relative_to(ROOT / "app").parts[0].removesuffix(".py") for path in APP}
+# From the ground up, as LAYERS; a view imports no other view.
+APP_LAYERS = (
+    "text",
+    "warning_log",
+    "records",
+    "uploads",
+    "url_controls",
+    "cached",
+    "details",
+    "chart_display",
+    "chart_files",
+    "tables",
+    "controls",
+    "data_source",
+    "views",
+    "prefetch",
+    "dashboard",
+    "main",
+)
+
+
+def app_part(path: Path) -> str:
+    return path.relative_to(ROOT / "app").parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", APP, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_of_the_dashboard_import_one_way(path: Path) -> None:
+    below = set(APP_LAYERS[: APP_LAYERS.index(app_part(path))])
+    tops = {name.split(".")[0] for name in imports(path)}
+    assert tops & set(APP_LAYERS) <= below
 
 
 @pytest.mark.parametrize("path", APP, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_dashboard_needs_no_more_than_streamlit_and_polars(path: Path) -> None:
     tops = {name.split(".")[0] for name in imports(path)}
-    assert tops - set(sys.stdlib_module_names) - APP_NAMES <= {PACKAGE, "polars", "streamlit"}
+    assert tops - set(sys.stdlib_module_names) - set(APP_LAYERS) <= {PACKAGE, "polars", "streamlit"}
 
 
 def test_the_dashboard_caches_in_one_module() -> None:

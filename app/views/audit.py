@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import Data, audit, verdict
-from chart_display import draw
-from controls import Choice
+from cached import study_of, winners
+from chart_files import show_chart
+from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.contracts.errors import ParameterError
-from tables import frame_table
+from tables import frame_table, heading
 from text import plain
 from url_controls import choose_one
 
@@ -26,7 +26,7 @@ WINNERS = ("system", "version", "call", "winner", "exact_winner", "same_winner",
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
-    st.title(f"Audit: {plain(choice.measure)}")
+    heading(f"Audit: {plain(choice.measure)}", data)
     if data.counted:
         st.info("This data counts items. What others print depends on the order of the items, and counts have none.")
         return
@@ -42,7 +42,7 @@ def show(data: Data, choice: Choice) -> None:
         return
     try:
         with st.spinner("Asking what others would print …"):
-            found = audit(data, choice)
+            found = study_of(data, choice).at(choice.measure).audit
     except ParameterError as error:  # no evaluator that is known has this metric at this cutoff
         st.info(plain(error))
         return
@@ -62,10 +62,10 @@ def _winners(found: pl.DataFrame) -> None:
         st.info("There is one model only, so there is no winner to get wrong.")
         return
     if wrong.is_empty() and undecided.is_empty():
-        st.success(f"Tie order changes the winner of none of {told.height} evaluators and ways to call them.")
+        st.success(f"No evaluator configuration (of {told.height}) names a different winner.")
     if wrong.height:
         st.error(
-            f"{wrong.height} of {told.height} evaluators and ways to call them name a winner that is an accident of "
+            f"{wrong.height} of {told.height} evaluator configurations name a winner that is an accident of "
             f"tie order: {_systems(wrong)}."
         )
     if undecided.height:
@@ -74,7 +74,9 @@ def _winners(found: pl.DataFrame) -> None:
             f"unstable sort has it: {_systems(undecided)}."
         )
     rows = told.sort(pl.col("same_winner").cast(pl.Int8).replace_strict({0: 0, 1: 2}, default=1), maintain_order=True)
-    frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
+    agreed = wrong.is_empty() and undecided.is_empty()
+    with st.expander("What each of them names as best", expanded=not agreed):
+        frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
 
 
 def _systems(rows: pl.DataFrame) -> str:
@@ -84,10 +86,10 @@ def _systems(rows: pl.DataFrame) -> str:
 def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
     """What is printed for one model."""
     st.header("What is printed for one model?", anchor="model")
-    said = verdict(data, choice)
+    said = winners(study_of(data, choice))
     default = (said.printed or said.best or choice.models)[0]
     model = choose_one("Model", choice.models, name="model", default=default)
-    draw(
+    show_chart(
         lambda: charts.evaluators(found, metric=choice.metric, cutoff=choice.cutoff, model=model),
         *("evaluators", data.digest, choice, model),
     )

@@ -7,19 +7,22 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import Data, at_cutoff, comparison, flips, shuffled, summary, verdict
-from chart_display import BOXES, draw
-from controls import Choice
+import retrieval_report as rr
+from cached import ranked_models, shown, study_of, winners
+from chart_display import BOXES
+from chart_files import show_chart
+from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.verdicts import chance_of
+from retrieval_report.analysis.noninferiority import VERDICTS
+from retrieval_report.analysis.verdicts import chance_text
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
-from tables import frame_table, with_chances
-from text import plain
-from url_controls import choose_one
+from tables import frame_table, heading, with_chances
+from text import plain, short
+from url_controls import choose_number, choose_one
 
 __all__ = ["show"]
 
@@ -27,67 +30,100 @@ SHOWN = (
     *("policy", "model_a", "model_b", "value_a", "value_b", "difference", "ci_low", "ci_high", "family_p"),
     *("tie_std", "p_tie", "wins", "ties", "losses"),
 )
+MARGIN = (
+    *("model", "verdict", "value", "baseline_value", "difference", "bound_low", "bound_high", "no_worse_p"),
+    *("tie_std", "detectable", "queries_needed", "queries"),
+)
 MATRIX = 60  # models up to which all pairs are drawn; a table holds any number
 
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
-    st.title(f"Compare: {plain(choice.measure)}")
+    heading(f"Compare: {plain(choice.measure)}", data)
     if len(choice.models) < 2:
         st.info("It takes two models to compare. Choose more in the sidebar, or open data that has several.")
         return
-    found = comparison(data, choice)
+    study = study_of(data, choice).at(choice.measure)
+    found = study.comparison
     expected = found.filter(pl.col("policy") == "expected")
     if expected["difference"].null_count() == expected.height:
         st.info(f"No two of these models have a score for {plain(choice.measure)} on the same query.")
         return
-    first, second = _choose(data, choice)
+    first, second = _choose(study)
     if first == second:
         st.info("These are the same model twice. Choose another one to compare it with.")
     else:
-        _two(data, choice, found, first, second)
+        _two(data, choice, study, first, second)
     st.header("All pairs", anchor="all-pairs")
     if len(choice.models) <= MATRIX:
-        draw(
+        show_chart(
             lambda: charts.comparison_matrix(found, metric=choice.metric, cutoff=choice.cutoff),
             *("comparison_matrix", data.digest, choice),
         )
     else:
         st.caption(f"More than {MATRIX} models are listed below, not drawn; choose some in the sidebar to see them.")
     st.caption("Pairs that tie order reverses most easily come first. Choose a row to see that pair above.")
-    rows = expected.sort(pl.col("p_tie_high").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
+    rows = turned(expected, pl.col("difference") < 0).sort("value_a", "value_b", descending=True, nulls_last=True)
+    rows = rows.sort(pl.col("p_tie_high").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
 
     def take() -> None:
         for number in st.session_state["pairs"]["selection"]["rows"]:
             st.session_state["a"], st.session_state["b"] = rows.select("model_a", "model_b").row(number)
 
     alt = "Every pair of models, the least safe first."
-    shown = with_chances(rows)
-    frame_table(shown, of="comparison", show=SHOWN, alt=alt, key="pairs", on_select=take)
+    frame_table(with_chances(rows), of="comparison", show=SHOWN, alt=alt, key="pairs", on_select=take)
+    _no_worse(study, choice)
 
 
-def _choose(data: Data, choice: Choice) -> tuple[str, str]:
+def _choose(study: rr.Study) -> tuple[str, str]:
     """The pair in question; at first the best model and the one that only seems to be, or the second best."""
-    said = verdict(data, choice)
-    means = at_cutoff(summary(data, choice), choice).filter(pl.col("policy") == "expected")
-    ranked = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"].to_list()
-    best = (said.best or choice.models)[0]
-    rivals = [model for model in (*said.printed, *ranked, *choice.models) if model != best]
+    said, ranked = winners(study), ranked_models(study)
+    best = (said.best or tuple(ranked))[0]
+    rivals = [model for model in (*said.printed, *ranked) if model != best]
     columns = st.columns(2)
     with columns[0]:
-        first = choose_one("Model A", choice.models, name="a", default=best)
+        first = choose_one("Model A", ranked, name="a", default=best)
     with columns[1]:
-        second = choose_one("Model B", choice.models, name="b", default=rivals[0])
+        second = choose_one("Model B", ranked, name="b", default=rivals[0])
     return first, second
 
 
-def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: str) -> None:
+def _no_worse(study: rr.Study, choice: Choice) -> None:
+    """Which models lose no more than a margin against a baseline."""
+    st.header("No worse than", anchor="no-worse")
+    st.caption(
+        "A difference that is not significant does not show that there is none. Here two one-sided tests ask whether a "
+        "model loses less than a margin that would matter, as after quantising or pruning."
+    )
+    columns = st.columns(2)
+    with columns[0]:
+        baseline = choose_one("Baseline", ranked_models(study), name="baseline")
+    with columns[1]:
+        margin = choose_number("Margin", name="margin", low=0.0001, default=0.01, step=0.005, format="%g")
+    found = study.using(baseline=baseline, margin=float(margin)).no_worse
+    found = found.sort("difference", descending=True, nulls_last=True)
+    names = {
+        verdict: ", ".join(plain(name, 60) for name in found.filter(verdict=verdict)["model"]) for verdict in VERDICTS
+    }
+    said = {
+        "no worse": "No worse than {} by {}",
+        "worse": "Worse than {} by more than {}",
+        "not decided": "These queries do not decide whether the loss against {} is below {}",
+    }
+    for verdict, sentence in said.items():
+        if names[verdict]:
+            st.markdown(f"- {sentence.format(plain(baseline, 60), f'{margin:g}')}: {names[verdict]}.")
+    alt = f"Models against {short(baseline)} at {choice.measure}, the best first."
+    frame_table(found, of="no_worse", show=MARGIN, alt=alt)
+
+
+def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -> None:
     """Everything about one pair."""
     measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
-    status, sentences = pair_verdict(flips(data, choice), first, second, **measure)
+    status, sentences = pair_verdict(study.flips, first, second, **measure)
     BOXES.get(status, st.info)("\n\n".join(plain(sentence) for sentence in sentences))
     both = pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
-    pair = turned(found.filter(both), pl.col("model_a") != first)
+    pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(pl.col("policy") == "expected")
     if exact["difference"].null_count():
         st.info(f"They have no query in common on which both have a score for {plain(choice.measure)}.")
@@ -96,16 +132,16 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
     if choice.average != "micro":
         st.caption("Differences, intervals and p-values are of plain means over the queries, whatever is averaged.")
     key = (data.digest, choice, first, second)
-    bounds = summary(data, choice) if choice.average == "micro" else None
-    draw(lambda: charts.intervals(pair, **measure, summary=bounds), "intervals", *key)
+    bounds = shown(study.summary, choice) if choice.average == "micro" else None
+    show_chart(lambda: charts.intervals(pair, **measure, summary=bounds), "intervals", *key)
     st.subheader("What each kind of score says", anchor="policies")
-    shown = with_chances(pair.drop("model_a", "model_b"))
-    frame_table(shown, of="comparison", show=SHOWN, alt="The pair under every kind of score.")
+    rows = with_chances(pair.drop("model_a", "model_b"))
+    frame_table(rows, of="comparison", show=SHOWN, alt="The pair under every kind of score.")
     st.subheader("What repeated runs would print", anchor="runs")
     if "shuffled" in choice.policies:
-        means, known = shuffled(data, choice), at_cutoff(summary(data, choice), choice)
+        means, known = study.draws, shown(study.summary, choice)
         models = [first, second]
-        draw(
+        show_chart(
             lambda: charts.shuffled_distribution(means, known, **measure, models=models, one_axis=True),
             *("shuffled_distribution", *key),
         )
@@ -116,7 +152,7 @@ def _two(data: Data, choice: Choice, found: pl.DataFrame, first: str, second: st
 def _numbers(row: dict[str, Any]) -> None:
     """The difference, and both kinds of uncertainty beside it."""
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
-    interval = "–" if row["ci_low"] is None else f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}"
+    interval = "–" if row["ci_low"] is None else f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]"
     tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})
     known = {name: column("comparison", name) for name in ("tie_std", "p_tie")}
     with st.container(horizontal=True, gap="large"):
@@ -128,7 +164,8 @@ def _numbers(row: dict[str, Any]) -> None:
             help=known["tie_std"].help,
             width="content",
         )
-        st.metric(known["p_tie"].title, chance_of(row), help=known["p_tie"].help, width="content")
+        chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
+        st.metric(known["p_tie"].title, chance, help=known["p_tie"].help, width="content")
     p_value = "not known" if row["family_p"] is None else f"p = {row['family_p']:.4f} after Holm’s correction"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from cached import Data, summary
-from chart_display import draw
-from controls import Choice
+from cached import of_metric, shown, study_of
+from chart_files import show_chart
+from records import Choice, Data
 from retrieval_report import charts
+from tables import heading
 from text import plain
 from url_controls import choose_many, choose_one
 
@@ -18,11 +19,11 @@ MOST_BANDS = 3  # more lie on top of each other
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
-    st.title(f"Cutoffs: {plain(choice.metric)}")
+    heading(f"Cutoffs: {plain(choice.metric)}", data)
     if len(choice.cutoffs) < 2:
         st.info(f"{plain(choice.metric)} looks as deep as there are relevant items; it has no cutoff to choose.")
         return
-    found = summary(data, choice)
+    found = shown(of_metric(study_of(data, choice), choice).summary, choice)
     left, right = st.columns([3, 1])
     with left:
         bands = choose_many(
@@ -39,12 +40,12 @@ def show(data: Data, choice: Choice) -> None:
     if len(bands) > MOST_BANDS:
         st.caption(f"Bands of the first {MOST_BANDS} models are drawn; more would hide each other.")
     key = (data.digest, choice, banded, scale)
-    draw(
+    show_chart(
         lambda: charts.scores_by_cutoff(found, metric=choice.metric, bands=banded, log=scale == "log"),
         *("scores_by_cutoff", *key),
     )
     st.header("Under each policy", anchor="policies")
-    draw(
+    show_chart(
         lambda: charts.policy_panels(found, metric=choice.metric, first=banded, log=scale == "log"),
         *("policy_panels", *key),
     )

@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import Data, check, column_names, remarks, report, scores, summary
-from controls import Choice
+from cached import check, column_names, of_metric, remarks, report, shown, study_of
 from data_source import adopt
+from records import Choice, Data, Upload
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes
 from tables import facts_table, frame_table
 from text import plain, short
-from uploads import MOST_BYTES, Upload, read_codes, read_tables
+from uploads import MOST_BYTES, read_codes, read_tables
 
 __all__ = ["show"]
 
@@ -29,7 +29,7 @@ def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     st.title("Data & export")
     _what_is_there(data)
-    st.subheader("Look at other data")
+    st.subheader("Open your data")
     st.caption(
         "Files stay in the memory of this computer and of this session; nothing is stored. CSV, TSV, NDJSON, TREC runs "
         f"and qrels (each also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**30} GiB a file, unpacked."
@@ -39,7 +39,7 @@ def show(data: Data, choice: Choice) -> None:
         _upload_tables()
     with codes:
         _upload_codes()
-    st.subheader("Take the numbers away")
+    st.subheader("Export")
     _downloads(data, choice)
 
 
@@ -66,21 +66,23 @@ def _upload_tables() -> None:
     left, right = st.columns(2)
     judgements = left.file_uploader("Judgements (qrels), if relevance is not in the rankings", key="judgements upload")
     queries = right.file_uploader("Queries with label, weight or n_relevant, if there are any", key="queries upload")
+    items = left.file_uploader("Items with a column text, to see what a list holds", key="items upload")
     if not rankings:
         return
     try:
         columns = _mapping(rankings[0])
         if st.button("Open these files", type="primary", disabled=not _says_enough(columns)):
             with st.spinner("Reading and scoring …", show_time=True):
-                one, other = ([*_uploads([file] if file else None), None][0] for file in (judgements, queries))
-                _open(read_tables(_uploads(rankings), one, other, columns))
+                single = (judgements, queries, items)
+                one, other, texts = ([*_uploads([file] if file else None), None][0] for file in single)
+                _open(read_tables(_uploads(rankings), one, other, columns, texts))
     except RetrievalReportError as error:
         _refused(error)
 
 
 def _mapping(file: Any) -> dict[str, str] | None:
     """Let the reader say which column is which, at once where the names say nothing."""
-    found = column_names(file.file_id, Upload(file.name, file.getvalue()))
+    found = column_names(Upload(file.name, file.getvalue()))
     try:
         matched = match_columns(found, RANKINGS, None, Upload(file.name, b"").label)
     except ColumnError as error:
@@ -145,12 +147,13 @@ def _downloads(data: Data, choice: Choice) -> None:
         st.info("There are none until this data can be scored; what is wrong with it is said above.")
         return
     st.caption(f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all cutoffs.")
+    study = of_metric(study_of(data, choice), choice)
     left, middle, right = st.columns(3)
-    left.download_button("Scores, CSV", lambda: csv_bytes(scores(data, choice)), "scores.csv", "text/csv")
+    left.download_button("Scores, CSV", lambda: csv_bytes(shown(study.scores, choice)), "scores.csv", "text/csv")
     left.caption("A row for every query.")
-    middle.download_button("Summary, CSV", lambda: csv_bytes(summary(data, choice)), "summary.csv", "text/csv")
+    middle.download_button("Summary, CSV", lambda: csv_bytes(shown(study.summary, choice)), "summary.csv", "text/csv")
     middle.caption("A row for every mean.")
-    right.download_button("Scores, Parquet", lambda: _parquet(scores(data, choice)), "scores.parquet")
+    right.download_button("Scores, Parquet", lambda: _parquet(shown(study.scores, choice)), "scores.parquet")
     right.caption("With every digit and type.")
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):

@@ -7,11 +7,14 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import Data, Verdict, at_cutoff, flips, notices, summary, verdict
-from chart_display import BOXES, Drawing, draw
-from controls import Choice
+import retrieval_report as rr
+from cached import shown, study_of, winners
+from chart_display import BOXES, Drawing
+from chart_files import show_chart
+from records import Choice, Data, Winners
 from retrieval_report import charts
-from tables import flips_table, summary_table
+from retrieval_report.analysis.tukey import MANY
+from tables import flips_table, heading, summary_table
 from text import plain
 
 __all__ = ["drawings", "show"]
@@ -25,52 +28,68 @@ MEANINGS = (
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
-    st.title(f"Overview: {plain(choice.measure)}")
-    concerned = not at_cutoff(summary(data, choice), choice).filter(pl.col("truncated_share") > 0).is_empty()
-    said = [plain(sentence) for sentence in notices(data, choice)]
+    heading(f"Overview: {plain(choice.measure)}", data)
+    study = study_of(data, choice)
+    here = study.at(choice.measure)
+    concerned = not here.summary.filter(pl.col("truncated_share") > 0).is_empty()
+    said = [plain(sentence) for sentence in study.notices]
     for sentence in said if concerned else []:
         st.error(sentence)
-    _headline(verdict(data, choice), choice)
+    _headline(study, choice)
     for sentence in [] if concerned else said:
         st.info(sentence)
-    scores, ranks = drawings(data, choice)
-    st.subheader("Scores of the models")
+    *scores, ranks = drawings(data, choice)
+    st.subheader("Leaderboard")
+    summary_table(shown(here.summary, choice), here.board if many(choice) else None)
     st.caption(MEANINGS)
-    summary_table(at_cutoff(summary(data, choice), choice))
-    draw(scores.build, *scores.key)
+    for drawing in scores:
+        show_chart(drawing.build, *drawing.key)
     st.subheader("Does the order of the models depend on ties?")
-    pairs = flips(data, choice)
+    pairs = here.flips
     if pairs.is_empty():
         st.info("It takes two models to ask.")
         return
-    draw(ranks.build, *ranks.key)
+    if pairs.filter(pl.col("disagree") != "").is_empty():
+        with st.expander("Every kind of score ranks the models in the same order"):
+            show_chart(ranks.build, *ranks.key)
+    else:
+        show_chart(ranks.build, *ranks.key)
     flips_table(pairs)
 
 
-def drawings(data: Data, choice: Choice) -> tuple[Drawing, Drawing]:
-    """The charts of the page: scores by policy, and ranks."""
-    found = at_cutoff(summary(data, choice), choice)
+def many(choice: Choice) -> bool:
+    """Whether tiers tell more than pairs."""
+    return len(choice.models) >= MANY
+
+
+def drawings(data: Data, choice: Choice) -> list[Drawing]:
+    """The charts of the page: the leaderboard of many models, scores by policy, and ranks."""
+    study = study_of(data, choice).at(choice.measure)
+    found = shown(study.summary, choice)
     measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
-    return (
+    board = [Drawing(lambda: charts.leaderboard(study.board, **measure), ("leaderboard", data.digest, choice))]
+    return [
+        *(board if many(choice) else []),
         Drawing(lambda: charts.policies(found, **measure), ("policies", data.digest, choice)),
         Drawing(lambda: charts.rank_flips(found, **measure), ("rank_flips", data.digest, choice)),
-    )
+    ]
 
 
-def _headline(said: Verdict, choice: Choice) -> None:
+def _headline(study: rr.Study, choice: Choice) -> None:
     """The verdict in a box of its colour, and what else is to say below."""
-    lines = [plain(sentence) for sentence in said.sentences]
-    box = BOXES.get(said.status, st.info)
+    lines = [plain(sentence) for sentence in study.sentences]
+    box = BOXES.get(study.status, st.info)
     first = lines[:2]
-    if said.printed:
+    first_models = winners(study)
+    if first_models.printed:
         box = st.error
-        first.insert(0, _accident(said, choice))
+        first.insert(0, _accident(first_models, choice))
     box("\n\n".join(first))
     for line in lines[2:]:
         st.markdown(f"- {line}")
 
 
-def _accident(said: Verdict, choice: Choice) -> str:
+def _accident(said: Winners, choice: Choice) -> str:
     printed, best = (" and ".join(plain(model, 60) for model in models) for models in (said.printed, said.best))
     comes = "comes" if len(said.printed) == 1 else "come"
     return (

@@ -1,4 +1,4 @@
-"""Query by query: which scores hang on tie order, and one ranked list under the orders that its ties allow."""
+"""Query by query: which scores depend on tie order, and one ranked list under the orders that its ties allow."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import Data, query_table
-from chart_display import draw
-from controls import Choice
+from cached import ranked_models, study_of
+from chart_files import show_chart
 from details import distribution, drawn, ranked
+from records import Choice, Data
 from retrieval_report import charts
-from tables import frame_table
+from tables import frame_table, heading
 from text import plain, short
 from url_controls import choose_number, choose_one
 
@@ -21,28 +21,32 @@ __all__ = ["show"]
 LISTED = 1000  # rows of the table and of the menu; every other query can be typed
 ITEMS = 1000
 MOST_DRAW = 1_000_000
+DRAWN = 20  # queries that decide
 BRUSHED = "rectangle"
 RECEIVED = "order received"
 SHOWN = (*("query", "model", "naive", "expected", "spread", "lowest", "highest", "std", "naive_error", "truncated"),)
-ITEMS_SHOWN = ("rank", "item", "relevance", "distance", "score", "tie", "tie_size", "tie_relevant")
+DECIDING = ("query", "difference", "lowest", "highest", "value_a", "value_b", "share", "decides", "order_unsure")
+ITEMS_SHOWN = ("rank", "item", "text", "relevance", "distance", "score", "tie", "tie_size", "tie_relevant")
 
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
-    st.title(f"Queries: {plain(choice.measure)}")
+    heading(f"Queries: {plain(choice.measure)}", data)
     with st.spinner("Laying out the queries …"):
-        table = query_table(data, choice)
+        table = study_of(data, choice).at(choice.measure).query_table
     known = table.filter(pl.col("expected").is_not_null())
     if known.is_empty():
         st.info(f"No query has a score for {plain(choice.measure)}: the rules in the sidebar leave all of them out.")
         return
     if known["spread"].max() == 0:
-        st.success(f"Tie order moves {plain(choice.measure)} of no query.")
+        st.success(f"No query’s {plain(choice.measure)} is affected by tie order.")
     left, right = st.columns([5, 7])
     with left:
         rows = _brushed(data, choice, known)
     with right:
         _table(rows, known.height)
+    if len(choice.models) > 1:
+        _deciding(data, choice)
     st.header("One ranked list", anchor="list")
     st.caption(
         "Tied items are at the same distance from the query, and nothing in the data says which of them comes first. "
@@ -58,7 +62,7 @@ def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
     if data.counted:
         st.caption("Counts have no order received, so there is no naive score to compare with.")
         return known
-    event = draw(
+    event = show_chart(
         lambda: charts.query_scatter(known, metric=choice.metric, cutoff=choice.cutoff, listed=False),
         *("query_scatter", data.digest, choice),
         key="scatter",
@@ -69,7 +73,7 @@ def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
     inside = [pl.col(name).is_between(*sorted(box[name])) for name in ("naive", "expected") if name in box]
     rows = known.filter(*inside)
     if rows.is_empty():
-        st.info("No query stands inside the rectangle; all are listed.")
+        st.info("No query lies inside the rectangle; all are listed.")
         return known
     if inside and box != st.session_state.get(BRUSHED):
         _take(rows.row(0, named=True))
@@ -104,6 +108,37 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     )
 
 
+def _deciding(data: Data, choice: Choice) -> None:
+    """Which queries carry the lead of one model over another."""
+    st.header("Which queries decide between two models?", anchor="deciding")
+    study = study_of(data, choice).at(choice.measure)
+    ranked = ranked_models(study)
+    columns = st.columns(2)
+    with columns[0]:
+        first = choose_one("Model A", ranked, name="a", default=ranked[0])
+    with columns[1]:
+        second = choose_one("Model B", ranked, name="b", default=ranked[1])
+    if first == second:
+        st.info("These are the same model twice. Choose another one to compare it with.")
+        return
+    found = study.compare(first, second).queries.filter(policy="expected")
+    if found.is_empty():
+        st.info("They have no query in common on which both have a score.")
+        return
+    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
+    show_chart(
+        lambda: charts.deciding_queries(found, **measure, most=DRAWN), "deciding", data.digest, choice, first, second
+    )
+    st.caption("The largest differences come first, whichever model they favour. A wins where they are above 0.")
+    frame_table(
+        found.head(LISTED),
+        of="deciding",
+        show=DECIDING,
+        widths={"query": 170},
+        alt="Differences of two models, query by query.",
+    )
+
+
 def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
     """The row of the list to look at, by two menus; any query can be typed.
 
@@ -135,6 +170,9 @@ def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
 def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     """One list: its numbers, its orders, what they score, and its distances."""
     name = f"query {plain(chosen['query'], 60)} of {plain(chosen['model'], 60)}"
+    if data.queries is not None and "text" in data.queries.columns:
+        text = data.queries.filter(pl.col("query") == pl.lit(chosen["query"]))["text"].cast(pl.String).drop_nulls()
+        st.markdown(f"The query: {plain(text[0], 500)}" if len(text) else "The query has no text.")
     if data.counted:
         _numbers(chosen, None)
         st.info("Counts have no items, so there is no ranked list to show.")
@@ -149,21 +187,27 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     drawing = f"draw {draw_number}"
     key = (data.digest, choice, chosen["model"], chosen["query"])
     orders = {RECEIVED: rows, drawing: redrawn.rows}
-    draw(lambda: charts.list_orders(orders, cutoff=choice.cutoff), "list_orders", *key, draw_number)
-    st.subheader("What all its orders score", anchor="scores")
+    show_chart(lambda: charts.list_orders(orders, cutoff=choice.cutoff), "list_orders", *key, draw_number)
+    st.subheader("All possible scores", anchor="scores")
     found = distribution(data, choice, chosen["model"], chosen["query"])
     marks = {"expected": chosen["expected"], RECEIVED: chosen["naive"], drawing: redrawn.score}
-    draw(
+    show_chart(
         lambda: charts.score_distribution(found, metric=choice.metric, cutoff=choice.cutoff, marks=marks),
         *("score_distribution", *key, draw_number),
     )
-    st.subheader("Its distances", anchor="distances")
-    draw(lambda: charts.ranked_list(rows), "ranked_list", *key)
+    st.subheader("Distances", anchor="distances")
+    show_chart(lambda: charts.ranked_list(rows), "ranked_list", *key)
     with st.expander("The items"):
         items = rows.head(ITEMS).with_row_index("rank", 1)
         if rows.height > ITEMS:
             st.caption(f"The first {ITEMS} of {rows.height}.")
-        frame_table(items, of="tie_groups", show=ITEMS_SHOWN, alt="The items in the order received.")
+        if data.items is not None:
+            texts = data.items.unique("item", keep="first", maintain_order=True)
+            named = items.with_columns(pl.col("item").cast(pl.String))
+            items = named.join(texts, on="item", how="left", maintain_order="left")
+        frame_table(
+            items, of="tie_groups", show=ITEMS_SHOWN, widths={"text": 360}, alt="The items in the order received."
+        )
 
 
 def _draw_number() -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import Data, at_cutoff, hints, profile
-from chart_display import draw
-from controls import Choice
-from details import cuts, rounding, whole_distances
+from cached import at_cutoff, of_metric, study_of
+from chart_files import show_chart
+from details import cuts, rounded_ties, rounding, whole_distances
+from records import Choice, Data
 from retrieval_report import charts
-from tables import frame_table
+from tables import frame_table, heading
 from text import plain
 
 __all__ = ["show"]
@@ -28,15 +28,15 @@ ROUNDED = ("model", "value", "value_rounded", "change", "tie_std", "tie_std_roun
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
-    st.title("Ties")
+    heading("Ties", data)
     with st.spinner("Counting ties …"):
-        found = profile(data, choice)
+        found = of_metric(study_of(data, choice), choice).ties
     if found.is_empty():
         st.info("There are no lists to look at.")
         return
     tied = found.filter(pl.col("tied_items") > 0).height > 0
     if tied:
-        draw(lambda: charts.profile(found), "profile", data.digest, choice)
+        show_chart(lambda: charts.profile(found), "profile", data.digest, choice)
     else:
         st.success("No two items of a list tie: every evaluator that sorts correctly prints the same scores.")
     oddities = st.container()  # told first, found last: it takes the longest
@@ -53,7 +53,7 @@ def show(data: Data, choice: Choice) -> None:
 def _hints(data: Data, choice: Choice) -> None:
     """What the data show to be odd: one line for each kind, the models below."""
     with st.spinner("Looking for what is odd …"):
-        told = hints(data, choice)
+        told = study_of(data, choice).hints
     odd = told.filter(~pl.col("hint").is_in(["ties"]))
     for model, message in odd.select("model", "message").iter_rows():
         st.warning(f"**{plain(model, 60)}**: {plain(message)}" if model is not None else plain(message))
@@ -104,8 +104,8 @@ def _rounding(data: Data, choice: Choice) -> None:
         return
     with st.spinner("Scoring rounded distances …"):
         effect = rounding(data, choice, int(decimals))
-        rounded = at_cutoff(profile(data, choice, decimals=int(decimals)), choice).drop("cutoff")
-    draw(
+        rounded = rounded_ties(data, choice, int(decimals)).drop("cutoff")
+    show_chart(
         lambda: charts.rounding(effect, metric=choice.metric, cutoff=choice.cutoff),
         *("rounding", data.digest, choice, decimals),
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Self, TypeVar, Unpack
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -15,31 +14,23 @@ from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.leaderboard import leaderboard
-from retrieval_report.analysis.likeness import evaluate_like
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.scored import drawn_means, scores_under
 from retrieval_report.analysis.segments import segment_winners
-from retrieval_report.analysis.study_data import Data, Measure, StudyOptions, View
+from retrieval_report.analysis.selection import Selection
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options
-from retrieval_report.evaluation import evaluate_with_draws
-from retrieval_report.metrics.parsing import (
-    DEFAULT_METRICS,
-    measure_text,
-    parse_measure,
-)
-from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.scoring.judged import Judged
 
 __all__ = ["Answers"]
 
 Answer = TypeVar("Answer")
 
 MOST_PAIRS = 1_000  # more than a reader or a page can take, and each costs tests of its own
-ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
-COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance", "truncated")
 AUDIT_OPTIONS = (
@@ -48,7 +39,7 @@ AUDIT_OPTIONS = (
 )
 
 
-class Answers:
+class Answers(Selection):
     """Everything that is asked of the same rankings: frames, each computed by whoever asks first.
 
     Study, report, dashboard and command line hold such an object, and so show the same numbers. See
@@ -59,146 +50,34 @@ class Answers:
     [0.75]
     """
 
-    def __init__(
-        self,
-        rankings: object,
-        measures: object = DEFAULT_METRICS,
-        *,
-        judgements: object = None,
-        queries: object = None,
-        like: str | None = None,
-        average: str = "micro",
-        by: str | None = None,
-        baseline: str | None = None,
-        margin: float | None = None,
-        costs: object = None,
-        **options: Unpack[StudyOptions],
-    ) -> None:
-        """Read the data and check the options; nothing is scored yet."""
-        given = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        also = {"by": by, "baseline": baseline, "margin": margin, "costs": costs}
-        self._data = Data.read(given, measures, also, average, like, {**options})
-        self._view = View()
-
-    def at(self, *measures: str) -> Self:
-        """The same study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
-        wanted = tuple(parse_measure(measure) for measure in measures)
-        missing = [text for text, measure in zip(measures, wanted, strict=True) if measure not in self.measures]
-        if missing or not wanted:
-            raise ParameterError(
-                f"measure: {missing[0]!r} is none of {self._names()}" if missing else "measure: none given"
-            )
-        return self._narrower(View(wanted, self._view.models, self._view.queries))
-
-    def models(self, *names: str) -> Self:
-        """The same study with some of its models. R stays what it was: it is the query's, not these models'."""
-        missing = [name for name in names if name not in self.model_names]
-        if missing or not names:
-            what = f"no model {missing[0]!r}" if missing else "none given"
-            raise ParameterError(f"models: {what}; there are {', '.join(map(repr, self.model_names))}")
-        return self._narrower(View(self._view.measures, tuple(dict.fromkeys(names)), self._view.queries))
-
-    def where(self, **columns: object) -> Self:
-        """The same study on the queries for which columns of the queries frame have these values.
-
-        >>> labels = {"query": ["p", "q"], "label": ["cat", "dog"]}
-        >>> study = Answers({"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]}, "rr@1",
-        ...     queries=labels)
-        >>> study.where(label="cat").scores["query"].unique().to_list()
-        ['p']
-        """
-        frame = self._data.frames["queries"]
-        unknown = [name for name in columns if frame is None or name not in frame.columns]
-        if unknown or not columns:
-            raise ParameterError(f"where: no column {unknown[0]!r} in the queries" if unknown else "where: none given")
-        kept = frame.filter(**columns)["query"].to_list()
-        if self._view.queries is not None:
-            kept = [query for query in kept if query in set(self._view.queries)]
-        return self._narrower(View(self._view.measures, self._view.models, tuple(kept)))
-
-    def compare(self, first: str, second: str) -> Self:
-        """The same study with two models: its verdict, comparison and queries are those of this pair."""
-        return self.models(first, second)
-
-    @property
-    def measure(self) -> str:
-        """The headline measure, such as ``ndcg@10``."""
-        return measure_text(*self.measures[0])
-
-    @property
-    def model_names(self) -> list[str]:
-        """The models looked at, by name."""
-        names: list[str] = self._data.frames["rankings"]["model"].unique().sort().to_list()
-        return names if self._view.models is None else [name for name in names if name in self._view.models]
-
-    @property
-    def frames(self) -> dict[str, pl.DataFrame]:
-        """The frames received: ``rankings``, and ``judgements`` and ``queries`` where there are any."""
-        return {name: frame for name, frame in self._data.frames.items() if frame is not None}
-
-    @property
-    def options(self) -> Options:
-        """All options of :func:`evaluate`, with their defaults."""
-        return Options(**self._data.options)
-
-    @property
-    def average(self) -> str:
-        """How queries are averaged."""
-        return self._data.average
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """Metric and cutoff of every measure looked at, in the order asked; the first is the headline."""
-        return self._data.measures if self._view.measures is None else self._view.measures
-
-    @property
-    def also(self) -> Mapping[str, Any]:
-        """What is asked beside the scores: ``by``, ``baseline``, ``margin`` and ``costs``."""
-        return self._data.also
-
-    @property
-    def whole(self) -> bool:
-        """Whether all models, queries and measures are looked at."""
-        return self._view == View() and self._data.like is None
-
-    @property
-    def counted(self) -> bool:
-        """Whether the rankings are counts of items, which have no order of rows."""
-        return "count" in self._data.frames["rankings"].columns
-
     @property
     def scores(self) -> pl.DataFrame:
-        """What :func:`evaluate` returns, under all policies."""
-        return self._once("scores", lambda: self._kept(self._everything()[0]))
+        """What :func:`evaluate` returns, under all policies but those that `under` left out."""
+        return self._kept(scores_under(self._data, self.policies, self.measures, self._view.draws))
 
     @property
     def draws(self) -> pl.DataFrame:
         """What :func:`shuffled_means` returns: the mean under every single random order, over all queries."""
         if self._view.queries is not None:
             raise ParameterError("draws: random orders are averaged over all queries of a study; ask before where")
-        return self._once("draws", lambda: self._kept(self._everything()[1]))
+        return self._kept(drawn_means(self._data, self.measures, self._view.draws))
 
     @property
     def summary(self) -> pl.DataFrame:
         """What :func:`summarise` returns."""
-        queries = None if self._data.average == "micro" else self._data.frames["queries"]
-        return self._once("summary", lambda: summarise(self.scores, queries=queries, average=self._data.average))
+        average = self._view.average
+        queries = None if average == "micro" else self._data.frames["queries"]
+        return self._once("summary", lambda: summarise(self.scores, queries=queries, average=average))
 
     @property
     def comparison(self) -> pl.DataFrame:
         """What :func:`compare` returns, with the chance of a reversal; of many, for expected means near in rank."""
-        own: dict[str, Any] = {} if self._data.like else {"rankings": self.judged, "seed": 0, **self._data.options}
-        models = len(self.model_names)
-        if models * (models - 1) / 2 > MOST_PAIRS:
-            own |= {"most_apart": max(1, MOST_PAIRS // models), "policies": "expected"}
-        return self._once("comparison", lambda: compare(self.scores, **own))
+        return self._once("comparison", lambda: self._compared())
 
     @property
     def flips(self) -> pl.DataFrame:
         """What :func:`flips` returns: the verdict of every pair."""
-        # Comparisons are of micro means; the flips of another average must not borrow their p-values.
-        paired = self._data.average == "micro" and len(self.model_names) > 1
-        return self._once("flips", lambda: flips(self.summary, comparison=self.comparison if paired else None))
+        return self._once("flips", lambda: flips(self.summary, comparison=self._paired()))
 
     @property
     def board(self) -> pl.DataFrame:
@@ -218,7 +97,7 @@ class Answers:
     @property
     def segments(self) -> pl.DataFrame:
         """What :func:`segment_winners` returns for the column ``by`` of the queries; nothing where none was named."""
-        by, queries = self._data.also["by"], self._data.frames["queries"]
+        by, queries = self._view.by, self._data.frames["queries"]
         if by is None:
             return pl.DataFrame()
         return self._once("segments", lambda: segment_winners(self.scores.filter(policy="expected"), queries, by))
@@ -226,7 +105,7 @@ class Answers:
     @property
     def no_worse(self) -> pl.DataFrame:
         """What :func:`no_worse` returns for ``baseline`` and ``margin``; nothing where they were not named."""
-        asked = {name: self._data.also[name] for name in ("baseline", "margin")}
+        asked = {name: self.also[name] for name in ("baseline", "margin")}
         if asked["margin"] is None:
             return pl.DataFrame()
         return self._once("no_worse", lambda: no_worse(self.scores, **asked, policies="expected"))
@@ -234,8 +113,8 @@ class Answers:
     @property
     def costs(self) -> pl.DataFrame:
         """What :func:`cost_table` returns for ``costs``; nothing where none were given."""
-        costs = self._data.also["costs"]
-        return pl.DataFrame() if costs is None else self._once("costs", lambda: cost_table(self.summary, costs))
+        costs = self._view.costs
+        return pl.DataFrame() if costs is None else cost_table(self.summary, costs)
 
     @property
     def ties(self) -> pl.DataFrame:
@@ -263,16 +142,20 @@ class Answers:
         """What :func:`audit` returns, what other evaluators print; nothing of counts, which have no order."""
         if self.counted:
             return pl.DataFrame()
-        rules = self._only(AUDIT_OPTIONS)
-        return self._of_rows("audit", lambda rows: audit(rows, **self._data.asked, **rules))
+        return self._once("audit", self._audited)
+
+    @property
+    def query_table(self) -> pl.DataFrame:
+        """What :func:`query_table` returns: every query of every model."""
+        return self._once("query table", lambda: query_table(self.scores))
 
     @property
     def queries(self) -> pl.DataFrame:
         """Query by query: of two models what :func:`deciding_queries` returns, else what :func:`query_table` does."""
-        names = self.model_names
+        names = self._view.models or tuple(self.model_names)
         if len(names) == 2:
             return self._once("queries", lambda: deciding_queries(self.scores, *names))
-        return self._once("queries", lambda: query_table(self.scores))
+        return self.query_table
 
     @property
     def _cutoffs(self) -> list[int | None]:
@@ -280,51 +163,51 @@ class Answers:
 
     def _leaderboard(self) -> pl.DataFrame:
         # Draws are means over all queries: of some of them they say nothing.
-        draws = None if self._view.queries is not None or self._data.like else self.draws
-        average = self._data.average == "micro"
-        return leaderboard(self.scores, policies="expected", shuffled=draws if average else None)
+        drawn = self._view.queries is None and self._data.like is None and "shuffled" in self.policies
+        draws = self.draws if drawn and self._view.average == "micro" else None
+        return leaderboard(self.scores, policies="expected", shuffled=draws)
 
-    def _names(self) -> str:
-        return ", ".join(measure_text(*measure) for measure in self.measures)
-
-    def _narrower(self, view: View) -> Self:
-        study = object.__new__(type(self))
-        study._data, study._view = self._data, view
-        return study
-
-    def _once(self, name: str, make: Callable[[], Answer]) -> Answer:
+    def _once(self, name: Hashable, make: Callable[[], Answer]) -> Answer:
         """The answer of this name for what is looked at; found by whoever asks first, while the others wait."""
-        key = (name, self._view)
-        with self._data.lock:
-            if key not in self._data.found:
-                self._data.found[key] = make()
-            found: Answer = self._data.found[key]
-        return found
+        return self._data.found.find((name, self._view), make)
 
-    def _everything(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Scores and random orders of all models, queries and measures."""
-        data, policies = self._data, self._policies
+    def _compared(self, policies: str | None = None) -> pl.DataFrame:
+        own: dict[str, Any] = {} if self._data.like else {"rankings": self.judged, **self._options}
+        models = len(self.model_names)
+        if models * (models - 1) / 2 > MOST_PAIRS:
+            own["most_apart"], policies = max(1, MOST_PAIRS // models), "expected"
+        return compare(self.scores, policies=policies, **own)
 
-        def make() -> tuple[pl.DataFrame, pl.DataFrame]:
-            rows = self._narrower(View()).judged
-            if data.like is None:
-                return evaluate_with_draws(rows, **data.asked, policies=policies, **data.options)
-            return evaluate_like(rows, data.like, **data.asked, policies=policies, **data.options), pl.DataFrame()
+    def _paired(self) -> pl.DataFrame | None:
+        """What the verdicts on pairs need of the comparison: the tests of one policy, and a test takes long."""
+        # Comparisons are of micro means; the flips of another average must not borrow their p-values.
+        if self._view.average != "micro" or len(self.model_names) < 2:
+            return None
+        if "expected" not in self.policies or self._data.found.known(("comparison", self._view)):
+            return self.comparison
+        exact = self._once("compared", lambda: self._compared("expected"))
+        # Where queries are missing, the means that all policies have of the same queries are needed too.
+        return self.comparison if exact["unpaired"].sum() else exact
 
-        return self._narrower(View())._once("everything", make)
-
-    @property
-    def _policies(self) -> tuple[str, ...]:
-        return COUNTED_POLICIES if self.counted else ALL_POLICIES
+    def _audited(self) -> pl.DataFrame:
+        """The audit of the models and measures looked at: who else is there would change the winners."""
+        asked = self._data.asked
+        if self._view.measures is not None:
+            wanted = {metric for metric, _ in self.measures}
+            records = [record for record, _ in parse_metrics(**asked) if str(record) in wanted]
+            asked = {"metrics": records, "cutoffs": self._cutoffs}
+        rules = self._only(AUDIT_OPTIONS)
+        if self._view.models is None:
+            return self._at_measures(audit(self.judged, **asked, **rules))
+        return self._at_measures(audit(**self._frames_alone(), **asked, **rules))
 
     @property
     def judged(self) -> Judged:
         """The rankings judged, of the queries looked at; R and judgements are those of all models."""
-        queries, whole = self._view.queries, self._narrower(View())
-        if queries is not None:
-            return self._narrower(View(queries=queries))._once("judged", lambda: whole.judged.of_queries(queries))
-        options = replace(self.options, policies=self._policies)
-        return whole._once("judged", lambda: judge(**self._data.frames, options=options))
+        queries = self._view.queries
+        if queries is None:
+            return self._data.judged
+        return self._data.found.find(("judged", queries), lambda: self._data.judged.of_queries(queries))
 
     def _of_rows(self, name: str, make: Callable[[Judged], pl.DataFrame]) -> pl.DataFrame:
         """What an analysis finds of the rankings, for the models looked at."""
@@ -342,10 +225,13 @@ class Answers:
             frame = frame.filter(pl.col("model").is_in(list(view.models)))
         if view.queries is not None:
             frame = frame.filter(pl.col("query").is_in(list(view.queries)))
-        if view.measures is not None:
-            wanted = pl.DataFrame(list(view.measures), schema={"metric": pl.String, "cutoff": pl.Int64}, orient="row")
-            frame = frame.join(wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left")
-        return frame
+        return self._at_measures(frame)
+
+    def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if self._view.measures is None:
+            return frame
+        wanted = pl.DataFrame(list(self.measures), schema={"metric": pl.String, "cutoff": pl.Int64}, orient="row")
+        return frame.join(wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left")
 
     def _only(self, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: value for name, value in self._data.options.items() if name in names}

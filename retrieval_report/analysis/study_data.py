@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from retrieval_report.contracts.checks import check_choice
+from retrieval_report.analysis.once import Once
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.search import Inputs
 
-__all__ = ["Data", "Measure", "StudyOptions", "View"]
+__all__ = ["Data", "Draws", "Measure", "StudyOptions", "View"]
 
 Measure = tuple[str, int | None]
+
+
+ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
+MOST_KEPT = 200  # answers of one study and all narrower ones
+
+
+class Draws(NamedTuple):
+    """What decides the random orders."""
+
+    shuffles: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -27,23 +39,12 @@ class Data:
     measures: tuple[Measure, ...]
     asked: Mapping[str, Any]  # metrics and cutoffs, as evaluate takes them
     options: Mapping[str, Any]
-    average: str
     like: str | None
-    also: Mapping[str, Any]  # by, baseline, margin and costs: what is asked beside the scores
-    found: dict[Any, Any] = field(default_factory=dict)
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    found: Once = field(default_factory=lambda: Once(MOST_KEPT))
 
     @classmethod
-    def read(
-        cls,
-        given: Mapping[str, Any],
-        measures: object,
-        also: Mapping[str, Any],
-        average: str,
-        like: str | None,
-        options: Mapping[str, Any],
-    ) -> Data:
-        """Read what was given, and refuse at once what could not be answered later; nothing is scored yet."""
+    def read(cls, given: Mapping[str, Any], measures: object, like: str | None, options: Mapping[str, Any]) -> Data:
+        """Read what was given and check the options; nothing is scored yet."""
         if "policies" in options:
             raise ParameterError("policies: a study looks at all of them; evaluate takes a choice")
         usual = None if isinstance(measures, str) and "@" in measures else DEFAULT_CUTOFFS
@@ -51,20 +52,19 @@ class Data:
         reading = {name: options[name] for name in ("columns", "name_by") if name in options}
         asked = {"metrics": measures, "cutoffs": options.get("cutoffs", usual)}
         Options(**scoring)
-        check_choice("average", average, ("micro", "macro", "weighted"))
         named = tuple((str(metric), cutoff) for metric, own in parse_metrics(**asked) for cutoff in own)
-        data = cls(_read(given, reading), named, asked, scoring, average, like, also)
-        data._check_also()
-        return data
+        return cls(_read(given, reading), named, asked, scoring, like)
 
-    def _check_also(self) -> None:
-        by, baseline, queries = self.also["by"], self.also["baseline"], self.frames["queries"]
-        if by is not None and (queries is None or by not in queries.columns):
-            raise ParameterError(f"by: no column {by!r} in the queries")
-        if (self.also["margin"] is None) != (baseline is None):
-            raise ParameterError("margin, baseline: one is given without the other")
-        if baseline is not None:
-            check_choice("baseline", baseline, sorted(self.frames["rankings"]["model"].unique()))
+    @property
+    def judged(self) -> Judged:
+        """The rankings joined with judgements and queries, once."""
+        options = Options(**{**self.options, "policies": self.policies})
+        return self.found.find("judged", lambda: judge(**self.frames, options=options))
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """All that these rankings can be scored under."""
+        return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
 
 
 def _read(given: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,11 +83,23 @@ def _read(given: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Any
 
 @dataclass(frozen=True)
 class View:
-    """What a study looks at: None is everything."""
+    """What a study looks at, None is everything, and what is asked beside the scores."""
 
+    average: str
+    draws: Draws
+    by: str | None
+    baseline: str | None
+    margin: float | None
+    costs: Any = field(compare=False)  # may be a frame, which has no hash: nothing is remembered by it
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
+    policies: tuple[str, ...] | None = None
+
+    @property
+    def part(self) -> bool:
+        """Whether anything is left out."""
+        return (self.measures, self.models, self.queries, self.policies) != (None,) * 4
 
 
 class StudyOptions(ScoringOptions, total=False):

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-import importlib.util
-import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import click
 
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import DATA
 from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.study.server import application, check_installed, check_port, environment
 
-__all__ = ["BROWSER", "SETTINGS", "START", "application", "dashboard", "open_browser"]
-
-START = "RETRIEVAL_REPORT_DASHBOARD"
-"""Environment variable that tells the application which files to open, as JSON; app/opening.py reads it."""
-SETTINGS = "RETRIEVAL_REPORT_SERVER"
-"""Environment variable with the settings of Streamlit's server, as JSON; app/main.py reads it."""
-BROWSER = "RETRIEVAL_REPORT_BROWSER"
-"""Environment variable that is set where a browser is to be opened; app/ahead.py looks."""
-PACKAGE = Path(__file__).resolve().parent.parent
+__all__ = ["dashboard", "open_browser"]
 
 
 def data_options(command: click.decorators.FC) -> click.decorators.FC:
@@ -61,21 +48,12 @@ def dashboard(
     paths = {name: [os.path.abspath(path) for path in given if path] for name, given in files.items()}  # noqa: PTH100
     for given in paths.values():
         _check(given)
-    if importlib.util.find_spec("streamlit") is None:
-        raise ParameterError("dashboard: Streamlit is not installed; pip install 'retrieval-report[app]' brings it")
+    check_installed()
     single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries")}
     if port is not None:
-        _check_port(port)
+        check_port(port)
     told = {"rankings": paths["rankings"], **single, "columns": columns} if data else None
-    context.exit(_serve([sys.executable, str(application())], _environment(told, port, browser=not no_browser)))
-
-
-def application() -> Path:
-    """The script that Streamlit runs: in an installed package, or in the repository it was installed from."""
-    for script in (PACKAGE / "_app" / "main.py", PACKAGE.parent / "app" / "main.py"):
-        if script.is_file():
-            return script
-    raise FileError(f"the dashboard is neither in '{PACKAGE}' nor beside it")
+    context.exit(_serve([sys.executable, str(application())], environment(told, port, browser=not no_browser)))
 
 
 def _check(paths: Sequence[str]) -> None:
@@ -92,38 +70,6 @@ def _check(paths: Sequence[str]) -> None:
             raise FileError(f"{path}: {error.strerror or error}") from error
         if empty:
             raise FileError(f"{path}: the file is empty (0 bytes)")
-
-
-def _check_port(port: int) -> None:
-    """Refuse a port that another program has, which the server would say in words of its own."""
-    with socket.socket() as probe:
-        if os.name == "posix":  # as the server does; elsewhere the option would share the port
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                hint = "choose another --port, or leave it out for the next that is free"
-                raise ParameterError(f"port {port} is taken by another program; {hint}") from error
-            raise ParameterError(f"port {port} cannot be used: {error.strerror or error}") from error
-
-
-def _environment(files: Mapping[str, Any] | None, port: int | None, *, browser: bool) -> dict[str, str]:
-    """What tells the application its files and the server its settings."""
-    settings: dict[str, Any] = {
-        "server.address": "127.0.0.1",
-        "server.headless": True,  # else Streamlit asks the reader to install things of its own, over the first page
-        "browser.gatherUsageStats": False,
-        "server.showEmailPrompt": False,
-    }
-    if port is not None:
-        settings["server.port"] = port
-    # With PYTHONSAFEPATH the script would not find the modules beside it.
-    kept = {name: value for name, value in os.environ.items() if name not in (START, BROWSER, "PYTHONSAFEPATH")}
-    told = {} if files is None else {START: json.dumps(files)}
-    if browser:
-        told[BROWSER] = "open"
-    return {**kept, **told, SETTINGS: json.dumps(settings)}
 
 
 def open_browser(address: str) -> None:

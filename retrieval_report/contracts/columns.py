@@ -75,6 +75,8 @@ def given(name: str, title: str, meaning: str, kind: str, *, optional: bool = Fa
     return Column(name, None, title, meaning, {"boolean": "flag", "integer": "count"}.get(kind, "text"), kind, optional)
 
 
+RANK = whole("rank", "Rank", "rank of the model, 1 is best")
+LETTERS = text("letters", "Tier", "letters; models that share one cannot be told apart")
 MODEL = text("model", "Model", "what produced the ranked lists")
 QUERY = ids("query", "Query", "the query")
 METRIC = text("metric", "Metric", "the metric with its parameters, without the cutoff")

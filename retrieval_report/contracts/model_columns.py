@@ -13,6 +13,7 @@ from retrieval_report.contracts.columns import (
     FAMILY_METHOD,
     FAMILY_P,
     HIGHEST,
+    LETTERS,
     LOWEST,
     MEASURE,
     METRIC,
@@ -23,6 +24,7 @@ from retrieval_report.contracts.columns import (
     POOLED,
     QUERIES,
     QUERY,
+    RANK,
     TIE_CHANCES,
     TIE_STD,
     UNPAIRED,
@@ -45,8 +47,6 @@ MEANS = {
     "lowest": "mean under the worst tie order",
     "highest": "mean under the best tie order",
 }
-RANK = whole("rank", "Rank", "rank of the model, 1 is best")
-LETTERS = text("letters", "Tier", "letters; models that share one cannot be told apart")
 PAIRED = QUERIES._replace(meaning="paired queries")
 SEGMENT = text("segment", "Segment", "the queries that share this value")
 VERDICT = text("verdict", "Verdict", "whether the order of the two models can be trusted, and if not, why")

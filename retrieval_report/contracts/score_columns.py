@@ -9,6 +9,7 @@ from retrieval_report.contracts.columns import (
     EXPECTED,
     HIGHEST,
     INTERVAL,
+    LETTERS,
     LOWEST,
     MEASURE_NAME,
     METRIC,
@@ -20,6 +21,7 @@ from retrieval_report.contracts.columns import (
     POOLED,
     QUERIES,
     QUERY,
+    RANK,
     SHUFFLED,
     STD,
     TIE_STD,
@@ -132,7 +134,9 @@ SCORED = {
     "board": Frame(
         (
             *(MODEL, METRIC, CUTOFF, MEASURE_NAME, EXPECTED, TIE_STD, NAIVE, NAIVE_ERROR, SHUFFLED, LOWEST, HIGHEST),
-            *(TRUNCATED_SHARE, QUERY_SE, CI_LOW, CI_HIGH, INTERVAL, QUERIES, *LEFT_OUT),
+            *(TRUNCATED_SHARE, QUERY_SE, CI_LOW, CI_HIGH, INTERVAL, QUERIES, *LEFT_OUT, RANK, LETTERS),
+            text("tie_ranks", "Ranks by ties", "ranks under random tie order alone (95% interval)"),
+            text("query_ranks", "Ranks by queries", "ranks under sampling of queries alone (95% interval)"),
         )
     ),
     "shuffled": Frame(
@@ -278,6 +282,7 @@ SCORED = {
             whole("tie_start", "From rank", "first rank of the tie"),
             TIE_SIZE,
             whole("tie_relevant", "Relevant in it", "relevant items of the tie"),
+            text("text", "Text", "what the item says, where a file of items was given")._replace(optional=True),
         ),
         ("lists.tie_groups", "lists.ranking_ties", "lists.drawn_order"),
     ),

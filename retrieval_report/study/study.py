@@ -19,6 +19,7 @@ from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.report.verdict import verdict
 from retrieval_report.study.plots import Plots
+from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
 from retrieval_report.writing.files import check_writable_folder
 
 __all__ = ["Study"]
@@ -74,16 +75,38 @@ class Study(Answers):
     """
 
     @property
-    def notices(self) -> tuple[str, ...]:
-        """What has to be known before any number: that lists were cut, that R is not known."""
-        return notices(self.summary, measure=self.measures[0])
-
-    @property
     def verdict(self) -> tuple[str, ...]:
         """What the headline measure tells about the models, in sentences; first what cut lists leave open."""
+        return (*self.notices, *self.sentences)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What has to be known before any number: that lists were cut, that R is not known."""
+        here = self.at(self.measure)
+        return self._once("notices", lambda: notices(here.summary, here.truncation, measure=self.measures[0]))
+
+    @property
+    def status(self) -> str:
+        """The verdict in a word: one of those of :func:`flips`, or "single model" or "no score"."""
+        return self._said[0]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The verdict without `notices`."""
+        return self._said[1]
+
+    @property
+    def _said(self) -> tuple[str, tuple[str, ...]]:
+        return self._once("verdict", self._say)
+
+    def _say(self) -> tuple[str, tuple[str, ...]]:
         metric, cutoff = self.measures[0]
-        said = self._once("verdict", lambda: verdict(self.summary, self.flips, metric=metric, cutoff=cutoff)[1])
-        return (*self.notices, *said)
+        here = self.at(self.measure)
+        # Of the other measures it says who comes first in expectation: random orders of theirs are not needed.
+        others = self.under("expected").summary.join(
+            here.summary, on=["metric", "cutoff"], how="anti", nulls_equal=True, maintain_order="left"
+        )
+        return verdict(pl.concat([here.summary, others]), here.flips, metric=metric, cutoff=cutoff)
 
     def table(self) -> pl.DataFrame:
         """Expected scores: a row for every model, best first by the headline measure, a column for every measure."""
@@ -119,6 +142,31 @@ class Study(Answers):
         check_writable_folder(folder)
         write_report(folder, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
         return Path(folder)
+
+    def dashboard(self, *, name: str = "This study", port: int | None = None, browser: bool = True) -> Dashboard:
+        """Open the models and queries looked at in the dashboard, at the headline measure and by the same rules.
+
+        Parameters
+        ----------
+        name
+            What the dashboard calls these data.
+        port
+            Default: one that is free.
+        browser
+            Whether to open a browser.
+
+        Returns
+        -------
+        Dashboard
+            Its ``address`` on this machine, and ``stop()``; it also ends with Python.
+
+        Raises
+        ------
+        RetrievalReportError
+            Settings that the dashboard has no control for, a port that is taken, or Streamlit is not installed.
+        """
+        about = {"name": name, "average": self.average, **asked_of_dashboard(self)}
+        return serve(self.alone().frames, about, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """The leaderboard of all measures as a Markdown table."""

@@ -35,7 +35,7 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
     assert undecided.height
     assert page.warning[0].value.startswith(f"{undecided.height} of {truth.height} could name one winner or another")
     assert page.error[0].value.startswith(
-        f"{wrong.height} of {truth.height} evaluators and ways to call them name a winner that is an"
+        f"{wrong.height} of {truth.height} evaluator configurations name a winner that is an"
     )
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
@@ -55,7 +55,7 @@ def test_winners_are_those_among_the_chosen_models() -> None:
 def test_no_accident_is_good_news() -> None:
     apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
     page = open_page("audit", made_data(apart))
-    assert page.success[0].value.startswith("Tie order changes the winner of none of")
+    assert page.success[0].value.startswith("No evaluator configuration (of")
     assert "Tie order misleads none of" in words(page)
 
 

@@ -10,7 +10,7 @@ import pytest
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
-from retrieval_report.analysis.verdicts import chance_of
+from retrieval_report.analysis.verdicts import chance_of, chance_text
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
@@ -33,9 +33,9 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     row = row_of(comparison(), "coarse", "fine")
     assert numbers(page) == {
         "A − B, expected": f"{row['difference']:+.4f}",
-        "95% interval over queries": f"{row['ci_low']:+.4f} … {row['ci_high']:+.4f}",
+        "95% interval over queries": f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]",
         "Tie order moves it by": f"± {row['tie_std']:.4f}",
-        "Reversed by ties": chance_of(row),
+        "Reversed by ties": chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"]),
     }
     said = words(page)
     assert f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal." in said
@@ -53,11 +53,12 @@ def test_the_tables_are_those_of_compare() -> None:
         assert (row["wins"], row["losses"]) == (exact["losses"], exact["wins"])
         assert (row["difference"], row["ci_low"]) == (-exact["difference"], -exact["ci_high"])
     pairs = table(page, 1)
-    wanted = truth.filter(policy="expected").sort("model_a", "model_b")
-    assert pairs.sort("model_a", "model_b")["difference"].to_list() == wanted["difference"].to_list()
-    assert pairs.sort("model_a", "model_b")["p_tie"].to_list() == [
-        chance_of(row) for row in wanted.iter_rows(named=True)
-    ]
+    assert (pairs["difference"] >= 0).all()  # whoever is ahead is A
+    assert pairs.height == truth.filter(policy="expected").height
+    for row in pairs.iter_rows(named=True):
+        exact = row_of(truth, *sorted((row["model_a"], row["model_b"])))
+        assert row["difference"] == abs(exact["difference"])
+        assert row["p_tie"] == chance_of(exact)
 
 
 def test_the_pair_is_told_in_the_order_chosen() -> None:
@@ -106,7 +107,24 @@ def test_one_model_has_nothing_to_be_compared_with(address: dict[str, str]) -> N
 def test_a_model_is_not_compared_with_itself() -> None:
     page = open_page("compare", DATA, a="fine", b="fine")
     assert page.info[0].value.startswith("These are the same model twice.")
-    assert len(page.dataframe) == 1
+    assert len(page.dataframe) == 2  # all pairs, and no worse than
+
+
+def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
+    page = open_page("compare", DATA, baseline="fine", margin="0.3")
+    study = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin=0.3)
+    truth = study.no_worse.sort("difference", descending=True)
+    shown = table(page, 2)
+    assert shown["model"].to_list() == truth["model"].to_list()
+    assert shown["verdict"].to_list() == truth["verdict"].to_list()
+    assert shown["bound_low"].to_list() == truth["bound_low"].to_list()
+    sentence = {
+        "no worse": r"No worse than fine by 0\.3",
+        "worse": r"Worse than fine by more than 0\.3",
+        "not decided": r"These queries do not decide whether the loss against fine is below 0\.3",
+    }[truth["verdict"][0]]
+    assert sentence.replace("\\", "") in words(page).replace("\\", "")
+    assert page.number_input(key="margin").value == 0.3
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")

@@ -63,7 +63,7 @@ def test_a_table_is_opened_under_the_name_of_its_file() -> None:
     assert sidebar_data(test) == "upload"
     assert rows(test) == {"rankings": RANKINGS.height}
     assert test.multiselect(key="models").options == ["fine lists"]
-    assert test.query_params["open"] == "upload"
+    assert test.query_params["open"] == "fine lists.csv"
 
 
 def test_several_packed_runs_and_their_judgements_are_several_models() -> None:

@@ -1,4 +1,4 @@
-"""The page Overview says first who wins, whether that hangs on tie order, and what others print."""
+"""The page Overview says first who wins, whether that depends on tie order, and what others print."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ def test_an_accidental_winner_is_named_in_the_first_line() -> None:
         "**The printed winner is an accident of tie order.** In the order received, coarse comes first by rr\\@3; "
         "over all orders of tied items it is fine."
     )
-    kinds = [page.main.children[measure].type for measure in range(2)]
-    assert kinds == ["title", "error"] or kinds == ["heading", "alert"]  # nothing but the title stands above
+    kinds = [page.main.children[measure].type for measure in range(3)]
+    assert kinds == ["title", "caption", "error"]  # nothing but the title and the name of the data stand above
+    assert page.caption[0].value == r"made · 2 models · 1 query"
 
 
 def test_a_safe_winner_is_not_called_an_accident() -> None:

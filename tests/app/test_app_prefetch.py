@@ -12,6 +12,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from records import CUTOFFS, METRICS, first_choice
+from retrieval_report.analysis import answers, scored
+
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
 import streamlit as st
@@ -20,10 +23,10 @@ from streamlit.testing.v1 import AppTest
 import cached
 import prefetch
 import retrieval_report as rr
-from controls import first_choice
 from data_source import first_files
 from made_pages import APP, TIMEOUT, drawn, made_data
-from retrieval_report.cli.dashboard import BROWSER
+from retrieval_report.evaluation import evaluate_with_draws
+from retrieval_report.study.server import BROWSER
 
 RANKINGS = pl.DataFrame(
     {
@@ -35,6 +38,8 @@ RANKINGS = pl.DataFrame(
     }
 )
 
+ALL = len(METRICS) * len(CUTOFFS)  # measures that are scored at once
+
 
 def wait_for_threads() -> None:
     for thread in threading.enumerate():
@@ -45,7 +50,8 @@ def wait_for_threads() -> None:
 
 def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., Any]:
     def listen(**named: Any) -> Any:
-        found.append(named["metrics"])
+        metrics = named["metrics"]
+        found.append(len(metrics) if isinstance(metrics, tuple) else str(metrics))
         return function(**named)
 
     return listen
@@ -57,8 +63,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     wait_for_threads()  # those of tests before, whose data may be the same
     monkeypatch.setattr(prefetch, "REST", 0.0)
     found: list[Any] = []
-    for name in ("evaluate", "evaluate_with_draws"):
-        monkeypatch.setattr(rr, name, listening(getattr(rr, name), found))
+    monkeypatch.setattr(scored, "evaluate", listening(rr.evaluate, found))
+    monkeypatch.setattr(scored, "evaluate_with_draws", listening(evaluate_with_draws, found))
     st.cache_resource.clear()
     monkeypatch.setattr(prefetch, "_asked", set())
     yield found
@@ -67,12 +73,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 def test_the_first_page_finds_its_numbers_and_charts_ready(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     prefetch.prepare()
-    assert asked == [cached.METRICS, "ndcg"]
+    assert asked == [ALL, "ndcg"]
     monkeypatch.setattr(prefetch, "prefetch", lambda *_: None)
     monkeypatch.setattr("chart_display.styled", lambda *_, **__: pytest.fail("a chart was made again"))
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     assert "accident of tie order" in page.error[0].value
-    assert asked == [cached.METRICS, "ndcg"]
+    assert asked == [ALL, "ndcg"]
 
 
 def test_other_metrics_and_cutoffs_are_ready_once_a_page_is_drawn(
@@ -83,13 +89,13 @@ def test_other_metrics_and_cutoffs_are_ready_once_a_page_is_drawn(
     prefetch.prefetch(data, choice, "light")
     prefetch.prefetch(data, choice, "light")
     wait_for_threads()
-    assert asked.count(cached.METRICS) == 1
-    assert sorted(metric for metric in asked if metric != cached.METRICS) == sorted(cached.METRICS)
-    monkeypatch.setattr(rr, "compare", lambda *_, **__: pytest.fail("compared again"))
-    for metric in set(cached.METRICS) - {"ndcg"}:
-        cached.verdict(data, replace(choice, metric=metric))
+    assert asked.count(ALL) == 1
+    assert sorted(metric for metric in asked if metric != ALL) == sorted(METRICS)
+    monkeypatch.setattr(answers, "compare", lambda *_, **__: pytest.fail("compared again"))
+    for metric in set(METRICS) - {"ndcg"}:
+        assert cached.study_of(data, replace(choice, metric=metric)).verdict
     for cutoff in set(choice.cutoffs) - {choice.cutoff}:
-        cached.verdict(data, replace(choice, cutoff=cutoff))
+        assert cached.study_of(data, replace(choice, cutoff=cutoff)).verdict
 
 
 def test_it_waits_while_a_page_is_drawn(asked: list[Any]) -> None:
@@ -121,7 +127,7 @@ def test_the_server_prepares_and_opens_a_browser(
     wait_for_threads()
     assert opened == ["http://127.0.0.1:8765"] * wanted
     assert "scipy.stats" in sys.modules
-    assert asked[:1] == [cached.METRICS]
+    assert asked[:1] == [ALL]
 
 
 def test_what_is_prepared_is_what_the_sidebar_says_at_first(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
+from made_pages import NAMES, charts, made_data, numbers, open_page, plain, table, words
 from made_reports import made_rankings
 from retrieval_report.analysis.orders import drawn_order, ranking_ties
 from retrieval_report.analysis.score_distribution import score_distribution
@@ -118,7 +118,7 @@ def test_a_model_without_the_query_has_no_list() -> None:
 def test_no_tie_moves_nothing_and_says_so() -> None:
     apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
     page = open_page("queries", made_data(apart))
-    assert page.success[0].value == r"Tie order moves ndcg\@3 of no query."
+    assert page.success[0].value == r"No query’s ndcg\@3 is affected by tie order."
     assert "Every tie order gives the same ndcg\\@3 here" in words(page)
 
 
@@ -138,7 +138,31 @@ def test_counts_have_scores_but_no_list() -> None:
     assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
     assert "Order received" not in numbers(page)
     assert page.info[0].value == "Counts have no items, so there is no ranked list to show."
-    assert charts(page) == {}
+    assert [title for title in charts(page) if "would not be ahead" not in title] == []
+
+
+def test_the_queries_that_decide_are_those_of_the_study() -> None:
+    page = open_page("queries", made_data(RANKINGS), a="middle", b="coarse")
+    study = rr.Study(RANKINGS, "ndcg@3").compare("middle", "coarse")
+    truth = study.queries.filter(policy="expected")
+    shown = table(page, 1)
+    for name in ("query", "difference", "lowest", "highest", "decides"):
+        assert shown[name].to_list() == truth[name].to_list()
+    assert "would not be ahead" in words(page)
+    page = open_page("queries", made_data(RANKINGS), a="coarse", b="coarse")
+    assert "These are the same model twice" in words(page)
+
+
+def test_texts_of_query_and_items_are_shown_as_text() -> None:
+    items = pl.DataFrame({"item": ["0", "1"], "text": ["# first", "**second**"]})
+    queries = pl.DataFrame({"query": ["query 4"], "text": ["what is *this*?"]})
+    queries = pl.concat([queries, pl.DataFrame({"query": [f"query {n}" for n in (0, 1, 2, 3, 5)]})], how="diagonal")
+    data = made_data(RANKINGS, items=items, queries=queries)
+    page = open_page("queries", data, model="middle", query="query 4")
+    assert f"The query: {plain('what is *this*?')}" in words(page)
+    shown = page.dataframe[len(page.dataframe) - 1].value
+    texts = dict(zip(shown["item"].astype(str), shown["text"], strict=True))
+    assert (texts["0"], texts["1"]) == ("# first", "**second**")
 
 
 def test_names_of_models_queries_and_items_are_text() -> None:

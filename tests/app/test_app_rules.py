@@ -12,11 +12,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from cached import REPORTED, Data, report
-from controls import Choice
+from cached import report
 from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, plain, table, words
 from made_reports import made_rankings
-from records import Draws, Rules
+from records import REPORTED, Choice, Data, Draws, Rules
 from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
@@ -257,9 +256,9 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
 
 
 def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:
-    sample = replace(top(), truncated="between_ties")
+    sample = replace(top(), rules=Rules(truncated="between_ties"))
     page = open_page("overview", sample)
-    assert page.selectbox(key="sample_truncated").value == "between_ties"
+    assert page.selectbox(key="given_truncated").value == "between_ties"
     page.session_state["made data"] = top()
     page = drawn(page.run())
     assert page.selectbox(key="truncated").value == "auto"

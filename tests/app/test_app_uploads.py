@@ -16,9 +16,10 @@ import pytest
 import uploads
 from made_pages import plain
 from made_reports import made_rankings
+from records import Upload
 from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
-from uploads import Upload, read_codes, read_tables
+from uploads import read_codes, read_tables
 from warning_log import noticed
 
 RANKINGS = made_rankings(("fine",), queries=2)
@@ -38,6 +39,15 @@ CSV = RANKINGS.drop("model").write_csv().encode()
 )
 def test_a_name_is_a_label(name: str, label: str) -> None:
     assert Upload(name, b"").label == label
+
+
+def test_texts_of_items_come_from_a_table_of_their_own() -> None:
+    table = b'item,text,other\n007,seven,x\n7,"a, b",y\n'
+    data = read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", table))
+    assert data.items is not None
+    assert data.items.rows() == [("007", "seven"), ("7", "a, b")]
+    with pytest.raises(FileError, match=r"items\.csv: no column 'text' beside 'item'"):
+        read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", b"item,name\na,b\n"))
 
 
 def test_nothing_is_opened_even_where_a_file_of_the_name_is_there(

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from streamlit.testing.v1 import AppTest
 
-from cached import Data
+from records import Data
 from text import plain
 
 __all__ = ["NAMES", "charts", "drawn", "made_data", "numbers", "open_page", "plain", "table", "words"]
@@ -26,10 +26,12 @@ import streamlit as st
 
 from controls import remedy, sidebar
 from retrieval_report.contracts.errors import RetrievalReportError
+from warning_log import noticed
 
 data = st.session_state["made data"]
 try:
-    import_module("views." + st.session_state["made page"]).show(data, sidebar(data))
+    with noticed():
+        import_module("views." + st.session_state["made page"]).show(data, sidebar(data))
 except RetrievalReportError as error:
     st.error(remedy(error))
 """

@@ -1,0 +1,63 @@
+"""Score against cost: which models no other beats at both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from cached import ranked_models, study_of
+from chart_files import show_chart
+from records import Choice, Data, Upload
+from retrieval_report import charts
+from retrieval_report.contracts.errors import FileError
+from tables import frame_table, heading
+from text import plain
+from uploads import read_costs
+from url_controls import choose_one
+
+__all__ = ["show"]
+
+SHOWN = (*("model", "amount", "value", "tie_std", "lowest", "highest", "front", "front_in_every_order", "beaten_by"),)
+
+
+def show(data: Data, choice: Choice) -> None:
+    """Draw the page."""
+    heading(f"Costs: {plain(choice.measure)}", data)
+    st.markdown(
+        "Enter what every model costs, such as bytes per vector, milliseconds or dollars; less is better. Or open a "
+        "table with a column *model* and a column of numbers for each kind of cost."
+    )
+    study = study_of(data, choice).at(choice.measure).under("expected", "best", "worst")
+    file = st.file_uploader("Costs", key="costs upload")
+    if file is None:
+        costs = _entered(ranked_models(study))
+    else:
+        costs = read_costs(Upload(file.name, file.getvalue()))
+        strange = sorted(set(costs["model"].drop_nulls()) - set(data.models))
+        if strange:
+            raise FileError(f"{file.name}: there is no model {strange[0]!r} in this data")
+        costs = costs.filter(pl.col("model").is_in(choice.models))
+    table = study.using(costs=costs).costs
+    if table.is_empty():
+        st.info("No cost is known yet.")
+        return
+    kind = choose_one("Kind of cost", table["cost"].unique(maintain_order=True).to_list(), name="cost")
+    here = table.filter(cost=kind)
+    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
+    key = (data.digest, choice, kind, tuple(here["amount"]))
+    show_chart(lambda: charts.costs(here, **measure, cost=kind), "costs", *key)
+    frame_table(here, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
+
+
+def _entered(models: list[str]) -> pl.DataFrame:
+    """What was typed into the table of models."""
+    empty = pl.DataFrame({"model": models}, schema={"model": pl.String}).with_columns(cost=pl.lit(None, pl.Float64))
+    config: dict[str, Any] = {
+        "model": st.column_config.TextColumn("Model", disabled=True),
+        "cost": st.column_config.NumberColumn("Cost", min_value=0.0),
+    }
+    shown: dict[str, Any] = {"column_config": config, "hide_index": True, "key": "costs table", "placeholder": "–"}
+    edited: pl.DataFrame = st.data_editor(empty, **shown)
+    return edited.drop_nulls("cost")

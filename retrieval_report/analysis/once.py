@@ -1,0 +1,61 @@
+"""Results by key, each computed once by whoever asks first."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+__all__ = ["Once"]
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class _Cell:
+    """One result, and the lock behind which it is computed."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    result: tuple[Any, ...] = ()  # empty until it is known
+
+
+class Once:
+    """Results by key; who asks for one that is being computed waits for it, and for no other.
+
+    Parameters
+    ----------
+    most
+        How many results are kept; those that nobody asked for longest are forgotten first.
+
+    Examples
+    --------
+    >>> once = Once(most=2)
+    >>> once.find("a", lambda: 1), once.find("a", lambda: 2), once.known("b")
+    (1, 1, False)
+    """
+
+    def __init__(self, most: int) -> None:
+        """Begin with nothing."""
+        self._most = most
+        self._cells: OrderedDict[Hashable, _Cell] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """The result of this key; what fails to be computed is tried again by the next who asks."""
+        with self._lock:
+            cell = self._cells.setdefault(key, _Cell())
+            self._cells.move_to_end(key)
+            while len(self._cells) > self._most:
+                self._cells.popitem(last=False)
+        with cell.lock:
+            if not cell.result:
+                cell.result = (make(),)
+            result: Result = cell.result[0]
+        return result
+
+    def known(self, key: Hashable) -> bool:
+        """Whether a result is there already."""
+        with self._lock:
+            return key in self._cells and bool(self._cells[key].result)

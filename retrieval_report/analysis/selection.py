@@ -1,0 +1,236 @@
+"""What a study looks at: measures, models, queries and policies, and how it averages and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self, Unpack
+
+import polars as pl
+
+from retrieval_report.analysis.study_data import Data, Draws, Measure, StudyOptions, View
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.parsing import (
+    DEFAULT_METRICS,
+    measure_text,
+    parse_measure,
+)
+
+__all__ = ["Selection"]
+
+AVERAGES = ("micro", "macro", "weighted")
+
+
+class Selection:
+    """Rankings, how they are scored, and the part of them that is looked at; see :class:`Answers`."""
+
+    def __init__(
+        self,
+        rankings: object,
+        measures: object = DEFAULT_METRICS,
+        *,
+        judgements: object = None,
+        queries: object = None,
+        like: str | None = None,
+        average: str = "micro",
+        by: str | None = None,
+        baseline: str | None = None,
+        margin: float | None = None,
+        costs: object = None,
+        **options: Unpack[StudyOptions],
+    ) -> None:
+        """Read the data and check the options; nothing is scored yet."""
+        given = {"rankings": rankings, "judgements": judgements, "queries": queries}
+        self._data = Data.read(given, measures, like, {**options})
+        checked = Options(**self._data.options)
+        self._view = View(average, Draws(checked.shuffles, checked.seed), by, baseline, margin, costs)
+        self._check_view()
+
+    def at(self, *measures: str) -> Self:
+        """The same study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
+        wanted = tuple(parse_measure(measure) for measure in measures)
+        missing = [text for text, measure in zip(measures, wanted, strict=True) if measure not in self.measures]
+        if missing or not wanted:
+            raise ParameterError(
+                f"measure: {missing[0]!r} is none of {self._names()}" if missing else "measure: none given"
+            )
+        return self._narrower(measures=wanted)
+
+    def models(self, *names: str) -> Self:
+        """The same study with some of its models. R stays what it was: it is the query's, not these models'."""
+        missing = [name for name in names if name not in self.model_names]
+        if missing or not names:
+            what = f"no model {missing[0]!r}" if missing else "none given"
+            raise ParameterError(f"models: {what}; there are {', '.join(map(repr, self.model_names))}")
+        return self._narrower(models=tuple(dict.fromkeys(names)))
+
+    def where(self, **columns: object) -> Self:
+        """The same study on the queries for which columns of the queries frame have these values.
+
+        >>> labels = {"query": ["p", "q"], "label": ["cat", "dog"]}
+        >>> study = Selection({"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]},
+        ...     "rr@1", queries=labels)
+        >>> study.where(label="dog", query="q").whole
+        False
+        """
+        frame = self._data.frames["queries"]
+        unknown = [name for name in columns if frame is None or name not in frame.columns]
+        if unknown or not columns:
+            raise ParameterError(f"where: no column {unknown[0]!r} in the queries" if unknown else "where: none given")
+        kept = frame.filter(**columns)["query"].to_list()
+        if self._view.queries is not None:
+            kept = [query for query in kept if query in set(self._view.queries)]
+        return self._narrower(queries=tuple(kept))
+
+    def compare(self, first: str, second: str) -> Self:
+        """The same study with two models: its verdict, comparison and queries are those of this pair."""
+        return self.models(first, second)
+
+    def under(self, *policies: str) -> Self:
+        """The same study under some policies; without "shuffled" no random order is drawn, which saves time.
+
+        >>> study = Selection({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]})
+        >>> study.under("naive", "expected").policies
+        ('expected', 'naive')
+        """
+        for policy in policies:
+            check_choice("policies", policy, self.policies)
+        if not policies:
+            raise ParameterError("policies: none given")
+        return self._narrower(policies=tuple(policy for policy in self.policies if policy in policies))
+
+    def using(self, *, shuffles: int | None = None, seed: int | None = None, **settings: Any) -> Self:
+        """The same study with other settings; exact scores are shared.
+
+        Parameters
+        ----------
+        shuffles, seed
+            Of the random orders, as for :func:`evaluate`.
+        **settings
+            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``: as for a new study.
+
+        Examples
+        --------
+        >>> study = Selection({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
+        >>> study.using(seed=3).options.seed
+        3
+        """
+        old = self._view.draws
+        drawn = Options(
+            shuffles=old.shuffles if shuffles is None else shuffles, seed=old.seed if seed is None else seed
+        )
+        study = self._narrower(draws=Draws(drawn.shuffles, drawn.seed), **settings)
+        study._check_view()
+        return study
+
+    def alone(self) -> Self:
+        """A study of these models, queries and measures as if there were no others, such as a report asks for.
+
+        Without judgements, what is relevant is then what these models retrieved.
+        """
+        view = self._view
+        asked = self._data.asked
+        if view.measures is not None:
+            asked = {"metrics": [measure_text(*measure) for measure in view.measures], "cutoffs": None}
+        given: dict[str, Any] = {"measures": asked["metrics"], "cutoffs": asked["cutoffs"], "like": self._data.like}
+        return type(self)(**self._frames_alone(), **given, average=view.average, **self.also, **self._options)
+
+    @property
+    def measure(self) -> str:
+        """The headline measure, such as ``ndcg@10``."""
+        return measure_text(*self.measures[0])
+
+    @property
+    def model_names(self) -> list[str]:
+        """The models looked at, by name."""
+        names: list[str] = self._data.frames["rankings"]["model"].unique().sort().to_list()
+        return names if self._view.models is None else [name for name in names if name in self._view.models]
+
+    @property
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """The frames received: ``rankings``, and ``judgements`` and ``queries`` where there are any."""
+        return {name: frame for name, frame in self._data.frames.items() if frame is not None}
+
+    @property
+    def options(self) -> Options:
+        """All options of :func:`evaluate`, with their defaults."""
+        return Options(**self._options)
+
+    @property
+    def like(self) -> str | None:
+        """The system whose definitions are taken, if any."""
+        return self._data.like
+
+    @property
+    def average(self) -> str:
+        """How queries are averaged."""
+        return self._view.average
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The policies looked at: all that these rankings can be scored under, unless `under` chose some."""
+        return self._data.policies if self._view.policies is None else self._view.policies
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Metric and cutoff of every measure looked at, in the order asked; the first is the headline."""
+        return self._data.measures if self._view.measures is None else self._view.measures
+
+    @property
+    def also(self) -> Mapping[str, Any]:
+        """What is asked beside the scores: ``by``, ``baseline``, ``margin`` and ``costs``."""
+        return {name: getattr(self._view, name) for name in ("by", "baseline", "margin", "costs")}
+
+    @property
+    def whole(self) -> bool:
+        """Whether all models, queries and measures are looked at."""
+        return not self._view.part and self._data.like is None
+
+    @property
+    def counted(self) -> bool:
+        """Whether the rankings are counts of items, which have no order of rows."""
+        return "count" in self._data.frames["rankings"].columns
+
+    def _check_view(self) -> None:
+        """Refuse at once what could not be answered later."""
+        check_choice("average", self.average, AVERAGES)
+        also, queries = self.also, self._data.frames["queries"]
+        if also["by"] is not None and (queries is None or also["by"] not in queries.columns):
+            raise ParameterError(f"by: no column {also['by']!r} in the queries")
+        if also["baseline"] is not None:
+            check_choice("baseline", also["baseline"], self.model_names)
+        if (also["margin"] is None) != (also["baseline"] is None):
+            raise ParameterError("margin, baseline: one is given without the other")
+
+    def _narrower(self, **view: Any) -> Self:
+        study = object.__new__(type(self))
+        study._data, study._view = self._data, replace(self._view, **view)
+        return study
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {**self._data.options, **self._view.draws._asdict()}
+
+    def _names(self) -> str:
+        return ", ".join(measure_text(*measure) for measure in self.measures)
+
+    def _given(self) -> dict[str, Any]:
+        """The frames, of the models and queries looked at; R and judgements are those of all."""
+        frames, view = dict(self._data.frames), self._view
+        for name in ("rankings", "judgements", "queries"):
+            if view.queries is not None and frames[name] is not None:
+                frames[name] = frames[name].filter(pl.col("query").is_in(list(view.queries)))
+        return frames
+
+    def _frames_alone(self) -> dict[str, Any]:
+        """The frames of the queries and models looked at."""
+        frames = self._given()
+        if self._view.models is not None:
+            rankings = frames["rankings"]
+            if frames["judgements"] is None and frames["queries"] is None:
+                # Queries that only other models have are missing here too.
+                frames["queries"] = rankings.select("query").unique(maintain_order=True)
+            frames["rankings"] = rankings.filter(pl.col("model").is_in(list(self._view.models)))
+        return frames

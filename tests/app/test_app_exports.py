@@ -1,0 +1,29 @@
+"""Charts are saved as pictures on white, under names that say what they are."""
+
+from __future__ import annotations
+
+import pytest
+
+import retrieval_report as rr
+from chart_files import picture
+from made_pages import made_data, open_page
+from made_reports import made_rankings
+from retrieval_report import charts
+
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
+
+
+@pytest.mark.parametrize(("kind", "begin"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")])
+def test_a_chart_becomes_a_picture(kind: str, begin: bytes) -> None:
+    chart = charts.policies(rr.Study(RANKINGS, "ndcg@3").summary, metric="ndcg@3")
+    made = picture(chart, kind)
+    assert made.startswith(begin)
+    if kind == "svg":
+        assert b'fill="white"' in made
+        assert b"coarse" in made
+
+
+def test_every_chart_of_a_page_is_offered_in_three_formats() -> None:
+    page = open_page("overview", made_data(RANKINGS))
+    offered = [button.proto.label for button in page.get("download_button")]
+    assert offered == ["PNG", "SVG", "PDF"] * len(page.get("vega_lite_chart"))

@@ -1,0 +1,101 @@
+"""A study opens in the dashboard: its data, its measure and its rules, on this machine alone."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+
+from streamlit.testing.v1 import AppTest
+
+import retrieval_report as rr
+from made_pages import APP, TIMEOUT, drawn, table
+from made_reports import made_rankings
+from retrieval_report.study import server
+from retrieval_report.study.server import START, asked_of_dashboard
+
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
+QUERIES = RANKINGS.select("query").unique(maintain_order=True).with_columns(label=pl.Series(list("ababab")))
+
+
+def study(**options: Any) -> rr.Study:
+    return rr.Study(RANKINGS, "ap@2, rr@3", queries=QUERIES, shuffles=7, seed=3, **options)
+
+
+def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = study(average="macro", relevant_from=1.0, no_relevant="one")
+    paths = {}
+    for name, frame in made.frames.items():
+        paths[name] = str(tmp_path / f"{name}.parquet")
+        frame.write_parquet(paths[name])
+    about = {"name": "my study", "average": "macro", **asked_of_dashboard(made)}
+    monkeypatch.setenv(START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about}))
+    page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    here = made.at("ap@2").summary
+    shown = table(page, 0)
+    for column, policy in (("expected", "expected"), ("naive", "naive"), ("shuffled", "shuffled")):
+        values = dict(here.filter(policy=policy).select("model", "value").iter_rows())
+        assert dict(shown.select("model", column).iter_rows()) == values
+    assert page.selectbox(key="metric").value == "ap"
+    assert page.selectbox(key="given_average").value == "macro"
+    assert page.selectbox(key="given_no_relevant").value == "one"
+    assert page.number_input(key="given_seed").value == 3
+    # Other data do not inherit what was said of the study.
+    page = drawn(page.selectbox(key="open").set_value("docs").run())
+    assert page.selectbox(key="average").value == "micro"
+    assert page.number_input(key="seed").value == 0
+
+
+def test_a_server_answers_and_ends_with_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    opened: list[str] = []
+    monkeypatch.setattr(server.webbrowser, "open", opened.append)  # type: ignore[attr-defined]
+    with study().models("fine", "coarse").dashboard(name="two models") as running:
+        assert running.address.startswith("http://127.0.0.1:")
+        assert repr(running) == f"Dashboard at {running.address}"
+        assert opened == [running.address]
+        with urllib.request.build_opener().open(running.address, timeout=30) as answer:
+            assert answer.status == 200
+        (folder,) = tmp_path.iterdir()
+        assert pl.read_parquet(folder / "rankings.parquet")["model"].unique().sort().to_list() == ["coarse", "fine"]
+    assert list(tmp_path.iterdir()) == []
+    assert repr(running) == "Dashboard, ended"
+    running.stop()
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.build_opener().open(running.address, timeout=30)
+
+
+def test_a_server_that_does_not_start_is_said_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "fails.py"
+    script.write_text("raise SystemExit(3)", encoding="utf-8")
+    files = tmp_path / "files"
+    files.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(files))
+    monkeypatch.setattr(server, "application", lambda: script)
+    with pytest.raises(rr.OutputError, match="did not start"):
+        study().dashboard(browser=False)
+    assert list(files.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"decimals": 1}, "decimals=1"),
+        ({"naive_order": "item"}, "naive_order='item'"),
+        ({"truncated": {"fine": "no", "coarse": "no", "middle": "no"}}, "truncated="),
+    ],
+)
+def test_what_the_dashboard_cannot_show_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(rr.ParameterError, match=f"dashboard: it has no control for {said}"):
+        study(**options).dashboard()
+    with pytest.raises(rr.ParameterError, match="no control for ap"):
+        rr.Study(RANKINGS, "ap(denominator=k)@3").dashboard()

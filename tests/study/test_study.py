@@ -1,0 +1,200 @@
+"""A study gives the numbers of the functions, whatever part of it is asked first, and each once."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from made_reports import made_rankings
+from retrieval_report.analysis import scored
+from retrieval_report.analysis.costs import cost_table
+from retrieval_report.analysis.deciding import deciding_queries
+from retrieval_report.analysis.noninferiority import no_worse
+from retrieval_report.analysis.once import Once
+from retrieval_report.analysis.segments import segment_winners
+from retrieval_report.evaluation import evaluate_with_draws
+from retrieval_report.report.notices import notices
+from retrieval_report.report.verdict import verdict
+
+MODELS = ("coarse", "fine", "middle")
+RANKINGS = made_rankings(MODELS)
+QUERIES = (
+    RANKINGS.select("query")
+    .unique(maintain_order=True)
+    .with_columns(label=pl.Series(["a", "b"] * 3), weight=pl.Series([1.0, 2, 3, 4, 5, 6]))
+)
+EVERYTHING = ("expected", "naive", "shuffled", "best", "worst")
+ASKED: dict[str, Any] = {"metrics": "ndcg, ap", "cutoffs": [3, None]}
+
+
+def study(**options: Any) -> rr.Study:
+    return rr.Study(RANKINGS, "ndcg, ap", cutoffs=[3, None], queries=QUERIES, shuffles=20, **options)
+
+
+@pytest.mark.parametrize("rankings", [RANKINGS, RANKINGS.with_columns(pl.col("query").str.tail(1).cast(pl.Int64))])
+@pytest.mark.parametrize("first", ["exact", "one metric", "nothing"])
+def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(rankings: pl.DataFrame, first: str) -> None:
+    made = rr.Study(rankings, measures=ASKED["metrics"], cutoffs=ASKED["cutoffs"], shuffles=20)
+    if first == "exact":
+        made.under("expected").scores  # noqa: B018
+    elif first == "one metric":
+        made.at("ap@3").scores  # noqa: B018
+    scores = rr.evaluate(rankings, **ASKED, policies=EVERYTHING, shuffles=20)
+    assert_frame_equal(made.scores, scores)
+    assert_frame_equal(made.draws, rr.shuffled_means(rankings, **ASKED, shuffles=20))
+    assert_frame_equal(made.at("ap@3").scores, scores.filter(metric="ap", cutoff=3))
+    assert_frame_equal(made.under("naive", "best").scores, scores.filter(pl.col("policy").is_in(["naive", "best"])))
+
+
+def test_what_needs_no_random_orders_draws_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scored, "evaluate_with_draws", lambda *_, **__: pytest.fail("drawn"))
+    made = study().under("expected", "naive", "best", "worst")
+    assert made.verdict
+    assert made.at("ap@3").comparison.height == 6
+    assert set(made.board["policy"]) == {"expected"}
+
+
+def test_one_measure_draws_random_orders_of_its_metric_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def listen(rows: Any, **given: Any) -> Any:
+        asked.append(str(given["metrics"]))
+        return evaluate_with_draws(rows, **given)
+
+    monkeypatch.setattr(scored, "evaluate_with_draws", listen)
+    made = study().at("ndcg@3", "ap@3")
+    assert made.verdict
+    assert made.verdict == study().at("ndcg@3", "ap@3").verdict
+    assert asked == ["ndcg", "ndcg"]  # of two studies
+
+
+def test_other_random_orders_and_averages_share_exact_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = study()
+    made.under("expected").scores  # noqa: B018
+    monkeypatch.setattr(scored, "evaluate", lambda *_, **__: pytest.fail("scored again"))
+    other = made.using(shuffles=7, seed=3, average="macro")
+    assert (other.options.shuffles, other.options.seed, other.average) == (7, 3, "macro")
+    assert_frame_equal(other.draws, rr.shuffled_means(RANKINGS, **ASKED, shuffles=7, seed=3))
+    scores = rr.evaluate(RANKINGS, queries=QUERIES, **ASKED, policies=EVERYTHING, shuffles=7, seed=3)
+    assert_frame_equal(other.summary, rr.summarise(scores, queries=QUERIES, average="macro"))
+    assert other.using().average == "macro"
+    with pytest.raises(rr.ParameterError, match="average: 'mean' is not one of"):
+        made.using(average="mean")
+    with pytest.raises(rr.ParameterError, match="shuffles"):
+        made.using(shuffles=0)
+
+
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "queries missing"])
+def test_verdicts_on_pairs_are_those_of_the_whole_comparison(missing: bool) -> None:
+    gone = (pl.col("model") == "fine") & (pl.col("query") == "query 1")
+    rankings = RANKINGS.filter(~gone) if missing else RANKINGS
+    options: dict[str, Any] = {"missing_query": "skip"}
+    made = rr.Study(rankings, "ndcg@3", **options)
+    scores = rr.evaluate(rankings, metrics="ndcg@3", cutoffs=None, policies=EVERYTHING, **options)
+    whole = rr.compare(scores, rankings=rankings, **options)
+    pairs = rr.flips(rr.summarise(scores), comparison=whole)
+    assert_frame_equal(made.flips, pairs)
+    assert_frame_equal(made.comparison, whole)
+    assert_frame_equal(rr.Study(rankings, "ndcg@3", **options).flips, pairs)
+    status, sentences = verdict(rr.summarise(scores), pairs, metric="ndcg", cutoff=3)
+    assert (made.status, made.sentences) == (status, sentences)
+    assert made.verdict == (*made.notices, *sentences)
+
+
+def test_the_verdict_of_some_models_and_measures_is_that_of_their_frames() -> None:
+    made = study().models("fine", "coarse").at("ap@3", "ndcg")
+    scores = made.scores
+    pairs = rr.flips(
+        rr.summarise(scores), comparison=rr.compare(scores, seed=0, rankings=RANKINGS, queries=QUERIES, shuffles=20)
+    )
+    assert made.sentences == verdict(rr.summarise(scores), pairs, metric="ap", cutoff=3)[1]
+    lists = rr.truncated_lists(RANKINGS, cutoffs=3).filter(pl.col("model") != "middle")
+    assert made.notices == notices(rr.summarise(scores), lists, measure=("ap", 3))
+
+
+def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
+    made = study().models("fine", "coarse").at("ap@3")
+    rows = RANKINGS.filter(pl.col("model") != "middle")
+    assert_frame_equal(made.audit, rr.audit(rows, queries=QUERIES, metrics="ap@3", cutoffs=None))
+    whole = rr.Study(RANKINGS, "ndcg@3, ap@2")
+    assert_frame_equal(whole.audit, rr.audit(RANKINGS, metrics="ndcg@3, ap@2", cutoffs=None))
+
+
+def test_models_alone_are_a_whole_study() -> None:
+    part = study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
+    rows = RANKINGS.filter(pl.col("model") == "fine")
+    whole = rr.Study(rows, "ap@3", queries=QUERIES, average="macro", shuffles=20, seed=4, missing_query="skip")
+    assert part.whole
+    assert_frame_equal(part.summary, whole.summary)
+    assert part.contents().parameters == whole.contents().parameters
+    gone = (pl.col("model") == "fine") & (pl.col("query") == "query 1")
+    missing = rr.Study(RANKINGS.filter(~gone), "ap@3").models("fine").alone()
+    assert missing.summary["missing"].to_list() == [1] * 5
+
+
+def test_a_pair_is_read_in_the_order_it_was_asked_in() -> None:
+    made = study().at("ap@3")
+    pair = made.compare("middle", "coarse").queries
+    assert_frame_equal(pair, deciding_queries(made.scores, "middle", "coarse"))
+    assert pair["model_a"].unique().to_list() == ["middle"]
+
+
+def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
+    made = study().at("ap@3")
+    exact = made.scores.filter(policy="expected")
+    assert_frame_equal(made.using(by="label").segments, segment_winners(exact, QUERIES, "label"))
+    asked: dict[str, Any] = {"baseline": "fine", "margin": 0.1}
+    assert_frame_equal(made.using(**asked).no_worse, no_worse(exact, **asked))
+    costs = {"fine": 4, "coarse": 1}
+    assert_frame_equal(made.using(costs=costs).costs, cost_table(made.summary, costs))
+    assert_frame_equal(made.using(costs={"fine": 1}).costs, cost_table(made.summary, {"fine": 1}))
+    assert made.no_worse.is_empty()
+    with pytest.raises(rr.ParameterError, match="no column 'size'"):
+        made.using(by="size")
+    with pytest.raises(rr.ParameterError, match="one is given without the other"):
+        made.using(margin=0.1)
+
+
+def test_unknown_policies_are_refused() -> None:
+    with pytest.raises(rr.ParameterError, match="policies: 'median' is not one of"):
+        study().under("median")
+    with pytest.raises(rr.ParameterError, match="policies: none given"):
+        study().under()
+
+
+def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not() -> None:
+    once, running, go, made = Once(8), threading.Event(), threading.Event(), []
+
+    def slow() -> int:
+        made.append(1)
+        running.set()
+        assert go.wait(30)
+        return 1
+
+    results: list[int] = []
+    threads = [threading.Thread(target=lambda: results.append(once.find("slow", slow))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert running.wait(30)
+    assert once.find("quick", lambda: 2) == 2
+    assert not once.known("slow")
+    go.set()
+    for thread in threads:
+        thread.join(30)
+    assert (results, made) == ([1, 1, 1], [1])
+
+
+def test_a_failure_is_not_kept_and_the_oldest_are_forgotten() -> None:
+    once = Once(2)
+    with pytest.raises(ZeroDivisionError):
+        once.find("a", lambda: 1 // 0)
+    assert once.find("a", lambda: 1) == 1
+    once.find("b", lambda: 2)
+    once.find("a", lambda: 3)
+    once.find("c", lambda: 4)
+    assert [once.known(key) for key in "abc"] == [True, False, True]
