@@ -69,7 +69,7 @@ def query_scatter(
     ...     "query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]})
     >>> table = query_table(evaluate(rankings, metrics="rr", cutoffs=None))
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
-    ['The order received scores 1 of 2 lists too high at rr@all, 0 too low']
+    ['The order received overestimates rr@all of 1 of 2 lists, and underestimates 0']
     """
     frame = held(query_table, QUERIES, "query_table", "query_table")
     if frame is None:

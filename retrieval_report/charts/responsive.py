@@ -62,7 +62,7 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
     >>> shown = responsive(charts.scores_by_cutoff(summarise(evaluate(rankings, metrics="rr@2")), metric="rr"))
     >>> shown.title, len(shown.panels), shown.panels[0].specification["width"]
-    ('model: rr at 1 cutoffs', 1, 'container')
+    ('model: rr at 1 cutoff', 1, 'container')
     """
     # The charts' own tests hold them to the schema; to do so again takes as long once more.
     whole = styled(chart, text=text, grid=grid).to_dict(validate=False)

@@ -84,9 +84,9 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
     wanted = charts.policy_panels(summary, metric="precision").to_dict()["title"]
     assert charts.policy_panels(summary, metric=rr.Precision()).to_dict()["title"] == wanted
     assert "leading in precision" in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
-    whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["title"]
+    whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["description"]
     for cutoff in ("all", float("nan"), None):
-        assert charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["title"] == whole  # type: ignore[arg-type]
+        assert charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["description"] == whole  # type: ignore[arg-type]
     for measure, message in (
         ("precision@3", "cutoff: 3 is not one of 1, 2, None"),
         ("ndcg@2", "metric: 'ndcg' is not"),
