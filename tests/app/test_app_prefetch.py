@@ -49,10 +49,10 @@ def wait_for_threads() -> None:
 
 
 def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., Any]:
-    def listen(**named: Any) -> Any:
+    def listen(*given: Any, **named: Any) -> Any:
         metrics = named["metrics"]
         found.append(len(metrics) if isinstance(metrics, tuple) else str(metrics))
-        return function(**named)
+        return function(*given, **named)
 
     return listen
 
