@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from contextlib import suppress
 from typing import Any
@@ -182,14 +183,12 @@ def split_metrics(text: str) -> list[str]:
     >>> split_metrics("ndcg@10, ap(denominator=min)@5")
     ['ndcg@10', 'ap(denominator=min)@5']
     """
-    depth, parts = 0, [""]
-    for sign in text:
-        depth += (sign == "(") - (sign == ")")
-        if sign == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    names = [part.strip() for part in parts]
+    depth, ends = 0, [-1]
+    for mark in re.finditer(r"[(),]", text):
+        depth += (mark[0] == "(") - (mark[0] == ")")
+        if mark[0] == "," and depth <= 0:
+            ends.append(mark.start())
+    names = [text[end + 1 : after].strip() for end, after in itertools.pairwise([*ends, len(text)])]
     if "" in names[:-1] and any(names):  # one comma at the end does no harm
         raise ParameterError(f"metrics: {text!r} has a comma too many")
     return [name for name in names if name]
