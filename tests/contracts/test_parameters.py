@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
+from pathlib import Path
 
 import click
 import pytest
@@ -13,7 +14,7 @@ from retrieval_report.cli.settings import SETTINGS
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.metrics.formulas import DISCOUNTS, FORMULAS, GAINS, parameter_text
-from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
+from retrieval_report.metrics.parsing import ALIASES, CATALOGUE, parse_metric
 
 
 def test_every_option_of_evaluate_is_declared() -> None:
@@ -64,3 +65,22 @@ def test_every_choice_of_a_gain_is_one_that_is_computed() -> None:
         gain(gain=choice)  # type: ignore[call-arg]
     for choice in DISCOUNTS:
         discount(discount=choice)  # type: ignore[call-arg]
+
+
+def row_of_docs(name: str) -> str:
+    """A metric as the table in docs/metrics.md has it."""
+    formula, others = (
+        FORMULAS[name],
+        [alias for alias, own in ALIASES.items() if own == name and alias in ("map", "mrr")],
+    )
+    names = f"`{name}`" + "".join(f" (`{alias}`)" for alias in others)
+    divisor = formula.divisor
+    if not isinstance(divisor, str):
+        divisor = "; ".join(f"`{choice}`: {text}" for choice, text in divisor.items())
+    return f"| {names} | {formula.total} | {'–' if divisor == '1' else divisor} |"
+
+
+def test_the_table_of_metrics_in_the_documentation_has_these_formulas() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    table = text.split("| name | sum", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    assert table == [row_of_docs(name) for name in FORMULAS]
