@@ -22,12 +22,16 @@ report: .venv/installed ## score the two samples, print the summary, write repor
 dashboard: .venv/installed-app ## look at the samples in a browser
 	@$(BIN)/retrieval-report dashboard
 
-test: .venv/installed-dev ## run every test and doctest, with coverage
+test: .venv/installed-dev ## run the tests and doctests; with EVERYTHING=yes the slow ones too, with coverage
+ifdef EVERYTHING
 	@# Coverage cannot look into compiled kernels: the tests that reach all of them run once more, first, interpreted.
 	@# There NumPy warns of the wrap-around that the random keys are made with.
 	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED) -W 'ignore:overflow encountered:RuntimeWarning' \
 		--cov --cov-report= --cov-fail-under=0
 	$(UNTESTED) $(PYTEST) --cov --cov-append
+else
+	$(PYTEST) -m "not slow"
+endif
 
 spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
 	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/spark tests/cli/test_cli_spark.py

@@ -79,18 +79,18 @@ def _started_with() -> Files | None:
     given = os.environ.get(START)
     if not given:
         return None
-    told: dict[str, Any] = json.loads(given)
-    metric, cutoff = told.get("measure", ("ndcg", 10))
+    known: dict[str, Any] = json.loads(given)
+    metric, cutoff = known.get("measure", ("ndcg", 10))
     return Files(
-        name=told.get("name") or _names_of(told["rankings"]),
-        rankings=tuple(told["rankings"]),
-        judgements=told.get("judgements"),
-        queries=told.get("queries"),
-        columns=tuple((told.get("columns") or {}).items()),
+        name=known.get("name") or _names_of(known["rankings"]),
+        rankings=tuple(known["rankings"]),
+        judgements=known.get("judgements"),
+        queries=known.get("queries"),
+        columns=tuple((known.get("columns") or {}).items()),
         measure=(metric, cutoff),
-        rules=Rules(**told.get("rules", {})),
-        draws=Draws(**told.get("draws", {})),
-        average=told.get("average", "micro"),
+        rules=Rules(**known.get("rules", {})),
+        draws=Draws(**known.get("draws", {})),
+        average=known.get("average", "micro"),
     )
 
 

@@ -82,8 +82,8 @@ def heading(title: str, data: Data) -> None:
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
     """One row for every model at one cutoff, best first; with tiers and ranks where a leaderboard is given."""
     counts = summary.group_by("model").agg(pl.col(COUNTS).max())
-    told = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
-    rows = side_by_side(summary).join(told, on="model", how="left", maintain_order="left")
+    found = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
+    rows = side_by_side(summary).join(found, on="model", how="left", maintain_order="left")
     rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
     if board is not None:
         spans = [_span(name).alias(f"{name}s") for name in ("tie_rank", "query_rank")]

@@ -26,8 +26,8 @@ MOST_LISTED = 8
 
 def refuse(name: str, value: str, reason: str) -> None:
     """Remember that a value in the address was not used; `refusals` tells. The first reason for a name counts."""
-    told = st.session_state.setdefault(REFUSED, {})
-    told.setdefault(name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}")
+    found = st.session_state.setdefault(REFUSED, {})
+    found.setdefault(name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}")
 
 
 def refusals() -> list[str]:

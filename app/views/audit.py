@@ -56,24 +56,24 @@ def show(data: Data, choice: Choice) -> None:
 def _winners(found: pl.DataFrame) -> None:
     """Which evaluators name another best model because of tie order."""
     st.header("Who would win?", anchor="winners")
-    told = found.select(WINNERS).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
-    wrong, undecided = told.filter(~pl.col("same_winner")), told.filter(pl.col("same_winner").is_null())
+    known = found.select(WINNERS).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    wrong, undecided = known.filter(~pl.col("same_winner")), known.filter(pl.col("same_winner").is_null())
     if found["model"].n_unique() < 2:
         st.info("There is one model only, so there is no winner to get wrong.")
         return
     if wrong.is_empty() and undecided.is_empty():
-        st.success(f"No evaluator configuration (of {told.height}) names a different winner.")
+        st.success(f"No evaluator configuration (of {known.height}) names a different winner.")
     if wrong.height:
         st.error(
-            f"{wrong.height} of {told.height} evaluator configurations name a winner that is an accident of "
+            f"{wrong.height} of {known.height} evaluator configurations name a winner that is an accident of "
             f"tie order: {_systems(wrong)}."
         )
     if undecided.height:
         st.warning(
-            f"{undecided.height} of {told.height} could name one winner or another, as their shuffle or their "
+            f"{undecided.height} of {known.height} could name one winner or another, as their shuffle or their "
             f"unstable sort has it: {_systems(undecided)}."
         )
-    rows = told.sort(pl.col("same_winner").cast(pl.Int8).replace_strict({0: 0, 1: 2}, default=1), maintain_order=True)
+    rows = known.sort(pl.col("same_winner").cast(pl.Int8).replace_strict({0: 0, 1: 2}, default=1), maintain_order=True)
     agreed = wrong.is_empty() and undecided.is_empty()
     with st.expander("What each of them names as best", expanded=not agreed):
         frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")

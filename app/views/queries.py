@@ -232,7 +232,7 @@ def _draw_number() -> int:
 
 def _numbers(chosen: dict[str, Any], score: float | None) -> None:
     """The scores of one list side by side."""
-    told = {
+    asked = {
         "Order received": chosen["naive"],
         "Expected": chosen["expected"],
         "± tie std": chosen["std"],
@@ -240,7 +240,7 @@ def _numbers(chosen: dict[str, Any], score: float | None) -> None:
         "Highest": chosen["highest"],
         "This draw": score,
     }
-    there = {name: value for name, value in told.items() if value is not None}
+    there = {name: value for name, value in asked.items() if value is not None}
     with st.container(horizontal=True, gap="medium"):
         for name, value in there.items():
             st.metric(name, f"{value:.4f}", width="content")

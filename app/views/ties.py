@@ -53,11 +53,11 @@ def show(data: Data, choice: Choice) -> None:
 def _hints(data: Data, choice: Choice) -> None:
     """What the data show to be odd: one line for each kind, the models below."""
     with st.spinner("Looking for what is odd …"):
-        told = study_of(data, choice).hints
-    odd = told.filter(~pl.col("hint").is_in(["ties"]))
+        known = study_of(data, choice).hints
+    odd = known.filter(~pl.col("hint").is_in(["ties"]))
     for model, message in odd.select("model", "message").iter_rows():
         st.warning(f"**{plain(model, 60)}**: {plain(message)}" if model is not None else plain(message))
-    ties = told.filter(pl.col("hint") == "ties")
+    ties = known.filter(pl.col("hint") == "ties")
     if ties.height:
         with st.expander(f"In words, for {ties.height} of {len(choice.models)} models"):
             for model, message in ties.select("model", "message").iter_rows():

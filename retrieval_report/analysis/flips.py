@@ -219,7 +219,7 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
             f"comparison: of {measure_text(metric, cutoff)}, which the summary has not; both must come "
             "from the same scores"
         )
-    # A pair that the comparison has is told by it alone, nulls and all.
+    # A pair that the comparison has is judged by it alone, nulls and all.
     own = [
         *PAIR,
         "value_a",
@@ -232,14 +232,14 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
         *FOUND,
     ]
     kept = ["value_a", "value_b", "unpaired", "family_p", *FOUND]
-    found = found.select(own).with_columns(told=pl.lit(True))
-    pairs = pairs.join(found, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_told")
+    found = found.select(own).with_columns(given=pl.lit(True))
+    pairs = pairs.join(found, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_compared")
     _check_same_means(pairs, reference)
-    told = pl.col("told").fill_null(False)
-    pairs = pairs.with_columns(pl.when(told).then(f"{name}_told").otherwise(name).alias(name) for name in kept)
+    given = pl.col("given").fill_null(False)
+    pairs = pairs.with_columns(pl.when(given).then(f"{name}_compared").otherwise(name).alias(name) for name in kept)
     pairs = pairs.with_columns(
-        cut=pl.when(told).then((pl.col("p_tie_method") == "truncated").fill_null(False)).otherwise("cut"),
-        moved=pl.when(told).then((pl.col("tied_queries") > 0).fill_null(False)).otherwise("moved"),
+        cut=pl.when(given).then((pl.col("p_tie_method") == "truncated").fill_null(False)).otherwise("cut"),
+        moved=pl.when(given).then((pl.col("tied_queries") > 0).fill_null(False)).otherwise("moved"),
     )
     return _paired_means(pairs, every)
 
@@ -247,7 +247,7 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
 def _check_same_means(pairs: pl.DataFrame, reference: str) -> None:
     shown = pl.col(f"{reference}_a") - pl.col(f"{reference}_b")
     unit = pl.max_horizontal(pl.col(f"{reference}_a").abs(), pl.col(f"{reference}_b").abs())
-    wrong = pairs.filter((pl.col("unpaired_told") == 0) & ((shown - pl.col("difference")).abs() > 1e-9 * unit))
+    wrong = pairs.filter((pl.col("unpaired_compared") == 0) & ((shown - pl.col("difference")).abs() > 1e-9 * unit))
     if wrong.height:
         raise KeyMismatchError(
             f"comparison: {wrong.height} differences are not those of the summary, first {wrong['metric'][0]!r} of "

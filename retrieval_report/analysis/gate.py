@@ -189,8 +189,8 @@ def decide(
             "rankings and of the judgements agree?"
         )
     policies = "expected" if tie_order == "expected" else None
-    told = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, policies=policies, alpha=alpha)
-    found = told.row(0, named=True)
+    known = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, policies=policies, alpha=alpha)
+    found = known.row(0, named=True)
     scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())["query"].n_unique()
     lacking = scored - found["queries"]
     if lacking:

@@ -280,12 +280,12 @@ def _against(
     )
     known = here.filter(model=overall)["value"].drop_nulls()
     nothing: dict[str, Any] = {"difference": None, "tie_std": None, "family_p": None}
-    told = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": None, **nothing}
-    told["overall_value"] = known.mean() if len(known) else None
+    asked = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": None, **nothing}
+    asked["overall_value"] = known.mean() if len(known) else None
     if winner is None or overall is None or winner == overall:
-        return told
+        return asked
     pairs = compare_many(here, baseline=overall, resamples=resamples, seed=seed)
     row = pairs.filter(model_a=winner).row(0, named=True)
     if row["difference"] == 0:
-        return {**told, "winner": overall, "value": told["overall_value"]}
-    return {**told, **{name: row[name] for name in nothing}}
+        return {**asked, "winner": overall, "value": asked["overall_value"]}
+    return {**asked, **{name: row[name] for name in nothing}}

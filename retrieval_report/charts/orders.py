@@ -83,8 +83,8 @@ def score_distribution(
         return empty_chart(f"the list has no {where}")
     orders, method = frame["orders"][0], frame["method"][0]
     if frame.height == 1:
-        told = "every tie order gives" if method == "exact" else f"all {orders} random tie orders give"
-        return sentence_chart(f"{told.capitalize()} the same {where} here: {number(frame['value'][0])}.")
+        found = "every tie order gives" if method == "exact" else f"all {orders} random tie orders give"
+        return sentence_chart(f"{found.capitalize()} the same {where} here: {number(frame['value'][0])}.")
     known = {name: value for name, value in (marks or {}).items() if value is not None}
     bars = _bars(frame)
     ends = [*frame["value"], *known.values()]  # half a bar may stand beyond them; no score does

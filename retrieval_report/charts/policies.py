@@ -164,11 +164,11 @@ def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCha
 
     y = row_axis(rows["label"], grid=True)
     data = inline(rows.select("label", "model", "queries", *NUMBERS).filter(pl.col("expected").is_not_null()))
-    told = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
+    found = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
     line = alt.Chart(data).mark_rule(strokeWidth=1.8, color=BLUE)
     dot = alt.Chart(data).mark_point(filled=True, size=58, opacity=1, color=BLUE, stroke="white", strokeWidth=0.8)
-    layers = [*_bars(rows, x("lowest"), y), line.encode(x=x("ci_low"), x2="ci_high:Q", y=y, tooltip=told)]
-    layers += [*_ticks(ticks, x("at"), y), dot.encode(x=x("expected"), y=y, tooltip=told)]
+    layers = [*_bars(rows, x("lowest"), y), line.encode(x=x("ci_low"), x2="ci_high:Q", y=y, tooltip=found)]
+    layers += [*_ticks(ticks, x("at"), y), dot.encode(x=x("expected"), y=y, tooltip=found)]
     return layered(*layers)
 
 
@@ -177,16 +177,16 @@ def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     bounded = rows.filter(pl.col("lowest").is_not_null() & pl.col("highest").is_not_null())
     cut = pl.col("truncated_share").fill_null(0) > 0
     columns = ("label", "model", "queries", *NUMBERS)
-    told = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
+    found = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
     layers = []
     whole = bounded.filter(~cut).select(columns)
     if whole.height:
         bar = alt.Chart(inline(whole)).mark_bar(size=12, color=GREY, opacity=0.38, cornerRadius=3)
-        layers.append(bar.encode(x=x, x2="highest:Q", y=y, tooltip=told))
+        layers.append(bar.encode(x=x, x2="highest:Q", y=y, tooltip=found))
     frames = bounded.filter(cut).select(*columns, range=pl.lit(OPEN))
     if frames.height:
         frame = alt.Chart(inline(frames)).mark_bar(size=12, filled=False, stroke=GREY, strokeWidth=1.2)
-        layers.append(frame.encode(x=x, x2="highest:Q", y=y, strokeDash=open_dash("range"), tooltip=told))
+        layers.append(frame.encode(x=x, x2="highest:Q", y=y, strokeDash=open_dash("range"), tooltip=found))
     return layers
 
 
@@ -195,7 +195,7 @@ def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     names = [name for name in COLOURS if name in set(ticks["mark"])]
     scale = alt.Scale(domain=names, range=[COLOURS[name] for name in names])
     colour = alt.Color("mark:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", columns=1, **TICK))
-    told = [alt.Tooltip("model:N"), alt.Tooltip("mark:N", title="what"), *tooltips(["at", "expected", "off"])]
+    found = [alt.Tooltip("model:N"), alt.Tooltip("mark:N", title="what"), *tooltips(["at", "expected", "off"])]
     texts = [alt.Tooltip(f"{name}:N") for name in ("system", "version", "call", "definition", "order")]
     layers = []
     for offset, here, extra in (
@@ -207,7 +207,7 @@ def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
             kept = part.select(name for name in part.columns if part[name].count() or name in ("at", "off"))
             tick = alt.Chart(inline(kept)).mark_tick(thickness=2, size=9, opacity=1, yOffset=offset)
             own = [tip for tip in extra if str(tip.shorthand).split(":")[0] in kept.columns]
-            layers.append(tick.encode(x=x, y=y, color=colour, tooltip=[*told, *own]))
+            layers.append(tick.encode(x=x, y=y, color=colour, tooltip=[*found, *own]))
     return layers
 
 

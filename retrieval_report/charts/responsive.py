@@ -71,7 +71,7 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
         return Responsive(description, "", description, (), 1)
     plots = next((whole[kind] for kind in ("concat", "hconcat", "vconcat") if kind in whole), [whole])
     legends = [index == 0 or "resolve" in whole for index in range(len(plots))]
-    told = [
+    known = [
         description,
         *(f"{' '.join(title['text'])}: plot {index} of {len(plots)}" for index in range(2, len(plots) + 1)),
     ]
@@ -79,7 +79,7 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
         " ".join(title["text"]),
         " ".join(title["subtitle"]),
         description,
-        tuple(_panel(whole, *parts) for parts in zip(plots, told, legends, strict=True)),
+        tuple(_panel(whole, *parts) for parts in zip(plots, known, legends, strict=True)),
         whole.get("columns", len(plots)),
     )
 

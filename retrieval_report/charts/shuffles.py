@@ -232,8 +232,8 @@ def _rules(row: dict[str, float | None], model: str, scale: alt.Scale, axis: alt
     for name, (what, colour, dash) in RULES.items():
         if row.get(name) is None:
             continue
-        told: dict[str, Any] = {"what": what, "at": row[name], "model": clean(model), "tie_std": row.get("tie_std")}
-        rule = alt.Chart(alt.InlineData(values=[told])).mark_rule(strokeWidth=1.8, color=colour, strokeDash=dash)
+        found: dict[str, Any] = {"what": what, "at": row[name], "model": clean(model), "tie_std": row.get("tie_std")}
+        rule = alt.Chart(alt.InlineData(values=[found])).mark_rule(strokeWidth=1.8, color=colour, strokeDash=dash)
         tooltip = ["model:N", "what:N", *tooltips(["at", "tie_std"])]
         layers.append(rule.encode(x=alt.X("at:Q", scale=scale, axis=axis), tooltip=tooltip))
     return layers

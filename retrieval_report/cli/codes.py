@@ -70,9 +70,9 @@ def codes(
     person = sys.stderr is not None and sys.stderr.isatty()
     names = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     results_folder(out, names, [query, *items, judgements])
-    told = read_judgements(judgements)
+    judged = read_judgements(judgements)
     result = codes_command(
-        query, items, out, metrics=metrics, cutoffs=cutoffs, raw=raw, judgements=told, progress=person, **settings
+        query, items, out, metrics=metrics, cutoffs=cutoffs, raw=raw, judgements=judged, progress=person, **settings
     )
     click.echo(summary_table(result.summary))
     if result.radius is not None:

@@ -52,8 +52,8 @@ def dashboard(
     single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries")}
     if port is not None:
         check_port(port)
-    told = {"rankings": paths["rankings"], **single, "columns": columns} if data else None
-    context.exit(_serve([sys.executable, str(application())], environment(told, port, browser=not no_browser)))
+    opened = {"rankings": paths["rankings"], **single, "columns": columns} if data else None
+    context.exit(_serve([sys.executable, str(application())], environment(opened, port, browser=not no_browser)))
 
 
 def _check(paths: Sequence[str]) -> None:

@@ -76,8 +76,8 @@ def evaluate(
     The table shows, per model, the mean over queries: in the order of the file (naive), expected over all
     orders of tied items with its standard deviation, and the lowest and highest that any order can give.
     """
-    told = {"master": master, "plan": plan, "trust_items": trust_items}
-    own: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+    given = {"master": master, "plan": plan, "trust_items": trust_items}
+    own: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if engine == "spark" and given_reading_options():
         raise click.UsageError(
             f"{given_reading_options()[0]} is not for --engine spark: rename the columns of the files"

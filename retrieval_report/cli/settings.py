@@ -116,7 +116,7 @@ SETTINGS = {
 
 DATA = (
     click.argument("rankings", nargs=-1, required=True),
-    click.option("--judgements", metavar="FILE", help="Relevance per query and item, such as TREC qrels."),
+    click.option("--judgements", "--qrels", metavar="FILE", help="Relevance per query and item, such as TREC qrels."),
     click.option("--queries", metavar="FILE", help="One row per query: label, weight or n_relevant."),
     click.option("--columns", callback=_columns, metavar="NAME=COLUMN,…",
                  help="Columns of RANKINGS: query=q_id,score=sim."),

@@ -92,17 +92,18 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
 
 def check_agreement(frame: pl.DataFrame) -> None:
     """Raise a DataError if two models have different relevances of the same item of a query."""
-    told = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
-    twice = told.filter(pl.struct("query", "item").is_duplicated()).sort("query", "item", "relevance")
+    judged = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
+    twice = judged.filter(pl.struct("query", "item").is_duplicated()).sort("query", "item", "relevance")
     if twice.height:
         query, item, _ = twice.row(0)
         same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(["relevance"], maintain_order=True)
         words = ", ".join(
             f"{number_text(value)} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
         )
+        items = judged.height - judged.select("query", "item").n_unique()
         raise DataError(
-            f"column 'relevance': models disagree about {told.height - told.select('query', 'item').n_unique()} items, "
-            f"first item {item!r} of query {query!r}: {words}; give one set of judgements"
+            f"column 'relevance': models disagree about {items} items, first item {item!r} of query "
+            f"{query!r}: {words}; give one set of judgements"
         )
 
 

@@ -87,14 +87,14 @@ def _look_twice(content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], 
             patterns += [rf"{name}\s*(?:[tf\[{{]|-0|-?\d+[.eE])"]
         elif frame.schema[ours] == pl.Float64:
             patterns += [rf"{name}\s*-?\d{{16,}}\s*[,}}]"]
-    told: set[str] = set()
+    warned: set[str] = set()
     suspects = lines.filter(pl.col("text").str.contains("|".join(patterns)))
     for line, text in suspects.collect().iter_rows():
-        _check_line(f"{source.path}, line {line}", _pairs(text), frame.schema, chosen, told)
+        _check_line(f"{source.path}, line {line}", _pairs(text), frame.schema, chosen, warned)
 
 
 def _check_line(
-    location: str, pairs: _Object, schema: Mapping[str, pl.DataType], chosen: Mapping[str, str], told: set[str]
+    location: str, pairs: _Object, schema: Mapping[str, pl.DataType], chosen: Mapping[str, str], warned: set[str]
 ) -> None:
     """Refuse names that stand there twice and ids that are neither texts nor integers; warn of lost digits, once."""
     values = dict(pairs)
@@ -108,11 +108,11 @@ def _check_line(
                 raise ColumnError(f"{location}: column {theirs!r}: ids are texts or integers, not {_shown(value)}")
         elif (
             schema[ours] == pl.Float64
-            and ours not in told
+            and ours not in warned
             and isinstance(value, _Token)
             and warn_of_lost_digits(location, ours, value)
         ):
-            told.add(ours)
+            warned.add(ours)
 
 
 def _shown(value: object) -> str:

@@ -246,16 +246,16 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
     if flips.height < 2:
         return []
     counts = dict(flips["verdict"].value_counts().iter_rows())
-    told = [
+    phrases = [
         f"{counts[verdict]} {singular if counts[verdict] == 1 else plural}"
         for verdict, singular, plural in UNSAFE
         if verdict in counts
     ]
-    if not told and set(counts) != {SAFE}:
+    if not phrases and set(counts) != {SAFE}:
         return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
-    if not told:
+    if not phrases:
         return [f"All {flips.height} pairs of models are in a safe order by {measure}."]
-    return [f"Of the {flips.height} pairs of models, by {measure}, {' and '.join(told)}."]
+    return [f"Of the {flips.height} pairs of models, by {measure}, {' and '.join(phrases)}."]
 
 
 def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
@@ -307,7 +307,8 @@ def _range(winner: str, models: Models) -> list[str]:
 
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
     """Whether the other measures name the same winner."""
-    told, measures = [], 0
+    elsewhere: dict[str, list[str]] = {}
+    measures = 0
     for (metric, cutoff), part in others.filter(policy="expected").group_by("metric", "cutoff", maintain_order=True):
         best = part.sort("value", "model", descending=[True, False], nulls_last=True).row(0, named=True)
         own = part.filter(model=winner)["value"].to_list()
@@ -315,12 +316,13 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
             continue
         measures += 1
         if not own or not _same(own[0], best["value"]):
-            told.append(f"{_name(best['model'])} by {measure_text(metric, cutoff)}")
+            elsewhere.setdefault(best["model"], []).append(measure_text(metric, cutoff))
     if measures == 0 or part["model"].n_unique() < 2:
         return []
-    if not told:
+    if not elsewhere:
         return [f"The other {measures} measures put {_name(winner)} first too."] if measures > 1 else []
-    return [f"Other measures put another model first: {_list(told)}."]
+    phrases = [f"{_name(model)} by {_list(names)}" for model, names in elsewhere.items()]
+    return [f"Other measures put another model first: {'; '.join(phrases)}."]
 
 
 def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:

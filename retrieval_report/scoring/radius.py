@@ -196,17 +196,17 @@ def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
     models = frame.select("model").unique()
     if queries is None:
         return models.join(names, how="cross").with_columns(n_relevant=pl.lit(None, pl.Int64))
-    told = check_queries(to_polars(queries, "queries"))
-    told = told.with_columns(in_kind_of(names["query"], told["query"], "counts", "queries"))
-    told = told.with_columns(pl.col("query").cast(names.schema["query"]))
-    absent = names.join(told, on="query", how="anti").sort("query")
+    known = check_queries(to_polars(queries, "queries"))
+    known = known.with_columns(in_kind_of(names["query"], known["query"], "counts", "queries"))
+    known = known.with_columns(pl.col("query").cast(names.schema["query"]))
+    absent = names.join(known, on="query", how="anti").sort("query")
     if absent.height:
         raise KeyMismatchError(
             f"queries: {absent.height} queries of the counts are not in the queries frame, first {absent.item(0, 0)!r}"
         )
-    if "n_relevant" not in told.columns:
-        told = told.with_columns(n_relevant=pl.lit(None, pl.Int64))
-    return models.join(told.select("query", pl.col("n_relevant").cast(pl.Int64)), how="cross")
+    if "n_relevant" not in known.columns:
+        known = known.with_columns(n_relevant=pl.lit(None, pl.Int64))
+    return models.join(known.select("query", pl.col("n_relevant").cast(pl.Int64)), how="cross")
 
 
 def _values(inside: pl.DataFrame, empty: str, no_relevant: str) -> Floats:

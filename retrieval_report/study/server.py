@@ -164,9 +164,9 @@ def serve(
         paths = {name: str(Path(folder.name) / f"{name}.parquet") for name in frames}
         for name, frame in frames.items():
             frame.write_parquet(paths[name])
-        told = {"judgements": None, "queries": None, **paths, "rankings": [paths["rankings"]], **about}
+        found = {"judgements": None, "queries": None, **paths, "rankings": [paths["rankings"]], **about}
         process = subprocess.Popen(
-            [sys.executable, str(application())], env=environment(told, port), stdout=subprocess.DEVNULL
+            [sys.executable, str(application())], env=environment(found, port), stdout=subprocess.DEVNULL
         )
     except BaseException:
         folder.cleanup()
@@ -242,7 +242,7 @@ def environment(files: Mapping[str, Any] | None, port: int | None, *, browser: b
         settings["server.port"] = port
     # With PYTHONSAFEPATH the script would not find the modules beside it.
     kept = {name: value for name, value in os.environ.items() if name not in (START, BROWSER, "PYTHONSAFEPATH")}
-    told = {} if files is None else {START: json.dumps(files)}
+    found = {} if files is None else {START: json.dumps(files)}
     if browser:
-        told[BROWSER] = "open"
-    return {**kept, **told, SETTINGS: json.dumps(settings)}
+        found[BROWSER] = "open"
+    return {**kept, **found, SETTINGS: json.dumps(settings)}
