@@ -166,7 +166,8 @@ def _numbers(row: dict[str, Any]) -> None:
         )
         chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
         st.metric(known["p_tie"].title, chance, help=known["p_tie"].help, width="content")
-    p_value = "not known" if row["family_p"] is None else f"p = {row['family_p']:.4f} after Holm’s correction"
+    p = row["family_p"]
+    p_value = "not known" if p is None else f"p = {p:.4f}, corrected for the number of pairs"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "
         f"Significance of the difference over the queries: {p_value}."
