@@ -17,6 +17,7 @@ import streamlit as st
 
 import retrieval_report as rr
 from records import CUTOFFS, METRICS, REPORTED, Choice, Data, Files, Rules, Upload, Winners
+from retrieval_report.analysis import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.sources import find_files
@@ -175,17 +176,8 @@ def shown(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
 def winners(study: rr.Study) -> Winners:
     """Who comes first by the headline measure, and who only seems to."""
     here = study.at(study.measure).summary
-    best, printed = _first(here, "expected"), _first(here, "naive")
-    # Who shares the first rank in the order received is no false winner.
-    return Winners(best, () if set(printed) & set(best) else printed)
-
-
-def _first(found: pl.DataFrame, policy: str) -> tuple[str, ...]:
-    """Models that share the highest mean, to 12 digits."""
-    values = found.filter(pl.col("policy") == policy).drop_nulls("value")
-    if values.is_empty():
-        return ()
-    return tuple(values.filter(pl.col("value").round(12) == pl.col("value").round(12).max())["model"])
+    best, printed = verdicts.winners(here, "expected"), verdicts.winners(here, "naive")
+    return Winners(best, verdicts.accidental_winners(printed, best))
 
 
 def ranked_models(study: rr.Study) -> list[str]:

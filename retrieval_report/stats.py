@@ -1,6 +1,7 @@
 """Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md says which to choose.
 
-- many models: :func:`compare_many`, :func:`compact_letters`, :func:`rank_intervals`, :func:`rank_agreement`;
+- many models: :func:`compare_many`, :func:`compact_letters`, :func:`rank_intervals`, :func:`rank_agreement`,
+  :func:`pair_verdicts`;
 - no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and :class:`Gate`,
   which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
@@ -20,6 +21,7 @@ from retrieval_report.analysis.flips import rank_agreement
 from retrieval_report.analysis.gate import Gate
 from retrieval_report.analysis.letters import compact_letters
 from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
+from retrieval_report.analysis.pair_verdicts import pair_verdicts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
 from retrieval_report.analysis.tukey import compare_many
@@ -35,6 +37,7 @@ __all__ = [
     "detectable_effect",
     "evaluate_with_draws",
     "no_worse",
+    "pair_verdicts",
     "queries_needed",
     "rank_agreement",
     "rank_intervals",

@@ -14,8 +14,7 @@ from chart_files import show_chart
 from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.noninferiority import VERDICTS
-from retrieval_report.analysis.verdicts import chance_text
+from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE, chance_text
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation
@@ -102,14 +101,12 @@ def _no_worse(study: rr.Study, choice: Choice) -> None:
         margin = choose_number("Margin", name="margin", low=0.0001, default=0.01, step=0.005, format="%g")
     found = study.using(baseline=baseline, margin=float(margin)).no_worse
     found = found.sort("difference", descending=True, nulls_last=True)
-    names = {
-        verdict: ", ".join(plain(name, 60) for name in found.filter(verdict=verdict)["model"]) for verdict in VERDICTS
-    }
     said = {
-        "no worse": "No worse than {} by {}",
-        "worse": "Worse than {} by more than {}",
-        "not decided": "These queries do not decide whether the loss against {} is below {}",
+        NO_WORSE: "No worse than {} by {}",
+        WORSE: "Worse than {} by more than {}",
+        NOT_DECIDED: "These queries do not decide whether the loss against {} is below {}",
     }
+    names = {verdict: ", ".join(plain(name, 60) for name in found.filter(verdict=verdict)["model"]) for verdict in said}
     for verdict, sentence in said.items():
         if names[verdict]:
             st.markdown(f"- {sentence.format(plain(baseline, 60), f'{margin:g}')}: {names[verdict]}.")

@@ -10,6 +10,7 @@ from cached import shown, study_of
 from chart_display import BOXES
 from records import Choice, Data
 from retrieval_report.analysis.segments import NO_VALUE
+from retrieval_report.analysis.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
 from tables import flips_table, frame_table, heading, summary_table
 from text import plain
 from url_controls import choose_one
@@ -17,7 +18,6 @@ from url_controls import choose_one
 __all__ = ["show"]
 
 MOST = 200  # segments; a column with more values names queries rather than parts of them
-OTHER, SAME = "other winner", "same winner"
 OWN = ("query", "weight", "n_relevant")  # columns of the queries that are no segments
 SHOWN = (
     *("segment", "verdict", "winner", "value", "overall_winner", "overall_value", "difference", "tie_std"),
@@ -43,7 +43,9 @@ def show(data: Data, choice: Choice) -> None:
         return
     if len(choice.models) > 1:
         _headline(found, by)
-    rows = found.sort(pl.col("verdict").replace_strict({OTHER: 0, SAME: 2}, default=1), maintain_order=True)
+    rows = found.sort(
+        pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1), maintain_order=True
+    )
     frame_table(rows, of="segments", show=SHOWN, alt="The winner of every segment.")
     _one(data, choice, study, by)
 
@@ -62,7 +64,7 @@ def segment_columns(data: Data) -> list[str]:
 
 def _headline(found: pl.DataFrame, by: str) -> None:
     """Whether the winner depends on the segment."""
-    others, unsure = (found.filter(verdict=verdict) for verdict in (OTHER, "not significant"))
+    others, unsure = (found.filter(verdict=verdict) for verdict in (OTHER_WINNER, NOT_SIGNIFICANT))
     column, best = plain(by, 60), plain(found["overall_winner"][0], 60)
     names = ", ".join(plain(name, 60) for name in others["segment"])
     if others.height:

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from retrieval_report.analysis.noninferiority import TIE_ORDERS, check_margin, no_worse
+from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import order_column, with_model
@@ -21,8 +22,8 @@ from retrieval_report.writing.numbers import DECIMALS, decimals, interval, numbe
 
 __all__ = ["EXIT_CODES", "Gate", "check_runs", "decide", "gate"]
 
-EXIT_CODES = {"passed": 0, "failed": 1, "not decided": 3}
-STATUS = {"no worse": "passed", "worse": "failed", "not decided": "not decided"}
+EXIT_CODES = {"passed": 0, "failed": 1, NOT_DECIDED: 3}
+STATUS = {NO_WORSE: "passed", WORSE: "failed", NOT_DECIDED: NOT_DECIDED}
 POLICIES = {"expected": ("expected",), "worst": ("expected", "best", "worst")}
 
 
@@ -96,7 +97,7 @@ class Gate:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
             sure = f", {1 - 2 * self.alpha:.0%} interval {ends}"
         advice = ""
-        if self.status == "not decided" and self.queries_needed is not None and self.queries_needed > self.queries:
+        if self.status == NOT_DECIDED and self.queries_needed is not None and self.queries_needed > self.queries:
             advice = f"; about {self.queries_needed} queries would decide it"
         places = decimals(self.difference)
         values = [number(value, places) for value in (self.candidate_value, self.baseline_value)]

@@ -21,6 +21,7 @@ from retrieval_report.analysis.inputs import (
     paired_mean,
 )
 from retrieval_report.analysis.significance import paired_t
+from retrieval_report.analysis.verdicts import margin_rule
 from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -28,7 +29,6 @@ from retrieval_report.contracts.registry import schema
 
 __all__ = [
     "NO_WORSE",
-    "VERDICTS",
     "detectable_effect",
     "no_worse",
     "one_sided",
@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 NO_WORSE = schema("no_worse")
-VERDICTS = ("no worse", "worse", "not decided")
 TIE_ORDERS = ("expected", "worst")
 MOST_QUERIES = 10**9  # beyond this nobody asks
 Columns = dict[str, Any]
@@ -186,7 +185,6 @@ def _columns(value: Floats, std: Floats, pairs: Pairs, margin: float, alpha: flo
     t = paired_t(difference, 1 - 2 * alpha)
     above, below = one_sided(t.mean, t.std, size, -margin), one_sided(-t.mean, t.std, size, margin)
     equivalent = np.maximum(above, one_sided(-t.mean, t.std, size, -margin))
-    verdict = np.select([above < alpha, below < alpha], VERDICTS[:2], VERDICTS[2])
     variance = np.where(paired, std[pairs.first] ** 2 + std[pairs.second] ** 2, 0.0).sum(axis=1)
     unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(size.tolist())}
     needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in t.std]
@@ -200,7 +198,7 @@ def _columns(value: Floats, std: Floats, pairs: Pairs, margin: float, alpha: flo
         "no_worse_p": above,
         "worse_p": below,
         "equivalent_p": equivalent,
-        "verdict": verdict.tolist(),
+        "verdict": margin_rule(above, below, alpha),
         "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
         "detectable": np.array([unit[n] for n in size.tolist()]) * t.std,
         "queries_needed": pl.Series(needed, dtype=pl.Int64),

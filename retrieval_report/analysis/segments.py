@@ -13,6 +13,7 @@ from retrieval_report.analysis.inputs import PLACE, Grid, asked_measures, check_
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import SummaryOptions, summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
+from retrieval_report.analysis.verdicts import segment_rule
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
@@ -211,14 +212,7 @@ def segment_winners(
         pl.when(found).then(_corrected("segments_p", holm).over(PLACE)).alias("segments_p")
     )
     same = pl.col("winner").eq_missing(pl.col("overall_winner"))
-    sure = (pl.col("segments_p") < alpha).fill_null(False)
-    verdict = (
-        pl.when(same)
-        .then(pl.lit("same winner"))
-        .when(sure)
-        .then(pl.lit("other winner"))
-        .otherwise(pl.lit("not significant"))
-    )
+    verdict = segment_rule(same, pl.col("segments_p"), alpha)
     frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__place", measures, dtype=pl.Int64))
     frame = frame.sort("__place", maintain_order=True)
     return frame.select(pl.col(name).cast(dtype) for name, dtype in WINNERS.items())

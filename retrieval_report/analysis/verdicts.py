@@ -1,12 +1,17 @@
-"""What is said of a pair of models: the words, the rule that chooses among them, and how chances are written."""
+"""Every verdict: the words, the rules that choose among them with their thresholds, and how chances are written.
+
+Charts, reports, the dashboard and commands receive what these rules say; they decide nothing themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 __all__ = [
     "ALPHA",
@@ -14,19 +19,35 @@ __all__ = [
     "DEPENDS",
     "EQUAL",
     "NOTHING",
+    "NOT_DECIDED",
     "NOT_SIGNIFICANT",
+    "NO_SCORE",
+    "NO_WORSE",
+    "OTHER_WINNER",
     "ROUNDING",
     "SAFE",
+    "SAME_WINNER",
     "SHOWN",
+    "SINGLE_MODEL",
     "TIE_RISK",
     "UNTESTED",
     "VERDICTS",
+    "WORSE",
+    "accidental_winners",
     "chance_of",
     "chance_percent",
     "chance_text",
     "disagreeing",
+    "equal_means",
+    "is_significant",
+    "least_certain",
+    "margin_rule",
     "order_of",
+    "segment_rule",
+    "significant",
+    "surely_depends",
     "verdict_rule",
+    "winners",
 ]
 
 CUT = "lists are cut"
@@ -37,6 +58,9 @@ EQUAL = "equal"
 UNTESTED = "safe from tie order"
 SAFE = "safe"
 VERDICTS = (CUT, DEPENDS, NOT_SIGNIFICANT, EQUAL, UNTESTED, SAFE, NOTHING)  # the least certain first
+SINGLE_MODEL, NO_SCORE = "single model", "no score"  # what a report says where there is no pair to judge
+SAME_WINNER, OTHER_WINNER = "same winner", "other winner"  # of a segment of the queries
+NO_WORSE, WORSE, NOT_DECIDED = "no worse", "worse", "not decided"  # of a model and a margin
 TIE_RISK, ALPHA = 0.05, 0.05
 SHOWN = ("expected", "shuffled", "naive")  # the first of them that there is is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
@@ -95,12 +119,88 @@ def verdict_rule(
         .then(pl.lit(DEPENDS))
         .when(level)
         .then(pl.lit(EQUAL))
-        .when(family_p >= alpha * (1 - TOLERANCE))
-        .then(pl.lit(NOT_SIGNIFICANT))
         .when(family_p.is_null())
         .then(pl.lit(UNTESTED))
-        .otherwise(pl.lit(SAFE))
+        .when(significant(family_p, alpha))
+        .then(pl.lit(SAFE))
+        .otherwise(pl.lit(NOT_SIGNIFICANT))
     )
+
+
+def significant(p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
+    """Whether p-values are below alpha; 1/20 is not below 0.05, however it is rounded."""
+    return p < alpha * (1 - TOLERANCE)
+
+
+def is_significant(p: object, alpha: float = ALPHA) -> bool:
+    """Whether one p-value is below alpha; none is not.
+
+    >>> is_significant(0.04), is_significant(1 / 20), is_significant(None)
+    (True, False, False)
+    """
+    return isinstance(p, float) and p < alpha * (1 - TOLERANCE)
+
+
+def least_certain(verdicts: Iterable[str]) -> str:
+    """Of models with equal means, the verdict of their pair of which least is known.
+
+    >>> least_certain(["equal", "depends on tie order"]), least_certain([])
+    ('depends on tie order', 'equal')
+    """
+    return min(verdicts, key=VERDICTS.index, default=EQUAL)
+
+
+def surely_depends(pair: Mapping[str, Any], tie_risk: float = TIE_RISK) -> bool:
+    """Whether a pair that may depend on tie order does so whatever the chance is within its bounds."""
+    low = pair.get("p_tie_low")
+    return bool(pair["disagree"]) or (low is not None and low >= tie_risk)
+
+
+def equal_means(one: Any, other: Any) -> bool:
+    """Whether two means are equal to 12 digits, as `order_of` has it.
+
+    >>> equal_means(0.1 + 0.2, 0.3), equal_means(0.3, None)
+    (True, False)
+    """
+    return one is not None and other is not None and bool(abs(one - other) <= ROUNDING * max(abs(one), abs(other)))
+
+
+def winners(summary: pl.DataFrame, policy: str) -> tuple[str, ...]:
+    """Models that share the highest mean under a policy, of rows of one measure of a summary.
+
+    >>> rows = {"model": ["a", "b", "c"], "policy": ["naive"] * 3, "value": [0.5, 0.1 + 0.2, 0.5]}
+    >>> winners(pl.DataFrame(rows), "naive"), winners(pl.DataFrame(rows), "expected")
+    (('a', 'c'), ())
+    """
+    values = summary.filter(policy=policy).drop_nulls("value")
+    best = values["value"].max()
+    return tuple(name for name, value in values.select("model", "value").iter_rows() if equal_means(value, best))
+
+
+def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str, ...]:
+    """Who is printed first by an accident of tie order; whoever shares the first rank in expectation is not.
+
+    >>> accidental_winners(["a"], ["b"]), accidental_winners(["a", "b"], ["b"])
+    (('a',), ())
+    """
+    return () if set(printed) & set(best) else tuple(printed)
+
+
+def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
+    """The verdict on a segment: whether its winner is that of all queries, and if not, whether that is significant."""
+    sure = significant(p, alpha).fill_null(False)
+    another = pl.when(sure).then(pl.lit(OTHER_WINNER)).otherwise(pl.lit(NOT_SIGNIFICANT))
+    return pl.when(same).then(pl.lit(SAME_WINNER)).otherwise(another)
+
+
+def margin_rule(no_worse_p: NDArray[Any], worse_p: NDArray[Any], alpha: float) -> list[str]:
+    """The verdict on models that are held to a margin; alpha is below 0.5, so that no two hold.
+
+    >>> margin_rule(np.array([0.01, 0.9, 0.5]), np.array([0.99, 0.02, 0.5]), 0.05)
+    ['no worse', 'worse', 'not decided']
+    """
+    verdicts: list[str] = np.select([no_worse_p < alpha, worse_p < alpha], [NO_WORSE, WORSE], NOT_DECIDED).tolist()
+    return verdicts
 
 
 def order_of(one: str, other: str) -> pl.Expr:

@@ -9,22 +9,15 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.comparison import COMPARISON, turned
-from retrieval_report.analysis.verdicts import (
-    ALPHA,
-    DEPENDS,
-    SHOWN,
-    chance_of,
-    chance_percent,
-    disagreeing,
-    order_of,
-    verdict_rule,
-)
+from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.pair_verdicts import JUDGED_PAIRS, pair_verdicts
+from retrieval_report.analysis.verdicts import DEPENDS, chance_of, chance_percent
 from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_axis, tooltips
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import measure_name, quoted, unique_labels
 from retrieval_report.writing.numbers import size
 
@@ -59,7 +52,7 @@ def comparison_matrix(
     Returns
     -------
     altair.Chart
-        Below the diagonal the score of the column less that of the row, with * where ``family_p`` is under 0.05; above
+        Below the diagonal the score of the column less that of the row, with * where it is significant; above
         it the probability that random tie order shows the pair the other way round (``p_tie``). Best model first.
 
     Examples
@@ -99,7 +92,7 @@ def comparison_matrix(
         .properties(width=step * len(labels), height=min(step, 30) * len(labels))
     )
     lines = [
-        "below the diagonal: column − row, * where p < 0.05 after Holm's correction;",
+        "below the diagonal: column − row, * where the difference is significant;",
         "above: chance that random tie order flips the pair",
         *([] if named else ["columns are in the order of the rows"]),
     ]
@@ -117,7 +110,9 @@ class Pairs(NamedTuple):
 def pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -> Pairs | None:
     """The pairs by one measure, and what stands in doubt about each; None where there are none."""
     metric, cutoff = parse_measure(metric, cutoff)
-    frame = held(comparison, COMPARISON, "comparison", "compare")
+    given = to_polars(comparison, "comparison")
+    judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
+    frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts")
     if frame is None:
         return None
     here = at_measure(frame, metric, cutoff)
@@ -125,22 +120,8 @@ def pairs_at(comparison: object, metric: object, cutoff: object, policy: str) ->
     pairs = here.filter((pl.col("policy") == policy) & pl.col("difference").is_not_null())
     if not pairs.height:
         return None
-    others = [name for name in SHOWN if name != policy and name in set(here["policy"])]
-    keys = ["model_a", "model_b"]
-    for name in others:  # naive scores, say, that name the other model
-        own = here.filter(policy=name).select(*keys, **{name: order_of("value_a", "value_b")})
-        pairs = pairs.join(own, on=keys, how="left", maintain_order="left")
-    order = order_of("value_a", "value_b")
-    verdict = verdict_rule(
-        order=order,
-        cut=(pl.col("p_tie_method") == "truncated").fill_null(False),
-        disagree=disagreeing({name: pl.col(name) for name in others}, order) != "",
-        moved=(pl.col("tied_queries") > 0).fill_null(False),
-        risk=pl.col("p_tie_high"),
-        family_p=pl.col("family_p"),
-    )
     chance = pl.Series("chance", [chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String)
-    rows = pairs.with_columns(verdict=verdict).drop(others).with_columns(chance)
+    rows = pairs.with_columns(chance)
     return Pairs(rows, _best_first(rows), measure_name(metric, cutoff))
 
 
@@ -158,7 +139,7 @@ def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     upper = turned(pairs, behind[0] > behind[1])
     lower = turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     largest = pairs["difference"].abs().max()
-    star = pl.when(pl.col("family_p") < ALPHA).then(pl.lit("*")).otherwise(pl.lit(""))
+    star = pl.when("significant").then(pl.lit("*")).otherwise(pl.lit(""))
     number = pl.col("ahead").map_elements(_rounded, return_dtype=pl.String)
     strong = pl.col("ahead") > 0.5 * float(str(largest))
     lower = lower.with_columns(half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong)
@@ -222,7 +203,7 @@ def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def _title(pairs: pl.DataFrame, where: str) -> str:
-    sure = pairs.filter(pl.col("family_p") < ALPHA).height
+    sure = pairs.filter("significant").height
     turned = pairs.filter(verdict=DEPENDS).height
     start = f"{sure} of {pairs.height} pairs differ significantly at {where}"
     return f"{start}; {turned or 'none'} {'depends' if turned <= 1 else 'depend'} on tie order"

@@ -38,7 +38,7 @@ from retrieval_report.contracts.columns import (
     whole,
 )
 
-__all__ = ["COMPARED", "SEGMENT"]
+__all__ = ["COMPARED", "DISAGREE", "SEGMENT", "VERDICT"]
 
 MEANS = {
     "expected": "exact mean over all tie orders",
@@ -48,6 +48,9 @@ MEANS = {
     "highest": "mean under the best tie order",
 }
 PAIRED = QUERIES._replace(meaning="paired queries")
+DISAGREE = text(
+    "disagree", "Reversed in", "which of shuffled and naive name the other model than the expected means do"
+)
 SEGMENT = text("segment", "Segment", "the queries that share this value")
 VERDICT = text("verdict", "Verdict", "whether the order of the two models can be trusted, and if not, why")
 WINNER = text("winner", "Names as best", "model with the highest print; all that could have it, joined by 'or'")
@@ -105,11 +108,7 @@ COMPARED = {
             ),
             VALUE_B._replace(meaning="mean of model_b that the verdict speaks of"),
             UNPAIRED,
-            text(
-                "disagree",
-                "Reversed in",
-                "which of shuffled and naive name the other model than the expected means do",
-            ),
+            DISAGREE,
             flag("overlap", "Overlap", "whether some tie orders show the one ahead and some the other"),
             DIFFERENCE_STD,
             *TIE_CHANCES,

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.columns import Column, Frame
-from retrieval_report.contracts.model_columns import COMPARED, SEGMENT
+from retrieval_report.contracts.columns import Column, Frame, flag
+from retrieval_report.contracts.model_columns import COMPARED, DISAGREE, SEGMENT, VERDICT
 from retrieval_report.contracts.score_columns import GIVEN, SCORED
 
 __all__ = ["FRAMES", "column", "describe", "schema", "title_of"]
@@ -18,6 +18,15 @@ FRAMES: Mapping[str, Frame] = {
     **SCORED,
     **COMPARED,
     "summary_by": Frame((SEGMENT, *SCORED["summary"].columns), ("stats.summarise_by",)),
+    "judged_pairs": Frame(
+        (
+            *COMPARED["comparison"].columns,
+            DISAGREE,
+            flag("significant", "Significant", "whether family_p is below alpha; empty: not tested"),
+            VERDICT,
+        ),
+        ("stats.pair_verdicts",),
+    ),
     "comparison_by": Frame((SEGMENT, *COMPARED["comparison"].columns), ("stats.compare_by",)),
 }
 _OF_FRAME = {name: {part.name: part for part in frame.columns} for name, frame in FRAMES.items()}

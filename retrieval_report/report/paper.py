@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.verdicts import ALPHA, CUT, DEPENDS
+from retrieval_report.analysis.verdicts import CUT, DEPENDS, is_significant
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
 from retrieval_report.report.notices import relevant_notice
@@ -32,7 +32,7 @@ LATEX = {
 }
 NOTE = (
     "Expected mean over all orders inside ties ± its exact standard deviation under random tie order; highest in bold. "
-    "*: significantly below the highest (Holm p < 0.05). ~: the order against the highest depends on tie order."
+    "*: significantly below the highest. ~: the order against the highest depends on tie order."
 )
 
 
@@ -125,7 +125,7 @@ def _marks(against: list[dict[str, object]], best: bool) -> str:
     if best or not against:
         return ""
     tested = [row["family_p"] for row in against]
-    below = all(isinstance(p, float) and p < ALPHA for p in tested)
+    below = all(map(is_significant, tested))
     depends = any(row["verdict"] in (CUT, DEPENDS) for row in against)
     return "*" * below + "~" * depends
 

@@ -10,12 +10,15 @@ from retrieval_report.analysis.verdicts import (
     CUT,
     DEPENDS,
     EQUAL,
+    NO_SCORE,
     NOT_SIGNIFICANT,
-    ROUNDING,
     SAFE,
-    TIE_RISK,
+    SINGLE_MODEL,
     UNTESTED,
     chance_text,
+    equal_means,
+    least_certain,
+    surely_depends,
 )
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.notices import POOLED, divided_by_relevant
@@ -36,7 +39,7 @@ Row = dict[str, Any]
 Models = dict[str, dict[str, Row]]  # model → policy → row of the summary
 UNSAFE = (  # verdict, and how it is said of one pair and of several
     (CUT, "depends on what the cut lists leave out", "depend on what the cut lists leave out"),
-    (DEPENDS, "depends on tie order", "depend on tie order"),
+    (DEPENDS, DEPENDS, "depend on tie order"),
     (NOT_SIGNIFICANT, "is not significant", "are not significant"),
 )
 CUT_SENTENCE = (
@@ -73,7 +76,7 @@ def verdict(
     )
     measure = measure_text(metric, cutoff)
     if not ranked:
-        return "no score", (f"No model has a score for {measure}.",)
+        return NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _winner(ranked, models, flips.filter(here), measure)
     sentences += [*_pairs(flips.filter(here), measure), *_naive(ranked, models, measure), *_range(ranked[0], models)]
     sentences += _elsewhere(summary.filter(~here), ranked[0])
@@ -104,11 +107,11 @@ def pair_verdict(
     pair = _pair(flips.filter(here), first, second)
     measure = measure_text(metric, cutoff)
     if pair["value_a"] is None or pair["value_b"] is None:
-        return "no score", (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
+        return NO_SCORE, (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
     sides = [_Side.of(pair, side) for side in "ab"]
     leader, other = sorted(sides, key=lambda side: -side.value)
     where = " on the queries that both have" if pair["unpaired"] else ""
-    if _same(leader.value, other.value):
+    if equal_means(leader.value, other.value):
         names = f"{_name(leader.model)} and {_name(other.model)}"
         lead = f"{names} have the same expected {measure}{where}: {number(leader.value)}."
         safety = {DEPENDS: "Tie order alone decides which is printed ahead.", CUT: CUT_SENTENCE}.get(
@@ -141,7 +144,7 @@ class _Side(NamedTuple):
 def _all_queries(leader: _Side, other: _Side) -> str:
     """That the means over all queries, which are not those of the same queries, name the other model."""
     high, low = leader.expected, other.expected
-    if high is None or low is None or low <= high or _same(high, low):
+    if high is None or low is None or low <= high or equal_means(high, low):
         return ""
     places = decimals(low - high)
     return (
@@ -163,14 +166,14 @@ def _printed(pair: Row, leader: _Side, other: _Side) -> str:
 def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
     value = _value(models[ranked[0]], "expected") or 0.0
     if len(ranked) == 1:
-        return "single model", [f"{_name(ranked[0])} has an expected {measure} of {number(value)}."]
+        return SINGLE_MODEL, [f"{_name(ranked[0])} has an expected {measure} of {number(value)}."]
     second = _value(models[ranked[1]], "expected") or 0.0
     pair = _pair(flips, ranked[0], ranked[1])
-    equal = [name for name in ranked if _same(value, _value(models[name], "expected"))]
+    equal = [name for name in ranked if equal_means(value, _value(models[name], "expected"))]
     if len(equal) > 1:
         names = _list([_name(name) for name in equal])
         among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
-        status = CUT if CUT in among else DEPENDS if DEPENDS in among else EQUAL
+        status = least_certain(verdict for verdict in among if verdict in (CUT, DEPENDS))
         moved = {CUT: f" {CUT_SENTENCE}", DEPENDS: " Tie order alone decides which of them is printed ahead."}
         return status, [f"{names} share the highest expected {measure}: {number(value)}.{moved.get(status, '')}"]
     places = decimals(value - second)
@@ -188,7 +191,7 @@ def _on_paired(pair: Row, winner: str) -> str:
     sides = [_Side.of(pair, side) for side in "ab"]
     high, low = sorted(sides, key=lambda side: -side.value)
     numbers = span(high.value, low.value, " against ")
-    if _same(high.value, low.value):
+    if equal_means(high.value, low.value):
         return f"On the queries that both have they are level: {number(high.value)}. "
     if high.model == winner:
         return f"On the queries that both have it leads by {size(high.value - low.value)}: {numbers}. "
@@ -205,9 +208,7 @@ def _safety(pair: Row) -> str:
         text = CUT_SENTENCE
     elif pair["verdict"] == DEPENDS:
         why = f" ({_disagreement(pair)})" if pair["disagree"] else ""
-        low = pair.get("p_tie_low")
-        may = not why and (low is None or low < TIE_RISK)
-        text = f"The lead {'may depend' if may else 'depends'} on tie order{why}.{chance}"
+        text = f"The lead {'depends' if surely_depends(pair) else 'may depend'} on tie order{why}.{chance}"
     elif pair["verdict"] == NOT_SIGNIFICANT:
         text = f"The lead does not depend on tie order, but is not significant ({p}).{chance}"
     elif pair["verdict"] == SAFE:
@@ -226,7 +227,7 @@ def _safety(pair: Row) -> str:
 def _disagreement(pair: Row) -> str:
     """Which scores say what else: the other one, or that both are equal."""
     policies = pair["disagree"].split(", ")
-    level = [policy for policy in policies if _same(pair.get(f"{policy}_a"), pair.get(f"{policy}_b"))]
+    level = [policy for policy in policies if equal_means(pair.get(f"{policy}_a"), pair.get(f"{policy}_b"))]
     other = [policy for policy in policies if policy not in level]
     parts = [(other, "name the other one"), (level, "show them equal")]
     return "; ".join(f"{', '.join(names)} scores {what}" for names, what in parts if names)
@@ -286,7 +287,7 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
         f"is exact{deviations}."
     )
     winner = min(errors, key=lambda name: (-(_value(models[name], "naive") or 0.0), name))
-    if not _same(_value(models[winner], "naive"), _value(models[ranked[0]], "naive")):
+    if not equal_means(_value(models[winner], "naive"), _value(models[ranked[0]], "naive")):
         text += f" They name another winner: {_name(winner)}."
     return [text]
 
@@ -315,7 +316,7 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
         if best["value"] is None:
             continue
         measures += 1
-        if not own or not _same(own[0], best["value"]):
+        if not own or not equal_means(own[0], best["value"]):
             elsewhere.setdefault(best["model"], []).append(measure_text(metric, cutoff))
     if measures == 0 or part["model"].n_unique() < 2:
         return []
@@ -339,11 +340,6 @@ def _is_cut(policies: dict[str, Row]) -> bool:
 def _value(policies: dict[str, Row], policy: str) -> float | None:
     value: float | None = policies.get(policy, {}).get("value")
     return value
-
-
-def _same(first: float | None, second: float | None) -> bool:
-    """Whether means are equal to 12 digits, as `flips` has it."""
-    return first is not None and second is not None and abs(first - second) <= ROUNDING * max(abs(first), abs(second))
 
 
 def _name(model: str) -> str:

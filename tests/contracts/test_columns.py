@@ -94,6 +94,7 @@ def of_models(data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame) -
         "stats.cost_table": rr.stats.cost_table(summary, {"a": 1.0, "b": 2.0}),
         "stats.deciding_queries": rr.stats.deciding_queries(scores, "a", "b"),
         "stats.no_worse": rr.stats.no_worse(scores, baseline="a", margin=0.1),
+        "stats.pair_verdicts": rr.stats.pair_verdicts(comparison),
         "stats.rank_agreement": rr.stats.rank_agreement(summary),
         "stats.rank_intervals": rr.stats.rank_intervals(scores),
         "stats.segment_winners": rr.stats.segment_winners(scores, QUERIES, "language"),

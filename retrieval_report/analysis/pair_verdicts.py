@@ -1,0 +1,78 @@
+"""Verdicts on pairs from a comparison alone, for charts and for whoever has no summary."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.analysis.inputs import check_fraction, hold
+from retrieval_report.analysis.verdicts import (
+    ALPHA,
+    SHOWN,
+    TIE_RISK,
+    disagreeing,
+    order_of,
+    significant,
+    verdict_rule,
+)
+from retrieval_report.contracts.registry import schema
+from retrieval_report.reading.frames import to_polars
+
+__all__ = ["JUDGED_PAIRS", "pair_verdicts"]
+
+JUDGED_PAIRS = schema("judged_pairs")
+KEYS = ["model_a", "model_b", "metric", "cutoff"]
+
+
+def pair_verdicts(comparison: object, *, tie_risk: float = TIE_RISK, alpha: float = ALPHA) -> pl.DataFrame:
+    """Say of every pair whether its order can be trusted, by the rule and in the words of :func:`flips`.
+
+    Charts of pairs take what this returns; given a comparison they ask for it with the usual thresholds. It knows the
+    paired means of the policies that were compared, and no others: :func:`flips` also knows those of a summary.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`compare` returns.
+    tie_risk
+        The largest chance of a reversal by tie order that still counts as safe; ``p_tie_high`` is held to it.
+    alpha
+        The smallest ``family_p`` that counts as not significant.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of :func:`compare`, then ``disagree`` (other policies that name the other model), ``significant``
+        (whether ``family_p`` is below alpha; null where it was not tested) and ``verdict``.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {"model": ["a"] * 2 + ["b"] * 2, "query": ["q"] * 4, "item": list("xyxy"),
+    ...             "distance": [1, 1, 1, 2], "relevance": [1, 0] * 2}
+    >>> comparison = rr.compare(rr.evaluate(rankings, metrics="rr", cutoffs=2))
+    >>> pair_verdicts(comparison).select("policy", "difference", "disagree", "verdict").row(0)
+    ('expected', -0.25, '', 'depends on tie order')
+    """
+    check_fraction("tie_risk", tie_risk)
+    check_fraction("alpha", alpha)
+    pairs = hold(to_polars(comparison, "comparison"), schema("comparison"), "comparison", "compare")
+    order = order_of("value_a", "value_b")
+    others = {name: f"__{name}" for name in SHOWN if name in set(pairs["policy"])}
+    for name, column in others.items():  # naive scores, say, that name the other model
+        own = pairs.filter(policy=name).select(*KEYS, order.alias(column))
+        pairs = pairs.join(own, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
+    disagree = disagreeing(
+        {name: pl.when(pl.col("policy") != name).then(pl.col(column)) for name, column in others.items()}, order
+    )
+    judged = pairs.with_columns(disagree=disagree, significant=significant(pl.col("family_p"), alpha))
+    verdict = verdict_rule(
+        order=order,
+        cut=(pl.col("p_tie_method") == "truncated").fill_null(False),
+        disagree=pl.col("disagree") != "",
+        moved=(pl.col("tied_queries") > 0).fill_null(False),
+        risk=pl.col("p_tie_high"),
+        family_p=pl.col("family_p"),
+        tie_risk=tie_risk,
+        alpha=alpha,
+    )
+    return judged.with_columns(verdict=verdict).select(list(JUDGED_PAIRS))
