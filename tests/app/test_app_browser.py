@@ -160,7 +160,7 @@ def test_the_numbers_and_the_report_can_be_taken_away(browser: Any, server: str,
     page.close()
 
 
-def test_two_sessions_do_not_disturb_each_other(browser: Any, server: str) -> None:
+def test_row_101_two_sessions_do_not_disturb_each_other(browser: Any, server: str) -> None:
     with (
         Visit(browser, server, "?metric=rr&models=bm25") as one,
         Visit(browser, server, "?metric=recall&models=lsa-bfloat16") as two,

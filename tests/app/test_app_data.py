@@ -160,7 +160,7 @@ def test_codes_that_do_not_fit_are_refused() -> None:
     assert sidebar_data(test) == "docs"
 
 
-def test_uploads_stay_in_their_session() -> None:
+def test_row_101_uploads_stay_in_their_session() -> None:
     test = upload(opened(), "rankings upload", ("mine.csv", CSV))
     drawn(test.button[0].click().run())
     other = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)

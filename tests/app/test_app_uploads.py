@@ -37,7 +37,7 @@ CSV = RANKINGS.drop("model").write_csv().encode()
         ("x" * 500 + ".csv", "x" * 116 + ".csv"),
     ],
 )
-def test_a_name_is_a_label(name: str, label: str) -> None:
+def test_row_096_a_name_is_a_label(name: str, label: str) -> None:
     assert Upload(name, b"").label == label
 
 
@@ -50,7 +50,7 @@ def test_texts_of_items_come_from_a_table_of_their_own() -> None:
         read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", b"item,name\na,b\n"))
 
 
-def test_nothing_is_opened_even_where_a_file_of_the_name_is_there(
+def test_row_096_nothing_is_opened_even_where_a_file_of_the_name_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -62,13 +62,15 @@ def test_nothing_is_opened_even_where_a_file_of_the_name_is_there(
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bytes], ids=["packed", "plain"])
-def test_what_unpacks_to_more_than_the_cap_is_refused(pack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_094_an_upload_that_unpacks_to_more_than_the_cap_is_refused(
+    pack: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("uploads.MOST_BYTES", 1000)
     with pytest.raises(FileError, match="more than"):
         read_tables([Upload("bomb.csv.gz", pack(b"query,item,distance,relevance\n" + b"q,a,1,1\n" * 1000))])
 
 
-def test_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("uploads.MOST_ROWS", 10)
     buffer = io.BytesIO()
     RANKINGS.write_parquet(buffer)
@@ -77,14 +79,14 @@ def test_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("line", ["q,a,1,1", "", ",,,"])
-def test_a_text_of_very_many_values_is_refused(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+def test_row_095_a_text_of_very_many_values_is_refused(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     monkeypatch.setitem(uploads.MOST_VALUES, "csv", 1000)
     content = f"query,item,distance,relevance\n{line}\n" + f"{line}\n" * 1000
     with pytest.raises(FileError, match=r"many\.csv\.gz: more than 1000 values"):
         read_tables([Upload("many.csv.gz", gzip.compress(content.encode()))])
 
 
-def test_a_json_list_of_very_many_values_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_095_a_json_list_of_very_many_values_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(uploads.MOST_VALUES, "ndjson", 1000)
     line = '{"query": "q", "item": "a", "score": 1, "more": [%s1]}\n' % ("1," * 1000)
     with pytest.raises(FileError, match=r"many\.json: more than 1000 values"):

@@ -286,3 +286,16 @@ def test_damaged_archives_raise_our_error_or_are_read(data: st.DataObject) -> No
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     with suppress(FileError):
         codes_from("codes.npz", bytes(content), 10**8)
+
+
+@pytest.mark.parametrize("name", ["../codes.npy", "/etc/codes.npy", "C:\\codes.npy", "codes.npy/../../x"])
+def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: str) -> None:
+    array = io.BytesIO()
+    np.save(array, np.ones((2, 8)))
+    path = tmp_path / "inside" / "codes.npz"
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, array.getvalue())
+    with pytest.raises(FileError, match="expected codes, and maybe labels, ids, bits"):
+        load_codes(path)
+    assert sorted(found.name for found in tmp_path.rglob("*")) == ["codes.npz", "inside"]
