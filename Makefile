@@ -50,8 +50,8 @@ format: .venv/installed-dev ## format, and mend what the linter can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-wheel: .venv/installed-dev ## build dist/*.whl
-	$(BIN)/python -m build --wheel
+wheel: .venv/installed-dev ## build dist/*.tar.gz, and dist/*.whl from it
+	$(BIN)/python -m build
 
 benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes), into benchmarks/*.md
 	@$(PIP) install --editable '.[peers]'

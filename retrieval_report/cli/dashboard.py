@@ -81,5 +81,5 @@ def open_browser(address: str) -> None:
 def _serve(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Become the server, so that whoever ends this process ends the server."""
     if os.name == "posix":
-        os.execve(command[0], list(command), environment)
+        os.execve(command[0], list(command), environment)  # noqa: S606 - the dashboard takes this process over
     return subprocess.call(command, env=dict(environment))

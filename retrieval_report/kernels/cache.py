@@ -89,7 +89,7 @@ class _Entries:
                 path.unlink()
             _warn_once(f"compiled code in '{self.folder}' was damaged; such files are removed and compiled again")
             return None
-        kept, code = pickle.loads(data[DIGEST:])
+        kept, code = pickle.loads(data[DIGEST:])  # noqa: S301 - as Numba does, from the user's own cache
         return code if kept == key else None
 
     def save(self, key: object, code: object) -> None:
