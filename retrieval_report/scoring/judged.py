@@ -184,8 +184,7 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
         if judgements is None and options.unjudged in (None, "error") and rows["relevance"].null_count():
             kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(True)
-            hint = UNJUDGED_HINT if options.unjudged is None else ""
-            refuse(rows, pl.col("relevance").is_null() & kept, "relevance", "null or NaN", hint)
+            refuse(rows, pl.col("relevance").is_null() & kept, "relevance", "null or NaN", UNJUDGED_HINT)
         rows = _in_order_received(rows)
     order, everything = order_column(rows), rows
     options.check_order(order)

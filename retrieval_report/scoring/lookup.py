@@ -16,7 +16,7 @@ from retrieval_report.scoring.arrays import Integers, Keys, Rows
 __all__ = ["KEYS", "UNJUDGED_HINT", "Located", "judged_rows", "of_one_width", "settle_nulls"]
 
 KEYS = ["model", "query"]
-UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' decides what to do with them"
+UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
 class Located(NamedTuple):

@@ -205,3 +205,11 @@ def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list(
     assert (found["value"] * found["probability"]).sum() == pytest.approx(expected["value"].item(), abs=1e-12)
     own = score_distribution(rows, model="a", query="q", metric="ap", relevant_items="own")
     assert own["value"].to_list() == pytest.approx([2 * value for value in found["value"].to_list()])
+
+
+def test_a_list_that_a_model_does_not_have_is_empty_with_judgements_too() -> None:
+    rankings = {"model": ["m", "n"], "query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1]}
+    judgements = {"query": ["p", "q"], "item": ["a", "a"], "relevance": [1, 0]}
+    rows = ranking_ties(rankings, model="m", query="q", judgements=judgements)
+    assert rows.is_empty()
+    assert rows.columns == ranking_ties(rankings, model="n", query="q", judgements=judgements).columns
