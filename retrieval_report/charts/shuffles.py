@@ -178,11 +178,9 @@ def _probable(exact: pl.DataFrame) -> pl.DataFrame:
 def _counted(draws: pl.DataFrame) -> pl.DataFrame:
     """Bars of the draws: one for every value where they are few."""
     if draws["value"].round(12).n_unique() < FEW:
-        shares = draws.group_by(value=pl.col("value").round(12)).agg(
-            draws=pl.len(), probability=pl.len() / draws.height
-        )
-        shares = shares.sort("value")
-        return _probable(shares).with_columns(shares["draws"])
+        shares = draws.group_by(value=pl.col("value").round(12)).agg(probability=pl.len() / draws.height)
+        bars = _probable(shares.sort("value"))  # without values that nobody would see
+        return bars.with_columns(draws=(pl.col("share") * draws.height).round().cast(pl.UInt32))
     start, width = _bins(draws["value"].to_list())
     bar = ((pl.col("value") - start) / width + 1e-9).floor()
     bars = draws.group_by(bar.alias("bar")).agg(pl.len().alias("draws")).sort("bar")

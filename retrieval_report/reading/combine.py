@@ -77,7 +77,8 @@ def _as_distance(part: Part) -> Part:
     score = part.frame["score"]
     if score.dtype.is_unsigned_integer():
         score = score.cast(pl.Int64, strict=False)
-    if score.dtype.is_integer() and len(score) and (score.null_count() or score.min() == score.dtype.min()):  # type: ignore[attr-defined]
+    least = pl.select(score.dtype.min()).item() if score.dtype.is_integer() else None  # type: ignore[attr-defined]
+    if least is not None and (score.null_count() > part.frame["score"].null_count() or (score == least).any()):
         raise ColumnError(
             f"{part.path}: a 'score' where other models have a 'distance', and it is too large to be turned into one"
         )

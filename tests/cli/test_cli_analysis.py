@@ -163,7 +163,7 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     assert "1.0000 ± 0.0000" in whole.output
     assert "are cut" not in whole.output
     assert "--relevant-items error" in run("evaluate", cut, *asked, "no", "--relevant-items", "error").output
-    assert "are cut: " in run("compare", cut, *asked, "within_tie").output
+    assert "are cut (as given): " in run("compare", cut, *asked, "within_tie").output
     profile = run("profile", cut, "--cutoffs", "4", "--truncated", "within_tie")
     assert "ends_in_cut_tie" in profile.output
     assert "the lists are cut (as given)" in profile.output

@@ -26,7 +26,7 @@ WAYS = {{
     "evaluate": lambda: rr.evaluate(LISTS),
     "read": lambda: rr.read_rankings(sys.argv[3]),
     "disk": lambda: rr.evaluate_to(sys.argv[3] + ".parquet", pl.LazyFrame(LISTS)),
-    "codes": lambda: rr.count_codes(np.ones((1, 8)), np.ones((1, 8)), query_labels=[0], item_labels=[0]),
+    "codes": lambda: rr.codes.count_codes(np.ones((1, 8)), np.ones((1, 8)), query_labels=[0], item_labels=[0]),
     "polars": lambda: pl.DataFrame(LISTS).lazy().sort("item").collect(),
     "nothing": lambda: None,
 }}

@@ -122,9 +122,11 @@ def test_folders_name_models_as_on_spark(tmp_path: Path) -> None:
 
 def test_files_must_have_the_same_columns(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", "query,item,score\nq,a,1\n")
-    write(tmp_path / "b.csv", "query,item,distance\nq,a,1\n")
-    with pytest.raises(ColumnError, match=r"b.csv has the columns .*'distance'.*but .*a.csv has .*'score'"):
+    write(tmp_path / "b.csv", "query,item,distance,relevance\nq,a,1,1\n")
+    with pytest.raises(ColumnError, match=r"b.csv has the columns .*'relevance'.*but .*a.csv has .*'distance'"):
         read_rankings(tmp_path)
+    write(tmp_path / "b.csv", "query,item,distance\nq,a,1\n")
+    assert read_rankings(tmp_path)["distance"].to_list() == [-1, 1]
 
 
 def test_row_043_numbers_and_text_spelt_as_numbers_are_the_same_ids(tmp_path: Path) -> None:

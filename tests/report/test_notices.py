@@ -188,4 +188,4 @@ def test_what_is_open_of_a_difference_is_drawn_from_end_to_end() -> None:
 
 def test_a_study_says_it_first_too() -> None:
     study = rr.Study(top_ten(), "precision@10", shuffles=5, truncated="within_tie")
-    assert repr(study).startswith("The lists of codes-0 are cut: for 100% of the queries")
+    assert repr(study).startswith("The lists of codes-0 are cut (as given): for 100% of the queries")
