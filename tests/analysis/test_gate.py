@@ -166,6 +166,7 @@ def test_one_query_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("loss", "verdict", "share"), [(0.0, "worse", 0.0), (0.01, "no worse", 0.05), (0.01, "worse", 0.05)]
 )
+@pytest.mark.slow
 def test_the_error_of_identical_systems_is_nominal(loss: float, verdict: str, share: float) -> None:
     """A system against itself with noise: never failed; at the margin itself either verdict as often as alpha says."""
     trials, queries = 2_000, 30

@@ -126,6 +126,7 @@ def test_wrong_arguments(wrong: dict[str, object]) -> None:
         rr.stats.rank_intervals(scores_of(VALUES), **wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_bootstrap_of_runs_125_and_126_of_ad_hoc_8_is_the_published_one() -> None:
     """Urbano, Lima and Hanjalic (SIGIR 2019): the shifted bootstrap gives 0.000586 at 10⁶ draws, two-sided."""
     values = adhoc(8)[124:126]

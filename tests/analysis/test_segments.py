@@ -66,6 +66,7 @@ def test_a_segment_with_another_winner_is_found() -> None:
     assert row["overall_value"] == pytest.approx(means[row["overall_winner"]])
 
 
+@pytest.mark.slow
 def test_noise_makes_other_winners_no_more_often_than_alpha() -> None:
     """All models alike: the best of a segment is chance, and the correction has to know how it was found."""
     false, others, trials = 0, 0, 300

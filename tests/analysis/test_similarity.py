@@ -111,6 +111,7 @@ def test_the_variants_are_those_that_their_authors_publish() -> None:
     assert one(y, y)["rbo_a"] < 0.99
 
 
+@pytest.mark.slow
 def test_lists_longer_than_a_block_and_scores_instead_of_distances() -> None:
     generator = np.random.default_rng(1)
     rows = pl.DataFrame({"query": "q", "item": np.arange(3000), "score": generator.integers(0, 40, 3000)})

@@ -91,6 +91,7 @@ def reversal(rankings: pl.DataFrame, metric: str, cutoff: int | None) -> float |
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.slow
 def test_few_tied_queries_are_decided_by_all_orders(seed: int) -> None:
     rankings = tied_rankings(2, seed, items=4)
     asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": (2, None)}

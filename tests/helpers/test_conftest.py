@@ -61,6 +61,7 @@ def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, skip: str, for
     assert (outcome.returncode == 0) == ("passed" in message)
 
 
+@pytest.mark.slow
 def test_two_processes_hold_all_tests_of_spark(tmp_path: Path) -> None:
     body = """import os, pathlib
 @pytest.mark.parametrize("kind", ["local", "cluster", "connect"])

@@ -45,6 +45,7 @@ def counts(ties: Ties) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
 def test_lists_of_a_million_items(name: str) -> None:
     ties = CASES[name]
     scores = evaluate(counts(ties), metrics=SLOW.get(name, TEXTS), cutoffs=CUTOFFS, policies="expected")

@@ -146,6 +146,7 @@ print(sum(moved.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.slow
 def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "cold.py").write_text(MODULE)
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONWARNINGS": "error::UserWarning"}

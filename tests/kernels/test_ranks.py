@@ -37,6 +37,7 @@ def exact_sums(t: int, slots: int, size: int) -> list[Fraction]:
 
 
 @pytest.mark.parametrize(("t", "slots", "size"), PLACES)
+@pytest.mark.slow
 def test_sums_are_those_of_the_definition(t: int, slots: int, size: int) -> None:
     sums = ranks.place_sums(t, slots, size, tables.reciprocal_weights(8192))
     expected = [float(value) for value in exact_sums(t, slots, size)]

@@ -136,6 +136,7 @@ def test_bfloat16_distances_come_from_eight_significant_bits(digits: pl.DataFram
     assert not (similarity.view("uint32") & 0xFFFF).any()
 
 
+@pytest.mark.slow
 def test_digits_maker_repeats_the_same_bytes_and_the_shipped_rows(
     tmp_path: Path, digits: pl.DataFrame, digit_queries: pl.DataFrame
 ) -> None:
@@ -198,6 +199,7 @@ def test_docs_queries_carry_their_module_as_label(qrels: pl.DataFrame) -> None:
     assert queries.select(pl.col("query").str.starts_with(pl.col("label") + ".").all()).item()
 
 
+@pytest.mark.slow
 def test_docs_maker_repeats_the_same_bytes_under_the_shipped_names(tmp_path: Path) -> None:
     for name in ("first", "second"):
         run_script(SAMPLES / "make_docs.py", tmp_path / name)
