@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -33,7 +34,7 @@ def by_stream(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
     order = [*KEYS, "score" if falling else "distance"]
     rows = frame.drop("item").sort(order, descending=[False, False, falling]).to_arrow()
     grades = sorted(set(frame.filter(pl.col("relevance") > 0)["relevance"].cast(pl.Float64)))
-    options = {"metrics": TEXTS, "cutoffs": CUTOFFS, "policies": EXACT, "truncated": "no"}
+    options: dict[str, Any] = {"metrics": TEXTS, "cutoffs": CUTOFFS, "policies": EXACT, "truncated": "no"}
     batches = score_stream(rows.to_batches(max_chunksize=29), grades=grades, **options)
     return pl.DataFrame(pl.from_arrow(pa.Table.from_batches(list(batches))))
 
