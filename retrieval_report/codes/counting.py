@@ -132,8 +132,8 @@ def _sorted_counter(task: Task, items: Items) -> tuple[Callable[[int, int], Coun
     def count(first: int, last: int) -> Counted:
         counts = np.zeros((last - first, 2, distances), np.uint32)
         pairs, table = np.zeros(TILE // 2, np.uint16), np.zeros(hamming.PAIRS, np.uint16)
-        room = (pairs, pairs.view(np.uint8), table, np.zeros((hamming.LANES, 256), np.uint16))
-        hamming.count_sorted(first, last, task.queries, codes, begin, end, *room, counts)
+        room = hamming.Room(pairs, pairs.view(np.uint8), table, np.zeros((hamming.LANES, 256), np.uint16))
+        hamming.count_sorted(first, last, task.queries, hamming.Sorted(codes, begin, end), room, counts)
         return np.zeros(last - first, np.int64), np.ascontiguousarray(counts[:, :grades].transpose(0, 2, 1))
 
     return count, _block(task, 2 * distances)
@@ -145,13 +145,13 @@ def _count_direct(task: Task, items: Items, first: int, last: int, most: Integer
     tile = max(TILE // 8, min(TILE, TILE_WORDS // len(items.codes)))
     values: NDArray[Any] = np.empty(min(tile, items.size), np.uint16 if small else np.int32)
     labels = (task.labels.queries, items.labels, task.labels.relation, task.labels.grades)
-    sides = (first, last, task.queries, items.codes, *labels)
+    pairs = hamming.Pairs(task.queries, items.codes, *labels)
     if task.space.distance == "hamming":
-        hamming.count_hamming(*sides, values, tables)
+        hamming.count_hamming(first, last, pairs, values, tables)
     elif task.space.distance == "l1":
-        hamming.count_l1(*sides, values, tables)
+        hamming.count_l1(first, last, pairs, values, tables)
     else:
-        hamming.count_dot(*sides, most.astype(np.int32), values, tables)
+        hamming.count_dot(first, last, pairs, most.astype(np.int32), values, tables)
 
 
 def _largest_dot(task: Task, items: Items) -> Integers:

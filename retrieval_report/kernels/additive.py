@@ -7,11 +7,13 @@ independent, so both add up (McSherry & Najork 2008; the variance is derived in 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from retrieval_report.kernels.compile import ZERO, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
-__all__ = ["additive_moments", "slot_spread"]
+__all__ = ["Summed", "additive_moments", "slot_spread"]
 
 LONG = 8  # slots from which a difference of prefix sums costs less than a walk
 KEPT = 2.0**-48  # of the prefix sums: a difference above it has its digits, for they hold some hundred bits
@@ -57,8 +59,24 @@ def _walked_spread(weights: Weights, t: int, e: int) -> float:
     return inside
 
 
+class Summed(NamedTuple):
+    """What is added up: the value of each grade times the weight of its place."""
+
+    values: Floats
+    unit: bool  # every weight is 1, which needs no loop over slots
+    weights: Weights
+
+
+class TieValues(NamedTuple):
+    """Items of a tie, the sum of their values, and the sum of the squared deviations from their mean."""
+
+    size: int
+    total: float
+    spread: float
+
+
 @inlined
-def tie_values(tie: int, lists: Lists, values: Floats) -> tuple[int, float, float]:
+def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
     """Size of a tie, sum of its values, and sum of their squared deviations from the mean."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     size, total = 0, 0.0
@@ -73,17 +91,17 @@ def tie_values(tie: int, lists: Lists, values: Floats) -> tuple[int, float, floa
         mean = total / size
         for c in range(c0, c1):
             spread += lists.items[c] * (values[lists.grade[c]] - mean) ** 2
-    return size, total, spread
+    return TieValues(size, total, spread)
 
 
 @inlined
-def tie_moments(
-    t: int, e: int, size: int, total: float, value_spread: float, unit: bool, weights: Weights
-) -> tuple[float, float]:
+def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> tuple[float, float]:
     """Mean and variance of what the slots t + 1 … e of a tie add to the sum."""
+    size, total, value_spread = tie
+    weights = summed.weights
     if e == t or total == 0.0:
         return 0.0, 0.0
-    if unit:
+    if summed.unit:
         counted, between = float(e - t), 0.0
         if value_spread > 0.0 and e < t + size:
             between = value_spread * counted * (t + size - e) / (float(size) * (size - 1))
@@ -100,17 +118,15 @@ def additive_moments(
     last: int,
     lists: Lists,
     depths: Integers,
-    values: Floats,
-    unit: bool,
-    weights: Weights,
-    mean: Floats,
-    variance: Floats,
+    summed: Summed,
+    out: Moments,
 ) -> None:
     """Write the mean and the variance of the sum at every depth of the lists ``first`` … ``last`` − 1.
 
-    ``depths`` (lists, cutoffs) ascend along a row and end at the list's length at most; ``values`` holds the value
-    of each grade; ``unit`` says that every weight is 1, which needs no loop over slots.
+    ``depths`` (lists, cutoffs) ascend along a row and end at the list's length at most.
     """
+    mean, variance = out
+    values, unit, weights = summed
     cutoffs = depths.shape[1]
     for q in range(first, last):
         high, low, spread = 0.0, 0.0, 0.0
@@ -130,17 +146,17 @@ def additive_moments(
                 mean[q, j], variance[q, j] = high + low, spread
                 j += 1
             elif tie < end:
-                size, total, value_spread = tie_values(tie, lists, values)
-                while j < cutoffs and depths[q, j] < t + size:
-                    part, part_spread = tie_moments(t, depths[q, j], size, total, value_spread, unit, weights)
+                whole = tie_values(tie, lists, values)
+                while j < cutoffs and depths[q, j] < t + whole.size:
+                    part, part_spread = tie_moments(t, depths[q, j], whole, summed)
                     mean[q, j] = high + (part + low)
                     variance[q, j] = spread + part_spread
                     j += 1
                 if j < cutoffs:
-                    part, part_spread = tie_moments(t, t + size, size, total, value_spread, unit, weights)
+                    part, part_spread = tie_moments(t, t + whole.size, whole, summed)
                     high, low = add(high, low, part)
                     spread += part_spread
-                t += size
+                t += whole.size
                 tie += 1
         for rest in range(j, cutoffs):
             mean[q, rest] = high + low

@@ -6,20 +6,36 @@ S_j = S_{j−1}·(n−r−j+1)/(n−j+1).
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from retrieval_report.kernels.compile import kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
-__all__ = ["first_relevant_moments"]
+__all__ = ["FirstMoments", "first_relevant_moments"]
 
 GONE = 1e-290  # a chance this small is none: its products would underflow
 
 
+class FirstTie(NamedTuple):
+    """The first tie that holds relevant items: items before it, its items, its relevant items (0: there is none)."""
+
+    t: int
+    size: int
+    relevant: int
+
+
+class FirstMoments(NamedTuple):
+    """Of the hit rate and of the reciprocal rank, mean and variance, (lists, cutoffs) each."""
+
+    hit: Floats
+    hit_variance: Floats
+    reciprocal: Floats
+    reciprocal_variance: Floats
+
+
 @kernel
-def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: NDArray[np.bool_]) -> tuple[int, int, int]:
+def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bools) -> FirstTie:
     """Items before the first tie that holds relevant items, its items, and its relevant items (0: there is none).
 
     A tie that starts behind ``deepest`` is not looked at.
@@ -28,27 +44,25 @@ def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: NDAr
     for tie in range(lists.start[q], lists.start[q + 1]):
         t += size
         if t >= deepest:
-            return t, 0, 0
+            return FirstTie(t, 0, 0)
         size, relevant = 0, 0
         for c in range(lists.tie[tie], lists.tie[tie + 1]):
             size += lists.items[c]
             relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
         if relevant > 0:
             break
-    return t, size, relevant
+    return FirstTie(t, size, relevant)
 
 
 @kernel
-def _first_relevant_in(
-    t: int, size: int, relevant: int, depths: Integers, j: int, hit: Floats, hit_variance: Floats,
-    reciprocal: Floats, reciprocal_variance: Floats,
-) -> None:  # fmt: skip
+def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, out: FirstMoments) -> None:
     """Write the moments of one list from cutoff ``j`` on, all of which reach into the first relevant tie."""
+    t, size, relevant = tie
     survival, survival_low, found, found_low, mean, mean_low = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
     square, shift, shift_square = 0.0, 0.0, 0.0
     slot = 0
-    while j < depths.size:
-        limit = min(depths[j] - t, size - relevant + 1)
+    while j < depths.shape[1]:
+        limit = min(depths[q, j] - t, size - relevant + 1)
         while slot < limit and survival > GONE:
             chance = survival * relevant / (size - slot)
             # a pair, because a million roundings of a product lean to one side
@@ -64,16 +78,17 @@ def _first_relevant_in(
             shift_square += chance * late * late
         whole = limit == size - relevant + 1
         left = 0.0 if whole or survival <= GONE else survival
-        hit[j] = 1.0 if left == 0.0 else found + found_low
-        hit_variance[j] = hit[j] * left
-        reciprocal[j] = mean + mean_low
+        hit = 1.0 if left == 0.0 else found + found_low
+        out.hit[q, j], out.hit_variance[q, j] = hit, hit * left
+        reciprocal = mean + mean_low
+        out.reciprocal[q, j] = reciprocal
         # RR, or 1/(t+1) − RR where no hit makes it the whole 1/(t+1): the smaller one loses less by its square
         missed = left / (t + 1.0)
         if square < shift_square + missed / (t + 1.0):
-            spread = square - reciprocal[j] ** 2
+            spread = square - reciprocal**2
         else:
             spread = shift_square + missed / (t + 1.0) - (shift + missed) ** 2
-        reciprocal_variance[j] = max(spread, 0.0) if size > relevant else 0.0
+        out.reciprocal_variance[q, j] = max(spread, 0.0) if size > relevant else 0.0
         j += 1
 
 
@@ -83,20 +98,16 @@ def first_relevant_moments(
     last: int,
     lists: Lists,
     depths: Integers,
-    relevant_grade: NDArray[np.bool_],
-    hit: Floats,
-    hit_variance: Floats,
-    reciprocal: Floats,
-    reciprocal_variance: Floats,
+    relevant_grade: Bools,
+    out: FirstMoments,
 ) -> None:
     """Chance of a relevant item in the top k, and mean and variance of 1 / (place of the first one)."""
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        t, size, relevant = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, relevant_grade)
+        tie = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, relevant_grade)
         j = 0
-        while j < cutoffs and (depths[q, j] <= t or relevant == 0):
-            hit[q, j], hit_variance[q, j], reciprocal[q, j], reciprocal_variance[q, j] = 0.0, 0.0, 0.0, 0.0
+        while j < cutoffs and (depths[q, j] <= tie.t or tie.relevant == 0):
+            out.hit[q, j], out.hit_variance[q, j] = 0.0, 0.0
+            out.reciprocal[q, j], out.reciprocal_variance[q, j] = 0.0, 0.0
             j += 1
-        _first_relevant_in(
-            t, size, relevant, depths[q], j, hit[q], hit_variance[q], reciprocal[q], reciprocal_variance[q]
-        )
+        _first_relevant_in(q, tie, depths, j, out)

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
-from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Keys, Lists, Rows
 from retrieval_report.kernels.shuffling import mix
 from retrieval_report.kernels.tables import Weights
 
-__all__ = ["best_ratio", "complete", "fingerprints"]
-
-Keys = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
+__all__ = ["Following", "Head", "best_ratio", "complete", "fingerprints"]
 
 
 @kernel
-def fingerprints(
-    first: int, last: int, begin: Integers, end: Integers, row_of: NDArray[np.uint32], keys: Keys, out: Keys
-) -> None:
+def fingerprints(first: int, last: int, rows: Rows, keys: Keys, out: Keys) -> None:
     """A number for every list that is equal where two lists hold the same items, in any order."""
+    begin, end, row_of = rows
     for q in range(first, last):
         total = np.uint64(0)
         for row in range(begin[q], end[q]):
@@ -29,22 +26,12 @@ def fingerprints(
 
 
 @allocating
-def complete(
-    lists: Lists,
-    open_last: Bools,
-    extra_start: Integers,
-    extra_grade: Codes,
-    extra_items: Integers,
-    kinds: int,
-    new_start: Integers,
-    new_tie: Integers,
-    grade: Codes,
-    items: Integers,
-) -> tuple[int, int]:
+def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists) -> tuple[int, int]:
     """Fill in every list's ties with extra items in its last tie (``open_last``), or in a tie of their own behind it.
 
-    Returns how many ties and cells there are.
+    Returns how many ties and cells there are of the ``new`` lists.
     """
+    new_start, new_tie, grade, items = new
     ties = cells = ZERO
     tally = np.zeros(kinds, np.int64)
     for q in range(lists.start.size - 1):
@@ -58,8 +45,8 @@ def complete(
         for tie in range(closed, lists.start[q + 1]):
             for cell in range(lists.tie[tie], lists.tie[tie + 1]):
                 tally[lists.grade[cell]] += lists.items[cell]
-        for cell in range(extra_start[q], extra_start[q + 1]):
-            tally[extra_grade[cell]] += extra_items[cell]
+        for cell in range(extra.start[q], extra.start[q + 1]):
+            tally[extra.grade[cell]] += extra.items[cell]
         before = cells
         for code in range(kinds):
             if tally[code] > 0:
@@ -73,29 +60,35 @@ def complete(
     return ties, cells
 
 
+class Head(NamedTuple):
+    """What is known of a list: items before what may follow, what they contribute, and the least and the most added."""
+
+    start: int
+    won: float
+    least: int
+    most: int
+
+
+class Following(NamedTuple):
+    """What may follow, by grade index, rising: items in the ideal anyway, right behind the start, and to be added."""
+
+    ideal: Integers
+    front: Integers
+    optional: Integers
+    gains: Floats
+
+
 @allocating
-def best_ratio(
-    start: int,
-    depth: int,
-    won: float,
-    ideal: Integers,
-    front: Integers,
-    optional: Integers,
-    least: int,
-    most: int,
-    gains: Floats,
-    weights: Weights,
-) -> float:
+def best_ratio(head: Head, depth: int, following: Following, weights: Weights) -> float:
     """The largest DCG / ideal DCG of the first ``depth`` positions over the items that may follow a list.
 
-    The list has ``start`` items before, which contribute ``won``. By grade code, rising: ``ideal`` items are in the
-    ideal anyway, ``front`` of them can stand right behind the start, and up to ``optional`` more can be added to
-    both, ``least`` to ``most`` in all. Dinkelbach's method: the root λ of max(DCG − λ · ideal); each
-    maximum by dynamic programming over the number of items added, grades falling, which fixes all positions.
+    ``ideal`` items are in the ideal anyway, ``front`` of them can stand right behind the start, and up to ``optional``
+    more can be added to both, ``least`` to ``most`` in all. Dinkelbach's method: the root λ of max(DCG − λ · ideal);
+    each maximum by dynamic programming over the number of items added, grades falling, which fixes all positions.
     """
     ratio = 0.0
     for _ in range(60):
-        better = _best_difference(start, depth, won, ideal, front, optional, least, most, gains, weights, ratio)
+        better = _best_difference(head, depth, following, weights, ratio)
         if better <= ratio:
             break
         ratio = better
@@ -111,20 +104,10 @@ def _weight(weights: Weights, begin: int, end: int, depth: int) -> float:
 
 
 @allocating
-def _best_difference(
-    start: int,
-    depth: int,
-    won: float,
-    ideal: Integers,
-    front: Integers,
-    optional: Integers,
-    least: int,
-    most: int,
-    gains: Floats,
-    weights: Weights,
-    ratio: float,
-) -> float:
+def _best_difference(head: Head, depth: int, following: Following, weights: Weights, ratio: float) -> float:
     """DCG / ideal DCG of the completion that has the largest DCG − ratio · ideal DCG."""
+    start, won, least, most = head
+    ideal, front, optional, gains = following
     room = depth + 1  # numbers of items added; more than ``depth`` change nothing
     low = -np.inf
     score, dcg, norm = np.full(room, low), np.zeros(room), np.zeros(room)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Codes, Integers, Lists
+from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows
 
-__all__ = ["cell_rows"]
-
-Places = NDArray[np.uint32]
+__all__ = ["RankedRows", "cell_rows"]
 
 
 @kernel
@@ -37,35 +36,40 @@ def _number_sorted(key: Integers, tie: Integers) -> None:
         tie[order[index]] = ties
 
 
+class RankedRows(NamedTuple):
+    """Rows of lists with the key that orders them and their grade."""
+
+    of_list: Rows
+    key: Integers
+    grade: Codes
+
+
 @allocating
 def cell_rows(
     first: int,
     last: int,
-    begin: Integers,
-    end: Integers,
-    row_of: Places,
-    row_key: Integers,
-    row_grade: Codes,
+    rows: RankedRows,
     lists: Lists,
     found: Places,
 ) -> None:
     """Fill in a row of every cell of the lists ``first`` … ``last`` − 1: its last one in the order received."""
+    begin, end, row_of = rows.of_list
     longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
     keys, ties = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for q in range(first, last):
-        rows = end[q] - begin[q]
+        size = end[q] - begin[q]
         low, high = np.iinfo(np.int64).max, np.iinfo(np.int64).min
-        for slot in range(rows):
-            keys[slot] = row_key[row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot]
+        for slot in range(size):
+            keys[slot] = rows.key[row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot]
             low, high = min(low, keys[slot]), max(high, keys[slot])
         spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
-        if spread < np.uint64(4 * rows):
-            _number(keys[:rows], low, ties[:rows], np.zeros(int(spread) + 1, np.int64))
+        if spread < np.uint64(4 * size):
+            _number(keys[:size], low, ties[:size], np.zeros(int(spread) + 1, np.int64))
         else:
-            _number_sorted(keys[:rows], ties[:rows])
-        for slot in range(rows):
+            _number_sorted(keys[:size], ties[:size])
+        for slot in range(size):
             row = row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot
             cell = lists.tie[lists.start[q] + ties[slot]]
-            while lists.grade[cell] != row_grade[row]:
+            while lists.grade[cell] != rows.grade[row]:
                 cell += 1
             found[cell] = row

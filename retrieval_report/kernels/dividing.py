@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from retrieval_report.kernels.compile import kernel
-from retrieval_report.kernels.lists import Floats, Integers
+from retrieval_report.kernels.lists import Floats, Integers, Moments
 
-__all__ = ["write_scores"]
+__all__ = ["Columns", "Divisor", "Scores", "write_scores"]
+
+
+class Divisor(NamedTuple):
+    """What moments are divided by, a row for every list or one for all, columns likewise; and their unit."""
+
+    by: Floats
+    unit: float
+
+
+class Columns(NamedTuple):
+    """Columns of the moments, and the columns of the scores that they are written to."""
+
+    source: Integers
+    place: Integers
+
+
+class Scores(NamedTuple):
+    """Value and standard deviation, (lists, cutoffs) each."""
+
+    value: Floats
+    std: Floats
 
 
 @kernel
-def write_scores(
-    first: int,
-    last: int,
-    mean: Floats,
-    variance: Floats,
-    divisor: Floats,
-    unit: float,
-    columns: Integers,
-    places: Integers,
-    value: Floats,
-    std: Floats,
-) -> bool:
+def write_scores(first: int, last: int, moments: Moments, divisor: Divisor, columns: Columns, scores: Scores) -> bool:
     """Write value and standard deviation of the lists ``first`` … ``last`` − 1; whether all values are finite.
 
-    Both are 0 where the divisor is, which has a row for every list or one for all, and columns likewise. ``columns``
-    of the moments are written to ``places``, columns of the scores.
+    Both are 0 where the divisor is.
     """
-    finite, by_list, by_column = True, divisor.shape[0] > 1, divisor.shape[1] > 1
+    (mean, variance), (value, std) = moments, scores
+    by_of, unit = divisor
+    finite, by_list, by_column = True, by_of.shape[0] > 1, by_of.shape[1] > 1
     for q in range(first, last):
-        for index in range(columns.size):
-            source, place = columns[index], places[index]
-            by = divisor[q if by_list else 0, source if by_column else 0]
+        for index in range(columns.source.size):
+            source, place = columns.source[index], columns.place[index]
+            by = by_of[q if by_list else 0, source if by_column else 0]
             if by != 0.0:
                 value[q, place] = mean[q, source] / by * unit
                 std[q, place] = math.sqrt(variance[q, source]) / by * unit

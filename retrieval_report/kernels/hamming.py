@@ -11,7 +11,7 @@ Where the items are sorted by class, relevance needs no loop: a query's relevant
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -29,6 +29,9 @@ __all__ = [
     "SAME",
     "SHARED",
     "STRETCH",
+    "Pairs",
+    "Room",
+    "Sorted",
     "count_dot",
     "count_hamming",
     "count_l1",
@@ -84,9 +87,38 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
             values[i] += popcount(row[i] ^ word)
 
 
+class Pairs(NamedTuple):
+    """Queries (queries, words or dimensions) and items (words or dimensions, items), their labels alike."""
+
+    queries: NDArray[Any]
+    items: NDArray[Any]
+    query_labels: Words
+    item_labels: Words
+    relation: int
+    grades: int
+
+
+class Sorted(NamedTuple):
+    """Items sorted by class (words, items): those from ``begin[q]`` to ``end[q]`` − 1 are relevant to the query q."""
+
+    items: Words
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+
+class Room(NamedTuple):
+    """Where a stretch is counted: bytes of distances, seen as ``pairs`` of them too, and tables that are 0."""
+
+    pairs: Tallies
+    distances: Bytes  # an even number
+    table: Tallies  # (PAIRS,)
+    lanes: Tallies  # (LANES, 256)
+
+
 @kernel
-def grade_values(query: Words, items: Words, start: int, stop: int, relation: int, grades: int, values: Values) -> None:
-    """Turn distances into distance · grades + relevance."""
+def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) -> None:
+    """Turn distances from a query into distance · grades + relevance."""
+    query, items, relation, grades = pairs.query_labels[q], pairs.item_labels, pairs.relation, pairs.grades
     if relation == NONE:
         return
     if relation == SAME:
@@ -123,26 +155,21 @@ def tally(values: Values, tables: NDArray[Any]) -> None:
 def count_hamming(
     first: int,
     last: int,
-    queries: Words,
-    items: Words,
-    query_labels: Words,
-    item_labels: Words,
-    relation: int,
-    grades: int,
+    pairs: Pairs,
     values: Values,
     tables: NDArray[np.uint32],
 ) -> None:
     """Count Hamming distance · grades + relevance for the queries ``first`` … ``last`` − 1 and all items.
 
-    ``queries`` (queries, words), ``items`` (words, items) and the labels alike; ``values`` is room for a tile;
-    ``tables`` (last − first, LANES or 1, values) is added to.
+    ``values`` is room for a tile; ``tables`` (last − first, LANES or 1, values) is added to.
     """
+    items = pairs.items
     for start in range(0, items.shape[1], values.size):
         stop = min(start + values.size, items.shape[1])
         tile = values[: stop - start]
         for q in range(first, last):
-            hamming_distances(queries[q], items, start, stop, tile)
-            grade_values(query_labels[q], item_labels, start, stop, relation, grades, tile)
+            hamming_distances(pairs.queries[q], items, start, stop, tile)
+            grade_values(q, pairs, start, stop, tile)
             tally(tile, tables[q - first])
 
 
@@ -177,11 +204,9 @@ def _fold_lanes(lanes: Tallies, counts: NDArray[np.uint32]) -> None:
 
 
 @kernel
-def _count_stretch(
-    query: Words, items: Words, start: int, stop: int, pairs: Tallies, distances: Bytes, table: Tallies,
-    lanes: Tallies, counts: NDArray[np.uint32],
-) -> None:  # fmt: skip
+def _count_stretch(query: Words, items: Words, start: int, stop: int, room: Room, counts: NDArray[np.uint32]) -> None:
     """Add the distances of the items ``start`` … ``stop`` − 1, no more than ``STRETCH``, to ``counts``."""
+    pairs, distances, table, lanes = room
     paired = single = False
     for low in range(start, stop, distances.size):
         high = min(low + distances.size, stop)
@@ -207,45 +232,35 @@ def count_sorted(
     first: int,
     last: int,
     queries: Words,
-    items: Words,
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    pairs: Tallies,
-    distances: Bytes,
-    table: Tallies,
-    lanes: Tallies,
+    classes: Sorted,
+    room: Room,
     counts: NDArray[np.uint32],
 ) -> None:
     """As ``count_hamming`` for distances below 256 and items sorted by class.
 
-    The items ``begin[q]`` … ``end[q]`` − 1 are relevant to the query q. ``distances`` (bytes, an even number) and
-    ``pairs`` (numbers of 16 bits) are the same memory; ``table`` (PAIRS) and ``lanes`` (LANES, 256) are 0; ``counts``
-    (last − first, 2, distances) is added to, relevant items last.
+    ``counts`` (last − first, 2, distances) is added to, relevant items last.
     """
+    items, begin, end = classes
     for start in range(0, items.shape[1], STRETCH):
         stop = min(start + STRETCH, items.shape[1])
         for q in range(first, last):
             low, high = min(max(begin[q], start), stop), min(max(end[q], start), stop)
             other, own = counts[q - first, 0], counts[q - first, 1]
-            _count_stretch(queries[q], items, start, low, pairs, distances, table, lanes, other)
-            _count_stretch(queries[q], items, low, high, pairs, distances, table, lanes, own)
-            _count_stretch(queries[q], items, high, stop, pairs, distances, table, lanes, other)
+            _count_stretch(queries[q], items, start, low, room, other)
+            _count_stretch(queries[q], items, low, high, room, own)
+            _count_stretch(queries[q], items, high, stop, room, other)
 
 
 @kernel
 def count_l1(
     first: int,
     last: int,
-    queries: NDArray[np.uint8],
-    items: NDArray[np.uint8],
-    query_labels: Words,
-    item_labels: Words,
-    relation: int,
-    grades: int,
+    pairs: Pairs,
     values: NDArray[np.int32],
     tables: NDArray[np.uint32],
 ) -> None:
-    """As ``count_hamming``, for Σ |query − item|; ``queries`` (queries, dimensions), ``items`` (dimensions, items)."""
+    """As ``count_hamming``, for Σ |query − item|, of dimensions of uint8."""
+    queries, items = pairs.queries, pairs.items
     for start in range(0, items.shape[1], values.size):
         stop = min(start + values.size, items.shape[1])
         tile = values[: stop - start]
@@ -255,7 +270,7 @@ def count_l1(
                 row, own = items[column, start:stop], np.int32(queries[q, column])
                 for i in range(tile.size):
                     tile[i] += abs(np.int32(row[i]) - own)
-            grade_values(query_labels[q], item_labels, start, stop, relation, grades, tile)
+            grade_values(q, pairs, start, stop, tile)
             tally(tile, tables[q - first])
 
 
@@ -263,17 +278,13 @@ def count_l1(
 def count_dot(
     first: int,
     last: int,
-    queries: NDArray[np.int8],
-    items: NDArray[np.int8],
-    query_labels: Words,
-    item_labels: Words,
-    relation: int,
-    grades: int,
+    pairs: Pairs,
     most: NDArray[np.int32],
     values: NDArray[np.int32],
     tables: NDArray[np.uint32],
 ) -> None:
     """As ``count_l1``, for most[query] − Σ query · item, where no inner product exceeds ``most`` either way."""
+    queries, items = pairs.queries, pairs.items
     for start in range(0, items.shape[1], values.size):
         stop = min(start + values.size, items.shape[1])
         tile = values[: stop - start]
@@ -283,5 +294,5 @@ def count_dot(
                 row, own = items[column, start:stop], np.int32(queries[q, column])
                 for i in range(tile.size):
                     tile[i] -= np.int32(row[i]) * own
-            grade_values(query_labels[q], item_labels, start, stop, relation, grades, tile)
+            grade_values(q, pairs, start, stop, tile)
             tally(tile, tables[q - first])

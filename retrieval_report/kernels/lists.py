@@ -9,12 +9,28 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import inlined, kernel
 
-__all__ = ["Bools", "Codes", "Floats", "Integers", "Lists", "frozen", "single_items"]
+__all__ = [
+    "Bools",
+    "Cells",
+    "Codes",
+    "Extremes",
+    "Floats",
+    "Integers",
+    "Keys",
+    "Lists",
+    "Moments",
+    "Places",
+    "Rows",
+    "frozen",
+    "single_items",
+]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+Places = NDArray[np.uint32]
+Keys = NDArray[np.uint64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -52,6 +68,56 @@ class Lists(NamedTuple):
         ties, start = _runs(self.start, which)
         cells, tie = _runs(self.tie, ties)
         return Lists(start, tie, self.grade[cells], self.items[cells])
+
+
+class Cells(NamedTuple):
+    """Items of lists by grade, as flat arrays: those of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
+
+    start: Integers
+    grade: Codes
+    items: Integers
+
+
+class Rows(NamedTuple):
+    """Which rows belong to which list: places ``begin`` … ``end`` − 1 of ``row_of``, or of the rows as they are."""
+
+    begin: Integers
+    end: Integers
+    row_of: Places  # empty: the rows of a list stand together already
+
+    def of(self, index: int) -> NDArray[np.integer]:
+        """Row numbers of one list."""
+        indexes = np.arange(self.begin[index], self.end[index])
+        return self.row_of[indexes] if self.row_of.size else indexes
+
+    def list_of(self) -> Places:
+        """The list of every row."""
+        length = self.end - self.begin
+        numbers = np.repeat(np.arange(length.size, dtype=np.uint32), length)
+        places = np.arange(numbers.size) + np.repeat(self.begin - np.cumsum(length) + length, length)
+        found = np.empty(numbers.size, np.uint32)
+        found[self.row_of[places] if self.row_of.size else places] = numbers
+        return found
+
+    def any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether any row of each list is marked."""
+        in_order = marked[self.row_of] if self.row_of.size else marked
+        before = np.concatenate([[0], np.cumsum(in_order)])
+        return np.asarray(before[self.end] > before[self.begin])
+
+
+class Moments(NamedTuple):
+    """Mean and variance over the orders inside ties, (lists, cutoffs) each."""
+
+    mean: Floats
+    variance: Floats
+
+
+class Extremes(NamedTuple):
+    """Which end is wanted, and the values found, (lists, cutoffs)."""
+
+    best: bool
+    value: Floats
 
 
 @kernel

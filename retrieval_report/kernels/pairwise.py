@@ -13,9 +13,9 @@ import numpy as np
 
 from retrieval_report.kernels.additive import slot_weight
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
 from retrieval_report.kernels.ranks import NEAR, order_variance, place_sums
-from retrieval_report.kernels.ratios import hypergeometric_band, mean_and_spread
+from retrieval_report.kernels.ratios import Paired, hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
 __all__ = ["pairwise_moments", "retrieved_moments"]
@@ -187,16 +187,14 @@ def pass_tie(tie: Tie, harmonics: Weights, before: Before) -> Before:
 
 
 @inlined
-def pass_singles(
-    t: int, cell: int, items: int, lists: Lists, values: Floats, harmonics: Weights, before: Before
-) -> Before:
+def pass_singles(t: int, cell: int, items: int, lists: Lists, paired: Paired, before: Before) -> Before:
     """The same once so many items that tie with nothing are added, the first of them at slot t + 1."""
     relevant, total, high, low, variance = before
     for index in range(items):
-        value = values[lists.grade[cell + index]]
+        value = paired.values[lists.grade[cell + index]]
         if value > 0.0:
             relevant += 1
-            high, low = add(high, low, value * ((total / value + 1.0) * slot_weight(harmonics, t + index)))
+            high, low = add(high, low, value * ((total / value + 1.0) * slot_weight(paired.harmonics, t + index)))
             total += value
     return Before(relevant, total, high, low, variance)
 
@@ -207,15 +205,11 @@ def pairwise_moments(
     last: int,
     lists: Lists,
     depths: Integers,
-    values: Floats,
-    harmonics: Weights,
-    mean: Floats,
-    variance: Floats,
+    paired: Paired,
+    out: Moments,
 ) -> None:
-    """Write mean and variance of the sum at every depth.
-
-    ``harmonics`` holds 1/i and the harmonic numbers; ``values`` is positive exactly for the relevant grades.
-    """
+    """Write mean and variance of the sum at every depth."""
+    mean, variance = out
     cutoffs = depths.shape[1]
     for q in range(first, last):
         before = Before(0, 0.0, 0.0, 0.0, 0.0)
@@ -223,21 +217,21 @@ def pairwise_moments(
         number, end = lists.start[q], lists.start[q + 1]
         while number < end and j < cutoffs:
             stretch = single_items(number, end, depths[q, j] - t, lists)
-            before = pass_singles(t, lists.tie[number], stretch, lists, values, harmonics, before)
+            before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
             t += stretch
             number += stretch
             if t == depths[q, j]:
                 mean[q, j], variance[q, j] = before.high + before.low, before.variance
                 j += 1
             elif number < end:
-                tie = see_tie(t, number, lists, values)
+                tie = see_tie(t, number, lists, paired.values)
                 while j < cutoffs and depths[q, j] < t + tie.size:
-                    part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, harmonics)
+                    part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, paired.harmonics)
                     mean[q, j] = before.high + (part + before.low)
                     variance[q, j] = before.variance + part_variance
                     j += 1
                 if tie.relevant > 0 and j < cutoffs:
-                    before = pass_tie(tie, harmonics, before)
+                    before = pass_tie(tie, paired.harmonics, before)
                 t += tie.size
                 number += 1
         for rest in range(j, cutoffs):
@@ -250,12 +244,11 @@ def retrieved_moments(
     last: int,
     lists: Lists,
     depths: Integers,
-    values: Floats,
-    harmonics: Weights,
-    mean: Floats,
-    variance: Floats,
+    paired: Paired,
+    out: Moments,
 ) -> None:
     """As ``pairwise_moments``, of the sum per relevant item found: a kernel of its own, for few ask to compile it."""
+    mean, variance = out
     cutoffs = depths.shape[1]
     for q in range(first, last):
         before = Before(0, 0.0, 0.0, 0.0, 0.0)
@@ -263,19 +256,19 @@ def retrieved_moments(
         number, end = lists.start[q], lists.start[q + 1]
         while number < end and j < cutoffs:
             stretch = single_items(number, end, depths[q, j] - t, lists)
-            before = pass_singles(t, lists.tie[number], stretch, lists, values, harmonics, before)
+            before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
             t += stretch
             number += stretch
             if t == depths[q, j]:
                 mean[q, j], variance[q, j] = per_found(before)
                 j += 1
             elif number < end:
-                tie = see_tie(t, number, lists, values)
+                tie = see_tie(t, number, lists, paired.values)
                 while j < cutoffs and depths[q, j] < t + tie.size:
-                    mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, harmonics)
+                    mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, paired.harmonics)
                     j += 1
                 if tie.relevant > 0 and j < cutoffs:
-                    before = pass_tie(tie, harmonics, before)
+                    before = pass_tie(tie, paired.harmonics, before)
                 t += tie.size
                 number += 1
         for rest in range(j, cutoffs):

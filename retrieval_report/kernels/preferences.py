@@ -7,11 +7,8 @@ more, and two relevant items have a covariance of the variance / (m + 2): docs/m
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from retrieval_report.kernels.compile import ZERO, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments
 from retrieval_report.kernels.tables import add
 
 __all__ = ["preference_moments"]
@@ -36,10 +33,9 @@ def preference_moments(
     first: int,
     last: int,
     lists: Lists,
-    relevant_grade: NDArray[np.bool_],
+    relevant_grade: Bools,
     most: Integers,
-    mean: Floats,
-    variance: Floats,
+    out: Moments,
 ) -> None:
     """Write mean and variance of the sum over the whole of the lists ``first`` … ``last`` − 1, whatever the cutoff."""
     for q in range(first, last):
@@ -57,5 +53,5 @@ def preference_moments(
                 high, low = add(high, low, part)
                 spread += part_spread
             before += others
-        mean[q, :] = high + low
-        variance[q, :] = spread
+        out.mean[q, :] = high + low
+        out.variance[q, :] = spread

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating
 from retrieval_report.kernels.grouping import slot_of, table_mask
-from retrieval_report.kernels.lists import Integers
+from retrieval_report.kernels.lists import Integers, Keys, Places, Rows
 
-__all__ = ["find_judgements"]
-
-Places = NDArray[np.uint32]
-Keys = NDArray[np.uint64]
+__all__ = ["ItemRows", "find_judgements"]
 
 SPARSE = 4  # most rows are not judged: in a table with that many times the room they meet an empty slot at once
+
+
+class ItemRows(NamedTuple):
+    """Rows of lists, or of the judgements of queries, and the key of each row's item."""
+
+    of_list: Rows
+    item: Keys
 
 
 @allocating
 def find_judgements(
     first: int,
     last: int,
-    begin: Integers,
-    end: Integers,
-    row_of: Places,
-    item: Keys,
+    listed: ItemRows,
     judged: Integers,
-    judged_begin: Integers,
-    judged_end: Integers,
-    judged_row_of: Places,
-    judged_item: Keys,
+    judgements: ItemRows,
     found: Places,
 ) -> bool:
     """Write for every row of the lists ``first`` … ``last`` − 1 the judgement of its item: its row + 1, or 0.
@@ -37,6 +36,8 @@ def find_judgements(
     ``judged`` says which query of the judgements a list is of, −1 where it has none. Returns whether the keys of the
     judged items of every query differ; where they do not, what was written is worth nothing.
     """
+    (begin, end, row_of), item = listed
+    (judged_begin, judged_end, judged_row_of), judged_item = judgements
     longest = 1
     for q in range(first, last):
         if judged[q] >= 0:

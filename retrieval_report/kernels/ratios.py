@@ -6,17 +6,24 @@ is exact. Also the extremes of such ratios, which are not "relevant first" and "
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.additive import slot_spread
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Extremes, Floats, Integers, Lists, Moments
 from retrieval_report.kernels.tables import Weights
 
-__all__ = ["hypergeometric_band", "mean_and_spread", "own_ideal_extremes", "own_ideal_moments", "retrieved_extremes"]
-
-Relevant = NDArray[np.bool_]
+__all__ = [
+    "OwnIdeal",
+    "Paired",
+    "hypergeometric_band",
+    "mean_and_spread",
+    "own_ideal_extremes",
+    "own_ideal_moments",
+    "retrieved_extremes",
+]
 
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is left out cannot change a float64
 
@@ -64,8 +71,38 @@ def mean_and_spread(chances: Floats, means: Floats) -> tuple[float, float]:
     return value, spread
 
 
+class Paired(NamedTuple):
+    """What AP and WAP add up: the value of each grade, above 0 exactly for the relevant ones, by the table of 1/i."""
+
+    values: Floats
+    harmonics: Weights
+
+
+class OwnIdeal(NamedTuple):
+    """Which grades are relevant, and the table of discounts."""
+
+    relevant_grade: Bools
+    weights: Weights
+
+
+class Reached(NamedTuple):
+    """What the ties before have brought: relevant items, the sum of the discounts they hold, and its variance."""
+
+    found: int
+    total: float
+    spread: float
+
+
+class Cut(NamedTuple):
+    """A tie: where it starts, its items, and its relevant items."""
+
+    t: int
+    size: int
+    relevant: int
+
+
 @kernel
-def _count_relevant(tie: int, lists: Lists, relevant_grade: Relevant) -> tuple[int, int]:
+def _count_relevant(tie: int, lists: Lists, relevant_grade: Bools) -> tuple[int, int]:
     """Items and relevant items of a tie."""
     size, relevant = 0, 0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
@@ -80,12 +117,11 @@ def own_ideal_moments(
     last: int,
     lists: Lists,
     depths: Integers,
-    relevant_grade: Relevant,
-    weights: Weights,
-    mean: Floats,
-    variance: Floats,
+    ideal: OwnIdeal,
+    out: Moments,
 ) -> None:
     """Moments of DCG@k / ideal DCG of the same top k, for relevances that are all 0 or one grade."""
+    relevant_grade, weights = ideal
     cutoffs, total, total_low = depths.shape[1], weights.total, weights.total_low
     for q in range(first, last):
         value_sum, spread, found = 0.0, 0.0, 0
@@ -94,9 +130,8 @@ def own_ideal_moments(
             size, relevant = _count_relevant(tie, lists, relevant_grade)
             end = t + size
             while j < cutoffs and depths[q, j] <= end:
-                mean[q, j], variance[q, j] = _own_ideal_at(
-                    t, depths[q, j] - t, size, relevant, found, value_sum, spread, weights
-                )
+                cut, reached = Cut(t, size, relevant), Reached(found, value_sum, spread)
+                out.mean[q, j], out.variance[q, j] = _own_ideal_at(cut, depths[q, j] - t, reached, weights)
                 j += 1
             if j == cutoffs:
                 break  # the tables reach no farther than the deepest cutoff
@@ -109,14 +144,15 @@ def own_ideal_moments(
 
 
 @allocating
-def _own_ideal_at(
-    t: int, slots: int, size: int, relevant: int, found: int, value_sum: float, spread: float, weights: Weights
-) -> tuple[float, float]:
+def _own_ideal_at(cut: Cut, slots: int, reached: Reached, weights: Weights) -> tuple[float, float]:
+    """Mean and variance where the cutoff leaves so many slots of a tie."""
+    t, size, relevant = cut
+    found, value_sum, spread = reached
     total, total_low = weights.total, weights.total_low
     if slots == 0:
         return (value_sum / total[found], spread / total[found] ** 2) if found > 0 else (0.0, 0.0)
     held = (total[t + slots] - total[t]) + (total_low[t + slots] - total_low[t])
-    between = slot_spread(weights, t, t + slots, slots)
+    order = slot_spread(weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
     means, within = np.zeros(chances.size), 0.0
     for index in range(chances.size):
@@ -124,10 +160,10 @@ def _own_ideal_at(
         if found + x > 0:
             ideal = total[found + x]
             means[index] = (value_sum + held * x / slots) / ideal
-            inner = between * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
+            inner = order * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
             within += chances[index] * (spread + inner) / ideal**2
-    value, spread = mean_and_spread(chances, means)
-    return value, within + spread
+    value, between = mean_and_spread(chances, means)
+    return value, within + between
 
 
 @kernel
@@ -136,13 +172,13 @@ def own_ideal_extremes(
     last: int,
     lists: Lists,
     depths: Integers,
-    relevant_grade: Relevant,
-    weights: Weights,
-    best: bool,
-    extreme: Floats,
+    ideal: OwnIdeal,
+    out: Extremes,
 ) -> None:
     """Highest (``best``) or lowest DCG@k / ideal DCG of the same top k over all orders."""
-    cutoffs, total = depths.shape[1], weights.total
+    best, extreme = out
+    relevant_grade, total = ideal.relevant_grade, ideal.weights.total
+    cutoffs = depths.shape[1]
     for q in range(first, last):
         value_sum, found, t, j = 0.0, ZERO, ZERO, 0
         for tie in range(lists.start[q], lists.start[q + 1]):
@@ -211,28 +247,27 @@ def retrieved_extremes(
     last: int,
     lists: Lists,
     depths: Integers,
-    values: Floats,
-    harmonics: Weights,
-    best: bool,
-    extreme: Floats,
+    paired: Paired,
+    out: Extremes,
 ) -> None:
     """Highest (``best``) or lowest AP/WAP sum per relevant item found, over all orders and numbers found.
 
     Given how many are found, the best order has the highest grades first, the worst the lowest grades last.
     Cells of a tie ascend by grade.
     """
+    best, extreme = out
     cutoffs = depths.shape[1]
     for q in range(first, last):
         value_sum, before, found, t, j = 0.0, 0.0, ZERO, ZERO, 0
         for tie in range(lists.start[q], lists.start[q + 1]):
-            size, relevant, runs, levels = _relevant_runs(tie, lists, values, best)
+            size, relevant, runs, levels = _relevant_runs(tie, lists, paired.values, best)
             while j < cutoffs and depths[q, j] <= t + size:
                 slots = depths[q, j] - t
                 least, most = max(0, slots - (size - relevant)), min(relevant, slots)
                 chosen = -1.0
                 for x in range(least, most + 1):
                     rank = t if best else t + slots - x
-                    part, _ = _runs_sum(runs, levels, x, before, rank, harmonics)
+                    part, _ = _runs_sum(runs, levels, x, before, rank, paired.harmonics)
                     value = (value_sum + part) / (found + x) if found + x > 0 else 0.0
                     if chosen < 0.0 or (value > chosen) == best:
                         chosen = value
@@ -241,7 +276,7 @@ def retrieved_extremes(
             if j == cutoffs:
                 break  # the tables reach no farther than the deepest cutoff
             rank = t if best else t + size - relevant
-            part, before = _runs_sum(runs, levels, relevant, before, rank, harmonics)
+            part, before = _runs_sum(runs, levels, relevant, before, rank, paired.harmonics)
             value_sum += part
             found += relevant
             t += size

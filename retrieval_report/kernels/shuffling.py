@@ -6,6 +6,8 @@ and in any partition. The mixing function is the finaliser of SplitMix64 (Steele
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -85,18 +87,17 @@ def draw_layout(
     return cells
 
 
+class Draw(NamedTuple):
+    """One random order: what the orders of each list are drawn by, and the number of this one."""
+
+    keys: Keys
+    number: int
+
+
 @allocating
-def draw_orders(
-    first: int,
-    last: int,
-    lists: Lists,
-    limit: Integers,
-    keys: Keys,
-    draw: int,
-    new_start: Integers,
-    new_grade: Codes,
-) -> None:
+def draw_orders(first: int, last: int, lists: Lists, limit: Integers, draw: Draw, new: Lists) -> None:
     """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1 (Fisher–Yates)."""
+    new_start, new_grade = new.start, new.grade
     longest = 1
     for q in range(first, last):
         for tie in range(lists.start[q], lists.start[q + 1]):
@@ -106,7 +107,7 @@ def draw_orders(
             longest = max(longest, size)
     pool = np.empty(longest, np.int32)
     for q in range(first, last):
-        key = mix(keys[q] + np.uint64(draw) * np.uint64(0xD1342543DE82EF95))
+        key = mix(draw.keys[q] + np.uint64(draw.number) * np.uint64(0xD1342543DE82EF95))
         t, out = 0, new_start[q]
         for tie in range(lists.start[q], lists.start[q + 1]):
             if t >= limit[q]:

@@ -6,15 +6,17 @@ means are those of products over items drawn without replacement. ``stopping_spr
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists, single_items
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.stopping_spread import tie_variances
 from retrieval_report.kernels.tables import add
 
-__all__ = ["stopping_moments"]
+__all__ = ["Stops", "stopping_moments"]
 
 NEGLIGIBLE = 1e-30
 AFRESH = 1024
@@ -137,11 +139,17 @@ def _see_stopping_tie(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]
     return size, passing
 
 
+class Stops(NamedTuple):
+    """The chance that an item of each grade ends the search, and whether the variance is wanted."""
+
+    chance: Floats
+    want_variance: bool
+
+
 @allocating
-def _tie_moments(
-    t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers, want_variance: bool
-) -> tuple[Floats, Floats]:
+def _tie_moments(t: int, size: int, tie: int, lists: Lists, stops: Stops, slots: Integers) -> tuple[Floats, Floats]:
     """Means and variances of what the first ``slots[j]`` slots of a tie add, for a reader who comes that far."""
+    stop = stops.chance
     means, spreads = np.zeros(slots.size), np.zeros(slots.size)
     stoppers, mixed, first = 0, False, stop[lists.grade[lists.tie[tie]]]
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
@@ -150,7 +158,7 @@ def _tie_moments(
         mixed = mixed or chance != first
     if stoppers > 0 and slots.size > 0:
         stopping_tie_means(t, size, stoppers, survival_means(tie, lists, stop), slots, means)
-        if mixed and want_variance:
+        if mixed and stops.want_variance:
             spreads = tie_variances(t, size, tie, lists, stop, slots)
     return means, spreads
 
@@ -161,15 +169,15 @@ def stopping_moments(
     last: int,
     lists: Lists,
     depths: Integers,
-    stop: Floats,
-    want_variance: bool,
-    mean: Floats,
-    variance: Floats,
+    stops: Stops,
+    out: Moments,
 ) -> None:
-    """Mean and variance of ERR at every depth; ``stop`` is the chance that an item of each grade ends the search.
+    """Mean and variance of ERR at every depth.
 
     The variance is NaN where it is too much work (see ``stopping_spread``).
     """
+    mean, variance = out
+    stop = stops.chance
     cutoffs = depths.shape[1]
     for q in range(first, last):
         survival, value, spread = 1.0, 0.0, 0.0
@@ -194,7 +202,7 @@ def stopping_moments(
                 slots = depths[q, j:inside] - t
                 if inside < cutoffs:
                     slots = np.append(slots, size)
-                means, spreads = _tie_moments(t, size, tie, lists, stop, slots, want_variance)
+                means, spreads = _tie_moments(t, size, tie, lists, stops, slots)
                 for index in range(slots.size):
                     part = survival * survival * spreads[index]
                     if j < inside:

@@ -15,6 +15,8 @@ each stopping kind were passed, which is less work for few kinds.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from retrieval_report.kernels.compile import allocating, kernel
@@ -39,8 +41,16 @@ def _state_steps(tie: int, lists: Lists, stop: Floats, slots: int) -> float:
     return states * slots * kinds
 
 
+class Kinds(NamedTuple):
+    """Items, states and stopping chance of every kind of item that stops at all."""
+
+    sizes: Integers
+    levels: Integers
+    stops: Floats
+
+
 @allocating
-def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> tuple[Integers, Integers, Floats]:
+def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> Kinds:
     """Items, states and stopping chance of every kind that stops at all."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     sizes, levels, stops, kinds = np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0), 0
@@ -49,17 +59,16 @@ def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> tuple[I
             sizes[kinds], stops[kinds] = lists.items[c], stop[lists.grade[c]]
             levels[kinds] = min(lists.items[c], slots) + 1  # so many of the kind, from 0 on, may have been passed
             kinds += 1
-    return sizes[:kinds], levels[:kinds], stops[:kinds]
+    return Kinds(sizes[:kinds], levels[:kinds], stops[:kinds])
 
 
 @allocating
-def _step_back(
-    slot: int, t: int, size: int, sizes: Integers, levels: Integers, stops: Floats, mean: Floats, variance: Floats
-) -> None:
+def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, variance: Floats) -> None:
     """Moments of what follows, for every state at ``slot``, from those at the next slot, in place.
 
     The states are walked upwards, so the entry of a state one item richer still belongs to the next slot.
     """
+    sizes, levels, stops = of_kind
     states, kinds = mean.size - 1, sizes.size
     others = size - sizes.sum()
     used = np.zeros(kinds, np.int64)
@@ -97,11 +106,11 @@ def _variance_by_states(t: int, slots: int, size: int, tie: int, lists: Lists, s
     Going backwards over the slots, the variance is the mean of the later variances plus the variance of the next
     step's means, so nothing cancels.
     """
-    sizes, levels, stops = _stopping_kinds(tie, lists, stop, slots)
-    states = levels.prod()
+    kinds = _stopping_kinds(tie, lists, stop, slots)
+    states = kinds.levels.prod()
     mean, variance = np.zeros(states + 1), np.zeros(states + 1)
     for slot in range(slots - 1, -1, -1):
-        _step_back(slot, t, size, sizes, levels, stops, mean, variance)
+        _step_back(slot, t, size, kinds, mean, variance)
     return float(variance[0])
 
 
@@ -119,14 +128,19 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
     return most, int(min(float(size), np.log(NOTHING) / np.log(max(going, 1e-300)) + 2.0))
 
 
-@kernel
-def _add_item(
-    chance: float, items: int, going: Floats, stopping: Floats, gap: Floats, old: Floats, covariance: Floats
-) -> None:
-    """Add an item that stops with ``chance`` to the ``items`` so far.
+class Going(NamedTuple):
+    """By the number x of items passed: E[G_x], the chance that the x-th item stops, and room for two more."""
 
-    ``going[x]`` is E[G_x], ``stopping[x]`` the chance that the x-th item stops; ``gap`` and ``old`` are room.
-    """
+    going: Floats
+    stopping: Floats
+    gap: Floats
+    old: Floats
+
+
+@kernel
+def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> None:
+    """Add an item that stops with ``chance`` to the ``items`` so far."""
+    going, stopping, gap, old = so_far
     longest, share, rest = min(items + 1, going.size - 1), 1.0 / (items + 1.0), 1.0 - chance
     for x in range(1, longest + 1):
         gap[x] = chance * going[x - 1] - stopping[x]  # E[G_x] − rest·E[G_{x−1}], with the digits of small chances
@@ -151,7 +165,8 @@ def _add_item(
 def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) -> Floats:
     """Cov(G_x, G_y) at [x, y] for 1 ≤ x ≤ y ≤ ``longest``."""
     room = np.zeros((4, longest + 1))
-    going, stopping, gap, old = room[0], room[1], room[2], room[3]
+    so_far = Going(room[0], room[1], room[2], room[3])
+    going, stopping = so_far.going, so_far.stopping
     covariance = np.zeros((longest + 1, longest + 1))
     items, chance = lists.items[most], stop[lists.grade[most]]
     going[0] = 1.0
@@ -161,7 +176,7 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
         c, end, step = (most + 1, lists.tie[tie + 1], 1) if up == 0 else (most - 1, lists.tie[tie] - 1, -1)
         while c != end:
             for _ in range(lists.items[c]):
-                _add_item(stop[lists.grade[c]], items, going, stopping, gap, old, covariance)
+                _add_item(stop[lists.grade[c]], items, so_far, covariance)
                 items += 1
             c += step
     return covariance

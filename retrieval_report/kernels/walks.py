@@ -55,6 +55,29 @@ class Terms(NamedTuple):
     retrieved: bool  # divide by the relevant items found
 
 
+class Walk(NamedTuple):
+    """Where the steps of a list are written, what its items add, and what that is multiplied by."""
+
+    steps: Steps
+    terms: Terms
+    scale: float
+
+
+class Reached(NamedTuple):
+    """How far the steps are written: their number, and the last node."""
+
+    steps: int
+    node: int
+
+
+class Seen(NamedTuple):
+    """What a place depends on: its rank, the sum of the values before, and the chance to come so far."""
+
+    position: int
+    before: float
+    going: float
+
+
 @inlined
 def _amount(terms: Terms, position: int, grade: int, sum_before: float, going: float) -> float:
     """What an item adds at a place, after values of some sum and with some chance to come so far."""
@@ -84,10 +107,12 @@ def _whole(
 
 @allocating
 def _tie_steps(
-    steps: Steps, count: int, node: int, items: Integers, grades: Integers, slots: int, position: int,
-    before: float, going: float, scale: float, terms: Terms,
-) -> tuple[int, int]:  # fmt: skip
+    walk: Walk, reached: Reached, seen: Seen, items: Integers, grades: Integers, slots: int
+) -> tuple[int, int]:
     """Write the steps through a tie of several grades; the number of steps (−1: no room) and the node behind it."""
+    steps, terms, scale = walk
+    count, node = reached
+    position, before, going = seen
     kinds, size = items.size, items.sum()
     stride = np.ones(kinds + 1, np.int64)
     for kind in range(1, kinds):
@@ -95,13 +120,13 @@ def _tie_steps(
     states = stride[kinds]
     dealt = np.empty(kinds, np.int64)
     layer, following = node, node + 1
-    reached = np.zeros(states, np.bool_)
-    reached[0] = True
+    there = np.zeros(states, np.bool_)
+    there[0] = True
     for slot in range(slots):
         last = slot == slots - 1
         ahead = np.zeros(states, np.bool_)
         for state in range(states):
-            if not reached[state]:
+            if not there[state]:
                 continue
             dealt[0] = slot
             total, chance_on = before, going
@@ -124,19 +149,19 @@ def _tie_steps(
                 steps.chance[count] = (items[kind] - dealt[kind]) / (size - slot)
                 steps.amount[count] = scale * _amount(terms, position + slot, grades[kind], total, chance_on)
                 count += 1
-        reached = ahead
+        there = ahead
         layer, following = following, following + (1 if last else states)
     return count, layer
 
 
 @allocating
-def _line(
-    steps: Steps, count: int, node: int, q: int, lists: Lists, depth: int, terms: Terms, scale: float, hits: int
-) -> tuple[int, int]:
+def _line(walk: Walk, reached: Reached, q: int, lists: Lists, depth: int, hits: int) -> tuple[int, int]:
     """Write the steps of one list; ``hits`` relevant items of its cut tie are above the cutoff (−1: as chance has it).
 
     Without room the count is −1.
     """
+    steps, terms, scale = walk
+    count, node = reached
     position, before, going = 1, 0.0, 1.0
     for tie in range(lists.start[q], lists.start[q + 1]):
         if position > depth:
@@ -159,7 +184,7 @@ def _line(
             steps.chance[count], steps.amount[count] = 1.0, scale * total
             count, node = count + 1, node + 1
         else:
-            count, node = _tie_steps(steps, count, node, items, grades, slots, position, before, going, scale, terms)
+            count, node = _tie_steps(walk, Reached(count, node), Seen(position, before, going), items, grades, slots)
             if count < 0:
                 return count, node
             for kind in range(items.size):
@@ -178,7 +203,7 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
     chooses it; given the number, the part of the tie above the cutoff is a whole tie.
     """
     if not terms.retrieved:
-        return _line(steps, 0, 0, q, lists, depth, terms, scale, -1)
+        return _line(Walk(steps, terms, scale), Reached(0, 0), q, lists, depth, -1)
     position, sure = 0, 0
     size, relevant, kinds = 0, 0, 0
     for tie in range(lists.start[q], lists.start[q + 1]):
@@ -194,7 +219,7 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
     slots = size - max(position - depth, 0)
     if slots == size or relevant == 0 or relevant == size:
         found = sure + (min(relevant, slots) if relevant else 0)
-        return _line(steps, 0, 0, q, lists, depth, terms, scale / max(found, 1), -1)
+        return _line(Walk(steps, terms, scale / max(found, 1)), Reached(0, 0), q, lists, depth, -1)
     if kinds != 2:
         return -1, 0
     least, chances = hypergeometric_band(size, relevant, slots)
@@ -208,7 +233,8 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
         steps.source[index], steps.target[index] = 0, node
         steps.chance[index], steps.amount[index] = chances[index], 0.0
         hits = least + index
-        count, node = _line(steps, count, node, q, lists, depth, terms, scale / max(sure + hits, 1), hits)
+        walk = Walk(steps, terms, scale / max(sure + hits, 1))
+        count, node = _line(walk, Reached(count, node), q, lists, depth, hits)
         if count < 0 or count + chances.size > steps.source.size:
             return -1, 0
         ends[index] = node

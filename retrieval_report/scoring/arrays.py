@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import grouping, shuffling
-from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists, frozen
+from retrieval_report.kernels.lists import Cells, Codes, Floats, Integers, Keys, Lists, Places, Rows, frozen
 
 __all__ = [
     "Cells",
@@ -39,50 +39,12 @@ __all__ = [
     "starts",
 ]
 
-Places = NDArray[np.uint32]
-Keys = NDArray[np.uint64]
 Result = TypeVar("Result")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 SMALL = 20_000  # rows or cells below which threads cost more than they save
 FEW_GRADES = 100_000
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
-
-
-class Cells(NamedTuple):
-    """Items of lists by grade, as flat arrays: those of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
-
-    start: Integers
-    grade: Codes
-    items: Integers
-
-
-class Rows(NamedTuple):
-    """Which rows belong to which list: places ``begin`` … ``end`` − 1 of ``row_of``, or of the rows as they are."""
-
-    begin: Integers
-    end: Integers
-    row_of: Places  # empty: the rows of a list stand together already
-
-    def of(self, index: int) -> NDArray[np.integer]:
-        """Row numbers of one list."""
-        indexes = np.arange(self.begin[index], self.end[index])
-        return self.row_of[indexes] if self.row_of.size else indexes
-
-    def list_of(self) -> Places:
-        """The list of every row."""
-        length = self.end - self.begin
-        numbers = np.repeat(np.arange(length.size, dtype=np.uint32), length)
-        places = np.arange(numbers.size) + np.repeat(self.begin - np.cumsum(length) + length, length)
-        found = np.empty(numbers.size, np.uint32)
-        found[self.row_of[places] if self.row_of.size else places] = numbers
-        return found
-
-    def any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether any row of each list is marked."""
-        in_order = marked[self.row_of] if self.row_of.size else marked
-        before = np.concatenate([[0], np.cumsum(in_order)])
-        return np.asarray(before[self.end] > before[self.begin])
 
 
 def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int) -> list[Result]:

@@ -112,7 +112,7 @@ def decide_lists(
     if keys is not None:
         work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
         arrays.over_ranges(
-            lambda first, last: completions.fingerprints(first, last, *rows, keys, print_of), work, options.workers
+            lambda first, last: completions.fingerprints(first, last, rows, keys, print_of), work, options.workers
         )
     facts = names.with_columns(
         items=pl.Series(ties.length),

@@ -139,10 +139,9 @@ class Completions:
         ties, kinds = self.prepared.ties, self.prepared.grades.size
         lists, cells = self.before.size, ties.grade.size + extra.grade.size
         start, tie = np.zeros(lists + 1, np.int64), np.zeros(ties.tie.size + lists, np.int64)
-        grade, items = np.empty(cells, np.int32), np.empty(cells, np.int64)
-        within = self.prepared.beyond.within
-        found, size = completions.complete(ties, within, *extra, kinds, start, tie, grade, items)
-        return Lists(start, tie[: found + 1].copy(), grade[:size].copy(), items[:size].copy())
+        new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
+        found, size = completions.complete(ties, self.prepared.beyond.within, extra, kinds, new)
+        return Lists(start, tie[: found + 1].copy(), new.grade[:size].copy(), new.items[:size].copy())
 
     def _ideal(self, lists: Lists, extra: Cells | None = None) -> Lists:
         """All items of the lists by falling grade."""
@@ -297,10 +296,9 @@ class _Search:
 
     def best(self, row: int, cutoff: int) -> float:
         weights = self.discount.table(MOST_SEARCHED)
-        return completions.best_ratio(
-            int(self.before[row]), cutoff, float(self.won[row]), self.ideal[row], self.front[row], self.optional[row],
-            int(self.least[row]), int(self.most[row]), self.gains, weights,
-        )  # fmt: skip
+        head = completions.Head(int(self.before[row]), float(self.won[row]), int(self.least[row]), int(self.most[row]))
+        following = completions.Following(self.ideal[row], self.front[row], self.optional[row], self.gains)
+        return completions.best_ratio(head, cutoff, following, weights)
 
 
 def _best_of_ties(scorer: Scorer, metric: Metric) -> Floats:

@@ -146,7 +146,7 @@ def _drawn_orders(
     own = layout.grade[layout.start[number] : layout.start[number + 1]]
     drawn = np.empty((draws, own.size), np.int32)
     for draw in range(draws):
-        shuffling.draw_orders(number, number + 1, ties, limit, keys, draw, layout.start, layout.grade)
+        shuffling.draw_orders(number, number + 1, ties, limit, shuffling.Draw(keys, draw), layout)
         drawn[draw] = own
     return _Orders(drawn, np.full(draws, 1 / draws), exact=False)
 

@@ -74,8 +74,10 @@ def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worke
     keys = theirs.items
     assert keys is not None
 
+    listed, judgements_of = probing.ItemRows(located.rows, items), probing.ItemRows(theirs.rows, keys)
+
     def task(first: int, last: int) -> bool:
-        return probing.find_judgements(first, last, *located.rows, items, judged, *theirs.rows, keys, found)
+        return probing.find_judgements(first, last, listed, judged, judgements_of, found)
 
     work: Integers = np.concatenate([[0], np.cumsum(located.rows.end - located.rows.begin)])
     if not all(arrays.over_ranges(task, work, workers)):

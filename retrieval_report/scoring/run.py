@@ -320,7 +320,7 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
     arrangement = Arrangement(drawn, drawn, None, False)
     steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
     for draw in steps:
-        shuffling.draw_orders(0, limit.size, prepared.ties, limit, keys, draw, drawn.start, drawn.grade)
+        shuffling.draw_orders(0, limit.size, prepared.ties, limit, shuffling.Draw(keys, draw), drawn)
         yield draw, run.score(arrangement).value
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels import additive, cascade, dividing, pairwise, preferences, ratios, stopping, tables
+from retrieval_report.kernels.dividing import Scores
+from retrieval_report.kernels.lists import Extremes, Moments
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import DCG, NDCG, Metric
 from retrieval_report.scoring.arrays import Integers, Lists, frozen, ordered, over_ranges
@@ -22,20 +24,6 @@ __all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "Target", "arrange"]
 Floats = NDArray[np.float64]
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
 LONGEST = 2**32  # positions for which a table of weights is made
-
-
-class Moments(NamedTuple):
-    """Mean and variance over the orders inside ties, (lists, cutoffs) each."""
-
-    mean: Floats
-    variance: Floats
-
-
-class Scores(NamedTuple):
-    """Value and standard deviation, (lists, cutoffs) each."""
-
-    value: Floats
-    std: Floats
 
 
 class Target(NamedTuple):
@@ -122,10 +110,15 @@ class Scorer:
                 sums[term] = self.moments(term, arrangement)
             unit = 1.0 if isinstance(metric, NDCG) else self.unit(term)  # its ideal is in the same unit
             divisor = np.ascontiguousarray(metric.divisor(self))  # kernels compile anew for other layouts
-            mean, variance = map(frozen, sums[term])
-            given = mean, variance, frozen(divisor), unit, frozen(columns), frozen(places), *scores
-            task = partial(_write_scores, given)
-            finite = over_ranges(task, np.arange(self.asked.shape[0] + 1) * columns.size, self.workers)
+            given = (
+                Moments(*map(frozen, sums[term])),
+                dividing.Divisor(frozen(divisor), unit),
+                dividing.Columns(frozen(columns), frozen(places)),
+                scores,
+            )
+            finite = over_ranges(
+                partial(_write_scores, given), np.arange(self.asked.shape[0] + 1) * columns.size, self.workers
+            )
             if not all(finite):
                 raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
 
@@ -193,34 +186,35 @@ def _longest(depths: Integers) -> int:
 def _sum_task(scorer: Scorer, term: terms.Sum, depths: Integers) -> Task:
     values = term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade) / scorer.unit(term)
     unit = isinstance(term.weights, terms.Unit)
-    weights = term.weights.table(1 if unit else _longest(depths))
+    summed = additive.Summed(values, unit, term.weights.table(1 if unit else _longest(depths)))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        additive.additive_moments(first, last, lists, depths, values, unit, weights, *out)
+        additive.additive_moments(first, last, lists, depths, summed, out)
 
     return task
 
 
-def _pair_values(scorer: Scorer, term: terms.Pairs) -> Floats:
+def _paired(scorer: Scorer, term: terms.Pairs) -> ratios.Paired:
     relevant = scorer.prepared.relevant_grade
-    return np.where(relevant, scorer.prepared.grades, 0.0) if term.graded else relevant.astype(np.float64)
+    values = np.where(relevant, scorer.prepared.grades, 0.0) if term.graded else relevant.astype(np.float64)
+    return ratios.Paired(values, tables.reciprocal_weights(_longest(scorer.depths)))
 
 
 def _pairs_task(scorer: Scorer, term: terms.Pairs) -> Task:
-    values, harmonic = _pair_values(scorer, term), tables.reciprocal_weights(_longest(scorer.depths))
+    paired = _paired(scorer, term)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         kernel = pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments
-        kernel(first, last, lists, depths, values, harmonic, *out)
+        kernel(first, last, lists, depths, paired, out)
 
     return task
 
 
 def _pairs_extreme_task(scorer: Scorer, term: terms.Pairs, extreme: str) -> Task:
-    values, harmonic = _pair_values(scorer, term), tables.reciprocal_weights(_longest(scorer.depths))
+    paired = _paired(scorer, term)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        ratios.retrieved_extremes(first, last, lists, depths, values, harmonic, extreme == "best", out.mean)
+        ratios.retrieved_extremes(first, last, lists, depths, paired, Extremes(extreme == "best", out.mean))
 
     return task
 
@@ -231,16 +225,16 @@ def _first_relevant_task(scorer: Scorer, term: terms.FirstRelevant) -> Task:
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
         other = Moments(np.empty(depths.shape), np.empty(depths.shape))
         hit, reciprocal = (other, out) if term.reciprocal else (out, other)
-        cascade.first_relevant_moments(first, last, lists, depths, relevant, *hit, *reciprocal)
+        cascade.first_relevant_moments(first, last, lists, depths, relevant, cascade.FirstMoments(*hit, *reciprocal))
 
     return task
 
 
 def _stops_task(scorer: Scorer, term: terms.Stops, want_variance: bool) -> Task:
-    stop = term.of(scorer.prepared.grades)
+    stops = stopping.Stops(term.of(scorer.prepared.grades), want_variance)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        stopping.stopping_moments(first, last, lists, depths, stop, want_variance, *out)
+        stopping.stopping_moments(first, last, lists, depths, stops, out)
 
     return task
 
@@ -251,24 +245,24 @@ def _preferences_task(scorer: Scorer) -> Task:
     most = np.minimum(np.maximum(prepared.relevant, 0), others)
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        preferences.preference_moments(first, last, lists, prepared.relevant_grade, most, *out)
+        preferences.preference_moments(first, last, lists, prepared.relevant_grade, most, out)
 
     return task
 
 
 def _own_ideal_task(scorer: Scorer, term: terms.OwnIdeal) -> Task:
-    relevant, weights = scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths))
+    ideal = ratios.OwnIdeal(scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths)))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        ratios.own_ideal_moments(first, last, lists, depths, relevant, weights, *out)
+        ratios.own_ideal_moments(first, last, lists, depths, ideal, out)
 
     return task
 
 
 def _own_ideal_extreme_task(scorer: Scorer, term: terms.OwnIdeal, extreme: str) -> Task:
-    relevant, weights = scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths))
+    ideal = ratios.OwnIdeal(scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths)))
 
     def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        ratios.own_ideal_extremes(first, last, lists, depths, relevant, weights, extreme == "best", out.mean)
+        ratios.own_ideal_extremes(first, last, lists, depths, ideal, Extremes(extreme == "best", out.mean))
 
     return task

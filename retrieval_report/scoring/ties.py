@@ -146,7 +146,8 @@ def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, worker
     """A row of every cell."""
     of_cell = np.empty(lists.grade.size, np.uint32)
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
-    over_ranges(lambda begin, end: counting.cell_rows(begin, end, *rows, key, grade, lists, of_cell), work, workers)
+    ranked = counting.RankedRows(rows, key, grade)
+    over_ranges(lambda first, last: counting.cell_rows(first, last, ranked, lists, of_cell), work, workers)
     return of_cell
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrieval_report.kernels import additive, cascade, pairwise, stopping, tables
+from retrieval_report.kernels import additive, cascade, pairwise, ratios, stopping, tables
+from retrieval_report.kernels.lists import Moments
 from retrieval_report.scoring.arrays import Lists
 
 GRADES = np.array([0.0, 1.0, 2.0, 3.5])
@@ -50,13 +51,17 @@ def moments(lists: Lists) -> Outputs:
     wide = int(depths.max())
     log2, reciprocal = tables.log2_weights(wide), tables.reciprocal_weights(wide)
     outputs = [np.full(depths.shape, np.nan) for _ in range(16)]
-    additive.additive_moments(0, size, lists, depths, relevant, True, tables.unit_weights(1), *outputs[:2])
-    additive.additive_moments(0, size, lists, depths, np.exp2(GRADES) - 1, False, log2, *outputs[2:4])
-    pairwise.pairwise_moments(0, size, lists, depths, relevant, reciprocal, *outputs[4:6])
-    pairwise.pairwise_moments(0, size, lists, depths, GRADES, reciprocal, *outputs[6:8])
-    pairwise.retrieved_moments(0, size, lists, depths, GRADES, reciprocal, *outputs[8:10])
-    cascade.first_relevant_moments(0, size, lists, depths, GRADES >= 1, *outputs[10:14])
-    stopping.stopping_moments(0, size, lists, depths, (np.exp2(GRADES) - 1) / 16, True, *outputs[14:16])
+    pairs = [Moments(*outputs[start : start + 2]) for start in range(0, 16, 2)]
+    plain = additive.Summed(relevant, True, tables.unit_weights(1))
+    weighed = additive.Summed(np.exp2(GRADES) - 1, False, log2)
+    given = (0, size, lists, depths)
+    additive.additive_moments(*given, plain, pairs[0])
+    additive.additive_moments(*given, weighed, pairs[1])
+    pairwise.pairwise_moments(*given, ratios.Paired(relevant, reciprocal), pairs[2])
+    pairwise.pairwise_moments(*given, ratios.Paired(GRADES, reciprocal), pairs[3])
+    pairwise.retrieved_moments(*given, ratios.Paired(GRADES, reciprocal), pairs[4])
+    cascade.first_relevant_moments(*given, GRADES >= 1, cascade.FirstMoments(*outputs[10:14]))
+    stopping.stopping_moments(*given, stopping.Stops((np.exp2(GRADES) - 1) / 16, True), pairs[7])
     return outputs
 
 
@@ -81,5 +86,5 @@ def test_a_list_may_be_longer_than_its_tables() -> None:
     lists = as_lists([[[1]] * 50], disguised=False)
     weights, depths = tables.log2_weights(4), np.array([[2, 4]])
     mean, variance = np.empty((1, 2)), np.empty((1, 2))
-    additive.additive_moments(0, 1, lists, depths, GRADES, False, weights, mean, variance)
+    additive.additive_moments(0, 1, lists, depths, additive.Summed(GRADES, False, weights), Moments(mean, variance))
     assert mean[0].tolist() == pytest.approx([weights.total[2], weights.total[4]])
