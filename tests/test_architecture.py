@@ -198,6 +198,22 @@ def test_files_and_functions_are_small(path: Path) -> None:
     assert {node.name: length(node) for node in functions if length(node) > 50} == {}
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / PACKAGE / "kernels").glob("*.py")), ids=lambda path: path.name)
+def test_kernels_take_six_arguments_at_most(path: Path) -> None:
+    """Of fourteen arrays in a row two of one type are exchanged unseen; a record names what it carries."""
+    functions = [node for node in ast.walk(parse(path)) if isinstance(node, ast.FunctionDef)]
+    taken = {node.name: len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]) for node in functions}
+    assert {name: number for name, number in taken.items() if number > 6} == {}
+
+
+def test_only_compile_and_its_cache_know_the_compiler() -> None:
+    folder = ROOT / PACKAGE / "kernels"
+    knowing = {
+        path.name for path in folder.glob("*.py") if any(name.split(".")[0] == "numba" for name in imports(path))
+    }
+    assert knowing == {"compile.py", "cache.py"}
+
+
 def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None:
     # Numba imports the bare `scipy` to look at its version; what costs time is below it.
     heavy = {"altair", "jinja2", "pandas", "pyarrow", "scipy.special", "scipy.stats", "streamlit"}

@@ -9,10 +9,12 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
 
 from retrieval_report.kernels.cache import KernelCache, NoCache
 
-__all__ = ["ZERO", "allocating", "inlined", "kernel"]
+__all__ = ["ZERO", "allocating", "inlined", "kernel", "popcount", "product_rest"]
 
 # Where a count starts that is passed on. To Numba a plain 0 is a type of its own, for which every kernel that is
 # called with it compiles once more: five seconds of the first use.
@@ -81,5 +83,43 @@ def _compile(function: Function, **options: Any) -> Function:
             compiled._cache = NoCache(function)
     return cast(Function, compiled)
 
+
+def _split_rest(a: float, b: float, high: float) -> float:
+    """What a·b lacks when rounded to ``high``, by halves of 26 bits (Dekker 1971): where kernels are not compiled."""
+    wide = 134217729.0  # 2**27 + 1 cuts a float64 in two
+    a_top = wide * a - (wide * a - a)
+    b_top = wide * b - (wide * b - b)
+    a_rest, b_rest = a - a_top, b - b_top
+    return ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
+
+
+def _emit_rest(_context: object, _a: object, _b: object, _high: object) -> tuple[object, Callable[..., object]]:
+    """The same by the processor's fused multiply-add, in one operation."""
+
+    def generate(_context: object, builder: Any, _signature: object, arguments: list[Any]) -> object:
+        a, b, high = arguments
+        return builder.fma(a, b, builder.fneg(high))
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+def _count_ones(word: Any) -> int:
+    """Count the bits that are set; what stands in for the instruction where kernels are not compiled."""
+    return int(word).bit_count()
+
+
+def _emit_popcount(_context: object, word: object) -> tuple[object, Callable[..., object]]:
+    """LLVM's own population count: AVX-512 and AVX2 do eight and four words at a time, others one."""
+
+    def generate(context: Any, builder: Any, _signature: object, arguments: list[object]) -> object:
+        word_type = context.get_value_type(types.uint64)
+        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [word_type]), arguments)
+
+    return types.uint64(types.uint64), generate
+
+
+config: Any = numba.config
+popcount: Any = _count_ones if config.DISABLE_JIT else intrinsic(_emit_popcount)
+product_rest: Any = _split_rest if config.DISABLE_JIT else intrinsic(_emit_rest)
 
 _drop_stale_caches()

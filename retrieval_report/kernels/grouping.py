@@ -6,13 +6,16 @@ only else is it sorted. Order keys are int64, in which equal keys are ties and s
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
-from retrieval_report.kernels.lists import Codes, Integers, Lists
+from retrieval_report.kernels.lists import Cells, Codes, Integers, Keys, Lists, Places, Rows
 
 __all__ = [
+    "Filled",
+    "Listed",
     "count_cells",
     "disagreeing_row",
     "factorise",
@@ -22,9 +25,6 @@ __all__ = [
     "stable_by_code",
     "table_mask",
 ]
-
-Places = NDArray[np.uint32]
-Keys = NDArray[np.uint64]
 
 FEW_KEYS = 1 << 14
 DECIDING = 24  # highest bits of the keys of a list, by which it is sorted first
@@ -95,8 +95,9 @@ def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
 
 
 @allocating
-def repeating_list(first: int, last: int, begin: Integers, end: Integers, row_of: Places, item: Keys) -> int:
+def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
     """The first of the lists ``first`` … ``last`` − 1 in which two rows have the same item key, or −1."""
+    begin, end, row_of = rows
     longest = 1
     for q in range(first, last):
         longest = max(longest, end[q] - begin[q])
@@ -116,22 +117,15 @@ def repeating_list(first: int, last: int, begin: Integers, end: Integers, row_of
 
 
 @allocating
-def disagreeing_row(
-    group_start: Integers,
-    list_of: Integers,
-    begin: Integers,
-    end: Integers,
-    row_of: Places,
-    item: Keys,
-    grade: Codes,
-) -> int:
+def disagreeing_row(group_start: Integers, list_of: Integers, rows: Rows, item: Keys, grade: Codes) -> int:
     """A row whose item has another grade in another list of the same group (query), or −1."""
+    begin, end, row_of = rows
     longest = 1
     for group in range(group_start.size - 1):
-        rows = 0
+        size = 0
         for index in range(group_start[group], group_start[group + 1]):
-            rows += end[list_of[index]] - begin[list_of[index]]
-        longest = max(longest, rows)
+            size += end[list_of[index]] - begin[list_of[index]]
+        longest = max(longest, size)
     mask = table_mask(longest)
     size = int(mask) + 1
     table, stamp, known = np.empty(size, np.uint64), np.full(size, -1, np.int64), np.empty(size, np.int32)
@@ -149,9 +143,51 @@ def disagreeing_row(
     return -1
 
 
+class Listed(NamedTuple):
+    """Rows of lists with the key that orders them, their grade, and how many items each is (empty: one)."""
+
+    of_list: Rows
+    key: Integers
+    grade: Codes
+    items: Integers
+
+
+class Filled(NamedTuple):
+    """Ties of every list, cells of every tie, grade and items of every cell, and, with room, the grade of every row."""
+
+    list_ties: Integers
+    tie_cells: Integers
+    grade: Codes
+    items: Integers
+    naive_grade: Codes
+
+
+class Together(NamedTuple):
+    """The rows of one list side by side."""
+
+    key: Integers
+    grade: Codes
+    items: Integers
+
+
+class Tally(NamedTuple):
+    """Items of every grade of a tie, and the grades seen."""
+
+    items: Integers
+    seen: Codes
+
+
+class Written(NamedTuple):
+    """Ties and cells that are written."""
+
+    ties: int
+    cells: int
+
+
 @allocating
-def _flush(seen: Codes, found: int, tally: Integers, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
+def _flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
     """Write the grades seen in order, with their tallies, behind ``cells``; clear the tallies."""
+    tally, seen = tallied
     gap = 1
     while gap < found // 9:
         gap = 3 * gap + 1
@@ -172,11 +208,10 @@ def _flush(seen: Codes, found: int, tally: Integers, grade: Codes, items: Intege
 
 
 @kernel
-def _count_table(
-    key: Integers, grade: Codes, count: Integers, low: int, kinds: int, table: Integers, ties: int, cells: int,
-    tie_cells: Integers, cell_grade: Codes, cell_items: Integers,
-) -> tuple[int, int]:  # fmt: skip
+def _count_table(rows: Together, low: int, kinds: int, table: Integers, done: Written, out: Filled) -> Written:
     """Ties and cells of one list by counting distances and grades in a table."""
+    key, grade, count = rows
+    ties, cells = done
     for bucket in range(key.size):
         table[(key[bucket] - low) * kinds + grade[bucket]] += count[bucket]
     for distance in range(table.size // kinds):
@@ -184,27 +219,27 @@ def _count_table(
         for code in range(kinds):
             items = table[distance * kinds + code]
             if items > 0:
-                cell_grade[cells], cell_items[cells] = code, items
+                out.grade[cells], out.items[cells] = code, items
                 cells += 1
         if cells > before:
-            tie_cells[ties] = cells - before
+            out.tie_cells[ties] = cells - before
             ties += 1
-    return ties, cells
+    return Written(ties, cells)
 
 
 @kernel
-def _count_runs(
-    order: Integers, key: Integers, grade: Codes, count: Integers, tally: Integers, seen: Codes, ties: int, cells: int,
-    tie_cells: Integers, cell_grade: Codes, cell_items: Integers,
-) -> tuple[int, int]:  # fmt: skip
+def _count_runs(order: Integers, rows: Together, tallied: Tally, done: Written, out: Filled) -> Written:
     """Ties and cells of one list whose rows are taken in ``order`` (empty: as they are)."""
+    key, grade, count = rows
+    tally, seen = tallied
+    ties, cells = done
     found, before = ZERO, cells
     for index in range(key.size):
         row = order[index] if order.size > 0 else index
         ends = index + 1 == key.size or key[row] != key[order[index + 1] if order.size > 0 else index + 1]
         code = grade[row]
         if ends and found == 0:  # a tie of one row needs no tally
-            cell_grade[cells], cell_items[cells] = code, count[row]
+            out.grade[cells], out.items[cells] = code, count[row]
             cells += 1
         else:
             if tally[code] == 0:
@@ -212,12 +247,12 @@ def _count_runs(
                 found += 1
             tally[code] += count[row]
             if ends:
-                cells = _flush(seen, found, tally, cell_grade, cell_items, cells, False)
+                cells = _flush(tallied, found, out.grade, out.items, cells, False)
         if ends:
-            tie_cells[ties] = cells - before
+            out.tie_cells[ties] = cells - before
             ties += 1
             found, before = ZERO, cells
-    return ties, cells
+    return Written(ties, cells)
 
 
 @allocating
@@ -272,16 +307,15 @@ def _insert_all(key: Integers, order: Integers) -> bool:
 
 
 @kernel
-def _gather(
-    begin: int, row_of: Places, row_key: Integers, row_grade: Codes, row_count: Integers, key: Integers, grade: Codes,
-    count: Integers,
-) -> tuple[int, int, bool]:  # fmt: skip
+def _gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
     """Copy the rows of a list side by side; return the smallest and largest key and whether the keys ascend."""
+    row_of, row_count = listed.of_list.row_of, listed.items
+    key, grade, count = rows
     low, high, ascending, last = np.iinfo(np.int64).max, np.iinfo(np.int64).min, True, np.iinfo(np.int64).min
     for bucket in range(key.size):
         row = row_of[begin + bucket] if row_of.size > 0 else begin + bucket
-        value = row_key[row]
-        key[bucket], grade[bucket] = value, row_grade[row]
+        value = listed.key[row]
+        key[bucket], grade[bucket] = value, listed.grade[row]
         if row_count.size > 0:
             count[bucket] = row_count[row]
         ascending = ascending and value >= last
@@ -290,75 +324,49 @@ def _gather(
 
 
 @allocating
-def count_cells(
-    first: int,
-    last: int,
-    begin: Integers,
-    end: Integers,
-    row_of: Places,
-    row_key: Integers,
-    row_grade: Codes,
-    row_count: Integers,
-    kinds: int,
-    ranking_ties: Integers,
-    tie_cells: Integers,
-    cell_grade: Codes,
-    cell_items: Integers,
-    naive_grade: Codes,
-) -> tuple[int, int]:
+def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) -> tuple[int, int]:
     """Write ties per list, cells per tie, and grade and items of every cell (grades ascending); return how many.
 
-    ``row_of`` of length 0 means that the rows of a list stand together as they are; ``row_count`` of length 0 that
-    every row is one item. With room in ``naive_grade`` the grades are also written in the order near first, ties as
-    received, the lists one after the other.
+    With room in ``naive_grade`` the grades are also written in the order near first, ties as received, the lists one
+    after the other.
     """
-    ties = cells = written = ZERO
+    begin, end, naive_grade = listed.of_list.begin, listed.of_list.end, out.naive_grade
+    written = ZERO
+    done = Written(ZERO, ZERO)
     longest = 1
     for q in range(first, last):
         longest = max(longest, end[q] - begin[q])
     keys, grades, counts = np.empty(longest, np.int64), np.empty(longest, np.int32), np.ones(longest, np.int64)
-    order, tally, seen = np.empty(longest, np.int64), np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
+    order, tallied = np.empty(longest, np.int64), Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
     for q in range(first, last):
-        rows, before = end[q] - begin[q], ties
-        key, grade, count = keys[:rows], grades[:rows], counts[:rows]
-        if rows > 0:
-            low, high, ascending = _gather(begin[q], row_of, row_key, row_grade, row_count, key, grade, count)
+        size, before = end[q] - begin[q], done.ties
+        rows = Together(keys[:size], grades[:size], counts[:size])
+        if size > 0:
+            low, high, ascending = _gather(begin[q], listed, rows)
             spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
-            few = spread < np.uint64(4 * rows + ROOM)
-            if naive_grade.size == 0 and few and (int(spread) + 1) * kinds <= 4 * rows + ROOM:
+            few = spread < np.uint64(4 * size + ROOM)
+            if naive_grade.size == 0 and few and (int(spread) + 1) * kinds <= 4 * size + ROOM:
                 table = np.zeros((int(spread) + 1) * kinds, np.int64)
-                ties, cells = _count_table(
-                    key, grade, count, low, kinds, table, ties, cells, tie_cells, cell_grade, cell_items
-                )
+                done = _count_table(rows, low, kinds, table, done, out)
             else:
-                buckets = order[: 0 if ascending else rows]
+                buckets = order[: 0 if ascending else size]
                 if not ascending:
-                    _sort_measures(key, low, spread, buckets)
-                ties, cells = _count_runs(
-                    buckets, key, grade, count, tally, seen, ties, cells, tie_cells, cell_grade, cell_items
-                )
+                    _sort_measures(rows.key, low, spread, buckets)
+                done = _count_runs(buckets, rows, tallied, done, out)
                 if naive_grade.size > 0:
-                    for bucket in range(rows):
-                        naive_grade[written + bucket] = grade[bucket] if ascending else grade[buckets[bucket]]
-                    written += rows
-        ranking_ties[q - first] = ties - before
-    return ties, cells
+                    for bucket in range(size):
+                        naive_grade[written + bucket] = rows.grade[bucket if ascending else buckets[bucket]]
+                    written += size
+        out.list_ties[q - first] = done.ties - before
+    return done.ties, done.cells
 
 
 @allocating
-def ideal_cells(
-    lists: Lists,
-    extra_start: Integers,
-    extra_grade: Codes,
-    extra_items: Integers,
-    kinds: int,
-    list_start: Integers,
-    grade: Codes,
-    items: Integers,
-) -> int:
+def ideal_cells(lists: Lists, extra: Cells, kinds: int, new: Cells) -> int:
     """Fill in every list's items and extra items by grade, highest first, one cell a grade; return how many cells."""
     cells = ZERO
-    tally, seen = np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
+    tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
+    tally, seen = tallied
     for q in range(lists.start.size - 1):
         found = ZERO
         for cell in range(lists.tie[lists.start[q]], lists.tie[lists.start[q + 1]]):
@@ -367,12 +375,12 @@ def ideal_cells(
                 seen[found] = code
                 found += 1
             tally[code] += lists.items[cell]
-        for cell in range(extra_start[q], extra_start[q + 1]):
-            code = extra_grade[cell]
-            if tally[code] == 0 and extra_items[cell] > 0:
+        for cell in range(extra.start[q], extra.start[q + 1]):
+            code = extra.grade[cell]
+            if tally[code] == 0 and extra.items[cell] > 0:
                 seen[found] = code
                 found += 1
-            tally[code] += extra_items[cell]
-        cells = _flush(seen, found, tally, grade, items, cells, True)
-        list_start[q + 1] = cells
+            tally[code] += extra.items[cell]
+        cells = _flush(tallied, found, new.grade, new.items, cells, True)
+        new.start[q + 1] = cells
     return cells

@@ -10,16 +10,12 @@ Where the items are sorted by class, relevance needs no loop: a query's relevant
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels.compile import kernel, popcount
 
 __all__ = [
     "ANY",
@@ -54,25 +50,6 @@ LANES = 8
 PAIRS = 1 << 16  # values of two bytes, counted as one number
 STRETCH = 1 << 16  # items counted before the tables are added up: no cell of 16 bits overflows, their codes stay cached
 SAMPLE = 64  # pairs looked at to see whether neighbours are at equal distances
-
-
-def _count_ones(word: Any) -> int:
-    """Count the bits that are set; what stands in for the instruction where kernels are not compiled."""
-    return int(word).bit_count()
-
-
-def _emit_popcount(_context: object, word: object) -> tuple[object, Callable[..., object]]:
-    """LLVM's own population count: AVX-512 and AVX2 do eight and four words at a time, others one."""
-
-    def generate(context: Any, builder: Any, _signature: object, arguments: list[object]) -> object:
-        word_type = context.get_value_type(types.uint64)
-        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [word_type]), arguments)
-
-    return types.uint64(types.uint64), generate
-
-
-config: Any = numba.config
-popcount: Any = _count_ones if config.DISABLE_JIT else intrinsic(_emit_popcount)
 
 
 @kernel

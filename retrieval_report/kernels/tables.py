@@ -6,17 +6,13 @@ about 32 digits (Dekker 1971, "A floating-point technique for extending the avai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import inlined, kernel
+from retrieval_report.kernels.compile import inlined, kernel, product_rest
 
 __all__ = [
     "Weights",
@@ -59,34 +55,11 @@ def add(high: float, low: float, part: float) -> tuple[float, float]:
     return result, low + ((high - (result - back)) + (part - back))
 
 
-def _split_rest(a: float, b: float, high: float) -> float:
-    """What a·b lacks when rounded to ``high``, by halves of 26 bits (Dekker 1971): where kernels are not compiled."""
-    wide = 134217729.0  # 2**27 + 1 cuts a float64 in two
-    a_top = wide * a - (wide * a - a)
-    b_top = wide * b - (wide * b - b)
-    a_rest, b_rest = a - a_top, b - b_top
-    return ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
-
-
-def _emit_rest(_context: object, _a: object, _b: object, _high: object) -> tuple[object, Callable[..., object]]:
-    """The same by the processor's fused multiply-add, in one operation."""
-
-    def generate(_context: object, builder: Any, _signature: object, arguments: list[Any]) -> object:
-        a, b, high = arguments
-        return builder.fma(a, b, builder.fneg(high))
-
-    return types.float64(types.float64, types.float64, types.float64), generate
-
-
-config: Any = numba.config
-_product_rest: Any = _split_rest if config.DISABLE_JIT else intrinsic(_emit_rest)
-
-
 @inlined
 def exact_product(a: float, b: float) -> tuple[float, float]:
     """Multiply two numbers exactly."""
     high = a * b
-    return high, _product_rest(a, b, high)
+    return high, product_rest(a, b, high)
 
 
 @inlined

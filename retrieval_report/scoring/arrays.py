@@ -172,7 +172,7 @@ def lists_from_rows(
 
     ``count`` of length 0 means that every row is one item.
     """
-    key, grade, count = frozen(key), frozen(grade), frozen(count)
+    listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
     size = int(work[-1])
     list_ties, tie_cells = np.zeros(work.size - 1, np.int64), np.empty(size, np.int64)
@@ -181,10 +181,8 @@ def lists_from_rows(
 
     def task(first: int, last: int) -> tuple[int, int, int]:
         own = slice(work[first], work[last])
-        ties, cells = grouping.count_cells(
-            first, last, *rows, key, grade, count, kinds, list_ties[first:last], tie_cells[own], cell_grade[own],
-            cell_items[own], order[own],
-        )  # fmt: skip
+        filled = grouping.Filled(list_ties[first:last], tie_cells[own], cell_grade[own], cell_items[own], order[own])
+        ties, cells = grouping.count_cells(first, last, listed, kinds, filled)
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)
@@ -222,13 +220,12 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     return Lists(first, own, lists.grade[turned], lists.items[turned])
 
 
-def ideal_lists(lists: Lists, extra_start: Integers, extra_grade: Codes, extra_items: Integers, kinds: int) -> Lists:
+def ideal_lists(lists: Lists, extra: Cells, kinds: int) -> Lists:
     """Every list's items, and extra items known but not retrieved, in falling order of grade."""
-    room = lists.grade.size + extra_grade.size
-    start = np.zeros(lists.start.size, np.int64)
-    grade, items = np.empty(room, np.int32), np.empty(room, np.int64)
-    cells = grouping.ideal_cells(lists, extra_start, extra_grade, extra_items, kinds, start, grade, items)
-    return Lists(start, np.arange(cells + 1), grade[:cells].copy(), items[:cells].copy())
+    room = lists.grade.size + extra.grade.size
+    new = Cells(np.zeros(lists.start.size, np.int64), np.empty(room, np.int32), np.empty(room, np.int64))
+    cells = grouping.ideal_cells(lists, extra, kinds, new)
+    return Lists(new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy())
 
 
 def keys_of(ids: pl.Series) -> Keys:

@@ -146,7 +146,7 @@ class Completions:
     def _ideal(self, lists: Lists, extra: Cells | None = None) -> Lists:
         """All items of the lists by falling grade."""
         none = Cells(np.zeros(self.before.size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
-        return arrays.ideal_lists(lists, *(none if extra is None else extra), self.prepared.grades.size)
+        return arrays.ideal_lists(lists, none if extra is None else extra, self.prepared.grades.size)
 
     def _scorer(self, lists: Lists, listed: Lists, unknown: Cells, cutoffs: tuple[int | None, ...]) -> Scorer:
         judged = self._ideal(self.prepared.known, unknown)

@@ -266,7 +266,7 @@ def check_items(
     ``rows`` says which of ``frame`` are whose of the lists ``found``; ``judged``: relevance is not the models' own.
     """
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
-    suspects = arrays.over_ranges(lambda first, last: grouping.repeating_list(first, last, *rows, keys), work, workers)
+    suspects = arrays.over_ranges(lambda first, last: grouping.repeating_list(first, last, rows, keys), work, workers)
     if max(suspects) >= 0 or unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
         one = [part.select(columns).cast({"relevance": pl.Float64}) for part in (with_model(frame), unretrieved)]
@@ -279,7 +279,7 @@ def check_items(
     first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
     group_start = np.append(np.flatnonzero(first), found.height)
     row = grouping.disagreeing_row(
-        group_start, arrays.frozen(by_query["list"].cast(pl.Int64).to_numpy()), *rows, keys, arrays.frozen(grade)
+        group_start, arrays.frozen(by_query["list"].cast(pl.Int64).to_numpy()), rows, keys, arrays.frozen(grade)
     )
     if row >= 0:
         check_agreement(with_model(frame))

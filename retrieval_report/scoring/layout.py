@@ -173,7 +173,7 @@ def _by_grade(lists: int, kinds: int, own: Lists | None, cells: Cells | None = N
     """Items of lists and extra cells, by falling grade."""
     none = np.zeros(lists + 1, np.int64)
     first = Lists(none, np.zeros(1, np.int64), *NO_CELLS) if own is None else own
-    return arrays.ideal_lists(first, *(Cells(none, *NO_CELLS) if cells is None else cells), kinds)
+    return arrays.ideal_lists(first, Cells(none, *NO_CELLS) if cells is None else cells, kinds)
 
 
 def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_pool: bool, kinds: int) -> Lists:
@@ -218,6 +218,6 @@ def _with_unseen(
         owner = np.repeat(np.arange(lists.height), np.diff(judged.tie[judged.start]))
         known = np.flatnonzero(relevant_grade[judged.grade])  # grades fall: the last written is the lowest
         lowest[owner[known]] = judged.grade[known]
-        extra = (np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
-        judged = arrays.ideal_lists(judged, *extra, relevant_grade.size)
+        extra = Cells(np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
+        judged = arrays.ideal_lists(judged, extra, relevant_grade.size)
     return judged, relevant
