@@ -23,13 +23,15 @@ def in_options(message: str, names: Collection[str]) -> str:
     '--unjudged-query skip leaves them out; see max_rows='
     >>> in_options("say which: columns={'query': 'q_id'} or no_relevant='zero' or 'one'", {"columns", "no_relevant"})
     'say which: --columns query=q_id or --no-relevant zero or one'
+    >>> in_options("unjudged='drop' in evaluate decides what to do", {"unjudged"})  # the command may be another
+    '--unjudged drop decides what to do'
     """
     if not names:
         return message
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     message = re.sub(rf"\bread_\w+\((({any_name})={_QUOTED})\)", r"\1", message)
     message = re.sub(rf"^({any_name})(?=: )", lambda found: option(found[1]), message)
-    return re.sub(rf"(?<![\w.<-])(?P<name>{any_name})={_VALUE}(?!=)", _as_option, message)
+    return re.sub(rf"(?<![\w.<-])(?P<name>{any_name})={_VALUE}(?!=)(?: in evaluate\b)?", _as_option, message)
 
 
 def option(name: str) -> str:

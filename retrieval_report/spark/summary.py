@@ -117,14 +117,14 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
         raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
     keys: list[str] = []
 
-    def check(given: pl.DataFrame) -> pl.DataFrame:
-        given, keys[:] = check_given(given, column, average)
-        return given
+    def check(table: pl.DataFrame) -> pl.DataFrame:
+        table, keys[:] = check_given(table, column, average)
+        return table
 
     contract = [given(name, "", "", "", optional=True) for name in ("model", "query", "metric", "label", "weight")]
-    given, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
-    frame, given = same_ids(frame, given, empty_of(frame.select("query"), "scores"), empty, ("query",), "queries")
-    said = given.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))
+    table, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
+    frame, table = same_ids(frame, table, empty_of(frame.select("query"), "scores"), empty, ("query",), "queries")
+    said = table.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))
     bad = (
         F.isnan("said") | (F.abs("said") == float("inf")) | (F.col("said") < 0) if column == "weight" else F.lit(False)
     )
