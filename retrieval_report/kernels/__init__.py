@@ -1,1 +1,1 @@
-"""NumPy and Numba only: flat arrays in, flat arrays out, one kernel per family of metrics."""
+"""Compiled kernels on flat arrays, one per family of metrics; they use NumPy and Numba only."""

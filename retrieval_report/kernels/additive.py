@@ -1,4 +1,4 @@
-"""Sums over positions, Σ weight(i) · value(item at i): precision, recall, F1, ACG, DCG, NDCG, RBP.
+"""Moments of sums over positions, Σ weight(i) · value(item at i): precision, recall, F1, ACG, DCG, NDCG, RBP.
 
 Inside a tie every item is equally likely at every slot, so the expectation is the mean value of the tie times the
 weight its slots hold, and the variance is that of a random permutation (sampling without replacement). Ties are
@@ -15,19 +15,19 @@ from retrieval_report.kernels.tables import Weights, add, pair_between, pair_pro
 
 __all__ = ["Summed", "additive_moments", "slot_spread"]
 
-LONG = 8  # slots from which a difference of prefix sums costs less than a walk
-KEPT = 2.0**-48  # of the prefix sums: a difference above it has its digits, for they hold some hundred bits
+LONG = 8  # from this many slots on, a difference of prefix sums costs less than a walk
+KEPT = 2.0**-48  # a difference larger than this fraction of the prefix sums (some hundred bits) keeps its digits
 
 
 @inlined
 def slot_weight(weights: Weights, t: int) -> float:
-    """The weight of slot t + 1, with the bits that sums over several slots have."""
+    """Return the weight of slot t + 1, with the same bits as sums over several slots."""
     return pair_between(weights.total, weights.total_low, t, t + 1)[0]
 
 
 @inlined
 def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
-    """Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; the other slots of the tie weigh nothing."""
+    """Return Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; its other slots have weight 0."""
     slots = e - t
     total, total_low = pair_between(weights.total, weights.total_low, t, e)
     if slots >= LONG:
@@ -42,7 +42,7 @@ def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
 
 @inlined
 def _walked_spread(weights: Weights, t: int, e: int) -> float:
-    """Σ (w − mean)² over the slots t + 1 … e.
+    """Return Σ (w − mean)² over the slots t + 1 … e.
 
     Differences are taken from the first weight (high and low parts), because far down the list neighbouring weights
     agree in most of their digits, and then from their own mean, because many weights may be nearly nothing.
@@ -60,7 +60,7 @@ def _walked_spread(weights: Weights, t: int, e: int) -> float:
 
 
 class Summed(NamedTuple):
-    """What is added up: the value of each grade times the weight of its place."""
+    """The sum that is computed: the value of each item's grade times the weight of its position."""
 
     values: Floats
     unit: bool  # every weight is 1, which needs no loop over slots
@@ -68,7 +68,7 @@ class Summed(NamedTuple):
 
 
 class TieValues(NamedTuple):
-    """Items of a tie, the sum of their values, and the sum of the squared deviations from their mean."""
+    """Size of a tie, the sum of its items' values, and the sum of their squared deviations from the mean."""
 
     size: int
     total: float
@@ -77,7 +77,7 @@ class TieValues(NamedTuple):
 
 @inlined
 def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
-    """Size of a tie, sum of its values, and sum of their squared deviations from the mean."""
+    """Return the size of a tie, the sum of its values, and the sum of their squared deviations from the mean."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     size, total = 0, 0.0
     lowest = highest = values[lists.grade[c0]]
@@ -96,7 +96,7 @@ def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
 
 @inlined
 def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> tuple[float, float]:
-    """Mean and variance of what the slots t + 1 … e of a tie add to the sum."""
+    """Return the mean and variance of what the slots t + 1 … e of a tie add to the sum."""
     size, total, value_spread = tie
     weights = summed.weights
     if e == t or total == 0.0:
@@ -123,7 +123,7 @@ def additive_moments(
 ) -> None:
     """Write the mean and the variance of the sum at every depth of the lists ``first`` … ``last`` − 1.
 
-    ``depths`` (lists, cutoffs) ascend along a row and end at the list's length at most.
+    ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's length.
     """
     mean, variance = out
     values, unit, weights = summed
@@ -136,7 +136,7 @@ def additive_moments(
             stretch = single_items(tie, end, depths[q, j] - t, lists)
             for cell in range(lists.tie[tie], lists.tie[tie] + stretch):
                 value = values[lists.grade[cell]]
-                if unit:  # adding 0.0 costs less than a branch that cannot be foreseen
+                if unit:  # adding 0.0 costs less than an unpredictable branch
                     high, low = add(high, low, value)
                 elif value != 0.0:
                     high, low = add(high, low, value * slot_weight(weights, t))

@@ -1,7 +1,7 @@
-"""Compiled kernels on disk: each in a file of its own, which is whole and of this very source or is not used.
+"""Compiled kernels on disk, each in its own file, used only if the file is whole and made from this very source.
 
-Numba keeps a list of files beside the files. Where two processes write it at once, a name in it may point at code for
-other types; a file cut short ends every later call in an error, a flipped bit in wrong numbers.
+Numba's own cache keeps an index beside the files. When two processes write it at once, an entry may point at code for
+other types; a truncated file makes every later call fail, and a flipped bit gives wrong numbers.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ DIGEST = hashlib.sha256().digest_size
 
 
 class KernelCache(FunctionCache):
-    """What Numba asks for compiled code; nothing that is wrong with the folder stops a computation.
+    """Numba's source of compiled code; no fault of the cache folder stops a computation.
 
     Raises
     ------
     RuntimeError
-        No folder can be written.
+        No folder is writable.
     """
 
     def __init__(self, function: Any) -> None:
@@ -40,7 +40,7 @@ class KernelCache(FunctionCache):
         self._cache_file: Any = _Entries(Path(self.cache_path), self._impl.filename_base)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The code for these types, or None where it is to be compiled."""
+        """Return the code for these types, or None if it has to be compiled."""
         try:
             return super().load_overload(signature, context)  # type: ignore[no-untyped-call]
         except Exception as error:
@@ -48,7 +48,7 @@ class KernelCache(FunctionCache):
             return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Keep the code; where that fails, the next process compiles it again."""
+        """Store the code; if that fails, the next process compiles it again."""
         try:
             super().save_overload(signature, code)  # type: ignore[no-untyped-call]
         except OSError as error:
@@ -56,19 +56,19 @@ class KernelCache(FunctionCache):
 
 
 class NoCache(NullCache):
-    """Where no folder can be written; the first kernel that is compiled says so."""
+    """Stand-in for a cache when no folder is writable; the first kernel that is compiled warns about it."""
 
     def __init__(self, function: Any) -> None:
-        self.in_file = Path(function.__code__.co_filename).is_file()  # else it was typed in
+        self.in_file = Path(function.__code__.co_filename).is_file()  # otherwise it was typed in a session
 
     def save_overload(self, signature: Any, code: Any) -> None:
-        """Keep nothing."""
+        """Store nothing."""
         if self.in_file:
-            _warn_once(_unkept("beside the package, nor in the user's cache: neither folder can be written"))
+            _warn_once(_unkept("beside the package or in the user's cache, because neither folder is writable"))
 
 
 class _Entries:
-    """The files of one function in one folder, where Numba looks for its own index and data."""
+    """Files of one function in one folder; they replace Numba's own index and data."""
 
     def __init__(self, folder: Path, base: str) -> None:
         self.folder, self.base = folder, base
@@ -78,7 +78,7 @@ class _Entries:
         return self.folder / f"{self.base}.{name}.nbc"
 
     def load(self, key: object) -> Any:
-        """The code under a key, if there is any; a damaged file is removed."""
+        """Return the code stored under a key, if any; a damaged file is removed."""
         path = self._path(key)
         try:
             data = path.read_bytes()
@@ -93,7 +93,7 @@ class _Entries:
         return code if kept == key else None
 
     def save(self, key: object, code: object) -> None:
-        """Keep code under a key, in a file that is whole or not there."""
+        """Store code under a key, in a file that is either whole or absent."""
         data = pickle.dumps((key, code))
         path = self._path(key)
         new = path.with_name(f"{path.name}.tmp.{secrets.token_hex(8)}")  # Numba's ending for such files
@@ -113,15 +113,15 @@ class _Entries:
 
 @cache
 def _sources() -> str:
-    """What all kernels and the compiler are: a kernel holds the code of helpers in other files."""
+    """Return a digest of all kernel sources and the compiler, since a kernel contains helpers from other files."""
     texts = [path.read_bytes() for path in sorted(FOLDER.glob("*.py"))]
     return f"{numba.__version__} {hashlib.sha256(b''.join(texts)).hexdigest()}"
 
 
 def _unkept(where: str) -> str:
     return (
-        f"compiled code cannot be kept {where}; every process compiles it anew, which takes seconds to a minute. "
-        "Let NUMBA_CACHE_DIR name a folder that can be written"
+        f"compiled code cannot be stored {where}; every process compiles it anew, which takes seconds to a minute. "
+        "Set NUMBA_CACHE_DIR to a writable folder"
     )
 
 

@@ -1,4 +1,4 @@
-"""The first relevant item: hit rate and reciprocal rank.
+"""Metrics of the first relevant item: hit rate and reciprocal rank.
 
 Inside a tie of n items with r relevant, no relevant item is among the first j slots with probability
 S_j = S_{j−1}·(n−r−j+1)/(n−j+1).
@@ -14,11 +14,11 @@ from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
 __all__ = ["FirstMoments", "first_relevant_moments"]
 
-GONE = 1e-290  # a chance this small is none: its products would underflow
+GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
 
 
 class FirstTie(NamedTuple):
-    """The first tie that holds relevant items: items before it, its items, its relevant items (0: there is none)."""
+    """The first tie with relevant items: how many items precede it, its size, its relevant items (0: no such tie)."""
 
     t: int
     size: int
@@ -26,7 +26,7 @@ class FirstTie(NamedTuple):
 
 
 class FirstMoments(NamedTuple):
-    """Of the hit rate and of the reciprocal rank, mean and variance, (lists, cutoffs) each."""
+    """Mean and variance of the hit rate and of the reciprocal rank, each of shape (lists, cutoffs)."""
 
     hit: Floats
     hit_variance: Floats
@@ -36,9 +36,9 @@ class FirstMoments(NamedTuple):
 
 @kernel
 def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bools) -> FirstTie:
-    """Items before the first tie that holds relevant items, its items, and its relevant items (0: there is none).
+    """Find the first tie with relevant items: how many items precede it, its size, its relevant items (0: no such tie).
 
-    A tie that starts behind ``deepest`` is not looked at.
+    Ties that start beyond ``deepest`` are ignored.
     """
     t, size, relevant = 0, 0, 0
     for tie in range(lists.start[q], lists.start[q + 1]):
@@ -56,7 +56,7 @@ def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bool
 
 @kernel
 def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, out: FirstMoments) -> None:
-    """Write the moments of one list from cutoff ``j`` on, all of which reach into the first relevant tie."""
+    """Write the moments of one list for the cutoffs from ``j`` on, all of which reach into the first relevant tie."""
     t, size, relevant = tie
     survival, survival_low, found, found_low, mean, mean_low = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
     square, shift, shift_square = 0.0, 0.0, 0.0
@@ -65,7 +65,7 @@ def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, out: Fir
         limit = min(depths[q, j] - t, size - relevant + 1)
         while slot < limit and survival > GONE:
             chance = survival * relevant / (size - slot)
-            # a pair, because a million roundings of a product lean to one side
+            # a pair of floats, because a million roundings of a product drift to one side
             rest, rest_low = pair_quotient(float(size - relevant - slot), 0.0, float(size - slot), 0.0)
             survival, survival_low = pair_product(survival, survival_low, rest, rest_low)
             slot += 1
@@ -73,7 +73,7 @@ def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, out: Fir
             found, found_low = add(found, found_low, chance)
             mean, mean_low = add(mean, mean_low, chance * position)
             square += chance * position * position
-            late = (slot - 1.0) * position / (t + 1.0)  # 1/(t+1) − place, without cancelling
+            late = (slot - 1.0) * position / (t + 1.0)  # 1/(t+1) − 1/slot, without cancellation
             shift += chance * late
             shift_square += chance * late * late
         whole = limit == size - relevant + 1
@@ -82,7 +82,7 @@ def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, out: Fir
         out.hit[q, j], out.hit_variance[q, j] = hit, hit * left
         reciprocal = mean + mean_low
         out.reciprocal[q, j] = reciprocal
-        # RR, or 1/(t+1) − RR where no hit makes it the whole 1/(t+1): the smaller one loses less by its square
+        # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer digits
         missed = left / (t + 1.0)
         if square < shift_square + missed / (t + 1.0):
             spread = square - reciprocal**2
@@ -101,7 +101,7 @@ def first_relevant_moments(
     relevant_grade: Bools,
     out: FirstMoments,
 ) -> None:
-    """Chance of a relevant item in the top k, and mean and variance of 1 / (place of the first one)."""
+    """Write the chance of a relevant item in the top k, and mean and variance of 1 / (rank of the first one)."""
     cutoffs = depths.shape[1]
     for q in range(first, last):
         tie = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, relevant_grade)

@@ -1,4 +1,4 @@
-"""The one place that decides how kernels are compiled."""
+"""How kernels are compiled; no other module deals with the compiler."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from retrieval_report.kernels.cache import KernelCache, NoCache
 
 __all__ = ["ZERO", "allocating", "inlined", "kernel", "popcount", "product_rest"]
 
-# Where a count starts that is passed on. To Numba a plain 0 is a type of its own, for which every kernel that is
-# called with it compiles once more: five seconds of the first use.
+# Start value of counts that are passed to other kernels. Numba gives a plain 0 a type of its own, and every kernel
+# called with it would be compiled once more: five seconds of the first use.
 ZERO = cast(int, np.int64(0))
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def _drop_stale_caches() -> None:
-    """Remove code of other sources, which nobody would ask for again."""
+    """Remove code compiled from other sources, which will never be used again."""
     folder = Path(__file__).parent
     newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
     for code in (folder / "__pycache__").glob("*.nb[ci]"):
@@ -38,10 +38,10 @@ def kernel(function: Function) -> Function:
 
     ``parallel=True`` is not used: Numba's default threading layer aborts the process when two threads enter it,
     as a dashboard does. Callers run ranges of lists on a thread pool instead. ``fastmath`` stays off, so the same
-    input gives the same bytes on every processor. Where no folder can be written, kernels compile in memory.
+    input gives the same bytes on every processor. If no folder is writable, kernels are compiled in memory.
 
-    A kernel makes no array and returns none: then nobody has to count references to those it is given, which costs
-    several times what a walk over ties computes. It may call a function that is ``allocating``.
+    A kernel neither makes nor returns arrays. Otherwise Numba would count references to its arguments, which costs
+    several times as much as a walk over ties. A kernel may call an ``allocating`` function.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def allocating(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function that kernels call for every tie into each of them, whatever its size.
+    """Inline a function that kernels call for every tie into each of them, whatever its size.
 
     Examples
     --------
@@ -76,17 +76,17 @@ def inlined(function: Function) -> Function:
 def _compile(function: Function, **options: Any) -> Function:
     compiler: Any = numba.njit
     compiled: Any = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if hasattr(compiled, "enable_caching"):  # else NUMBA_DISABLE_JIT is set
+    if hasattr(compiled, "enable_caching"):  # absent if NUMBA_DISABLE_JIT is set
         try:
             compiled._cache = KernelCache(function)
-        except RuntimeError:  # no locator: neither the package nor the user's cache folder is writable
+        except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
             compiled._cache = NoCache(function)
     return cast(Function, compiled)
 
 
 def _split_rest(a: float, b: float, high: float) -> float:
-    """What a·b lacks when rounded to ``high``, by halves of 26 bits (Dekker 1971): where kernels are not compiled."""
-    wide = 134217729.0  # 2**27 + 1 cuts a float64 in two
+    """Return the rounding error of a·b ≈ ``high``, from halves of 26 bits (Dekker 1971), for uncompiled kernels."""
+    wide = 134217729.0  # 2**27 + 1 splits a float64 in two
     a_top = wide * a - (wide * a - a)
     b_top = wide * b - (wide * b - b)
     a_rest, b_rest = a - a_top, b - b_top
@@ -94,7 +94,7 @@ def _split_rest(a: float, b: float, high: float) -> float:
 
 
 def _emit_rest(_context: object, _a: object, _b: object, _high: object) -> tuple[object, Callable[..., object]]:
-    """The same by the processor's fused multiply-add, in one operation."""
+    """Emit the same as one fused multiply-add of the processor."""
 
     def generate(_context: object, builder: Any, _signature: object, arguments: list[Any]) -> object:
         a, b, high = arguments
@@ -104,12 +104,12 @@ def _emit_rest(_context: object, _a: object, _b: object, _high: object) -> tuple
 
 
 def _count_ones(word: Any) -> int:
-    """Count the bits that are set; what stands in for the instruction where kernels are not compiled."""
+    """Count the bits that are set; this stands in for the instruction where kernels are not compiled."""
     return int(word).bit_count()
 
 
 def _emit_popcount(_context: object, word: object) -> tuple[object, Callable[..., object]]:
-    """LLVM's own population count: AVX-512 and AVX2 do eight and four words at a time, others one."""
+    """Emit LLVM's population count: AVX-512 and AVX2 process eight and four words at a time, others one."""
 
     def generate(context: Any, builder: Any, _signature: object, arguments: list[object]) -> object:
         word_type = context.get_value_type(types.uint64)

@@ -1,4 +1,4 @@
-"""Lists as a deeper retrieval could complete them, and the best NDCG where their ideal depends on it."""
+"""Lists as a deeper retrieval could complete them, and the best NDCG if the ideal depends on the completion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Following", "Head", "best_ratio", "complete", "fingerprints"]
 
 @kernel
 def fingerprints(first: int, last: int, rows: Rows, keys: Keys, out: Keys) -> None:
-    """A number for every list that is equal where two lists hold the same items, in any order."""
+    """Write a number for every list; lists that hold the same items, in any order, get equal numbers."""
     begin, end, row_of = rows
     for q in range(first, last):
         total = np.uint64(0)
@@ -27,9 +27,9 @@ def fingerprints(first: int, last: int, rows: Rows, keys: Keys, out: Keys) -> No
 
 @allocating
 def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists) -> tuple[int, int]:
-    """Fill in every list's ties with extra items in its last tie (``open_last``), or in a tie of their own behind it.
+    """Fill in every list's ties, adding extra items to its last tie (``open_last``) or as a new tie after it.
 
-    Returns how many ties and cells there are of the ``new`` lists.
+    Returns the numbers of ties and cells of the ``new`` lists.
     """
     new_start, new_tie, grade, items = new
     ties = cells = ZERO
@@ -61,7 +61,7 @@ def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: List
 
 
 class Head(NamedTuple):
-    """What is known of a list: items before what may follow, what they contribute, and the least and the most added."""
+    """The known start of a list: its items, what they contribute, and the least and greatest number of added items."""
 
     start: int
     won: float
@@ -70,7 +70,7 @@ class Head(NamedTuple):
 
 
 class Following(NamedTuple):
-    """What may follow, by grade index, rising: items in the ideal anyway, right behind the start, and to be added."""
+    """Items that may follow, by ascending grade index: in the ideal anyway, right after the start, and optional."""
 
     ideal: Integers
     front: Integers
@@ -82,9 +82,10 @@ class Following(NamedTuple):
 def best_ratio(head: Head, depth: int, following: Following, weights: Weights) -> float:
     """The largest DCG / ideal DCG of the first ``depth`` positions over the items that may follow a list.
 
-    ``ideal`` items are in the ideal anyway, ``front`` of them can stand right behind the start, and up to ``optional``
-    more can be added to both, ``least`` to ``most`` in all. Dinkelbach's method: the root λ of max(DCG − λ · ideal);
-    each maximum by dynamic programming over the number of items added, grades falling, which fixes all positions.
+    ``ideal`` items are in the ideal anyway, ``front`` of them can come right after the start, and up to ``optional``
+    more can be added to both, ``least`` to ``most`` in all. Dinkelbach's method finds the root λ of
+    max(DCG − λ · ideal). Each maximum is found by dynamic programming over the number of items added, with grades in
+    descending order, which fixes all positions.
     """
     ratio = 0.0
     for _ in range(60):
@@ -97,7 +98,7 @@ def best_ratio(head: Head, depth: int, following: Following, weights: Weights) -
 
 @kernel
 def _weight(weights: Weights, begin: int, end: int, depth: int) -> float:
-    """Σ of the weights of the positions begin + 1 … end, none behind ``depth``."""
+    """Return the sum of the weights of the positions begin + 1 … end, ignoring positions beyond ``depth``."""
     begin, end = min(begin, depth), min(end, depth)
     result: float = (weights.total[end] - weights.total[begin]) + (weights.total_low[end] - weights.total_low[begin])
     return result
@@ -105,10 +106,10 @@ def _weight(weights: Weights, begin: int, end: int, depth: int) -> float:
 
 @allocating
 def _best_difference(head: Head, depth: int, following: Following, weights: Weights, ratio: float) -> float:
-    """DCG / ideal DCG of the completion that has the largest DCG − ratio · ideal DCG."""
+    """Return DCG / ideal DCG of the completion with the largest DCG − ratio · ideal DCG."""
     start, won, least, most = head
     ideal, front, optional, gains = following
-    room = depth + 1  # numbers of items added; more than ``depth`` change nothing
+    room = depth + 1  # possible numbers of added items; more than ``depth`` change nothing
     low = -np.inf
     score, dcg, norm = np.full(room, low), np.zeros(room), np.zeros(room)
     score[0], dcg[0] = won, won

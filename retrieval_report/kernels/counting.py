@@ -1,4 +1,4 @@
-"""Where the cells of lists come from: a row of every cell, for the values that keys and codes stand for."""
+"""For every cell of the lists, one row it came from, so that keys and codes can be turned back into values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RankedRows", "cell_rows"]
 
 @kernel
 def _number(key: Integers, low: int, tie: Integers, table: Integers) -> None:
-    """Number the distances of one list, near first, where they are few enough for a table."""
+    """Number the distances of one list, nearest first, if they are few enough for a table."""
     for slot in range(key.size):
         table[key[slot] - low] = 1
     ties = 0
@@ -27,7 +27,7 @@ def _number(key: Integers, low: int, tie: Integers, table: Integers) -> None:
 
 @allocating
 def _number_sorted(key: Integers, tie: Integers) -> None:
-    """Number the distances of one list, near first."""
+    """Number the distances of one list, nearest first, by sorting."""
     order = np.argsort(key)
     ties = 0
     for index in range(order.size):
@@ -37,7 +37,7 @@ def _number_sorted(key: Integers, tie: Integers) -> None:
 
 
 class RankedRows(NamedTuple):
-    """Rows of lists with the key that orders them and their grade."""
+    """Rows of lists, with the key that orders them and their grade."""
 
     of_list: Rows
     key: Integers
@@ -52,7 +52,7 @@ def cell_rows(
     lists: Lists,
     found: Places,
 ) -> None:
-    """Fill in a row of every cell of the lists ``first`` … ``last`` − 1: its last one in the order received."""
+    """Fill in, for every cell of the lists ``first`` … ``last`` − 1, its last row in the order received."""
     begin, end, row_of = rows.of_list
     longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
     keys, ties = np.empty(longest, np.int64), np.empty(longest, np.int64)
@@ -62,7 +62,7 @@ def cell_rows(
         for slot in range(size):
             keys[slot] = rows.key[row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot]
             low, high = min(low, keys[slot]), max(high, keys[slot])
-        spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
+        spread = np.uint64(high - low)  # modulo 2**64, so correct even if the difference exceeds 2**63
         if spread < np.uint64(4 * size):
             _number(keys[:size], low, ties[:size], np.zeros(int(spread) + 1, np.int64))
         else:

@@ -1,4 +1,4 @@
-"""Moments of sums → scores: divided, in their unit, and where they are to stand."""
+"""Turn moments of sums into scores: divide them, convert their unit, and write them to the right columns."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ __all__ = ["Columns", "Divisor", "Scores", "write_scores"]
 
 
 class Divisor(NamedTuple):
-    """What moments are divided by, a row for every list or one for all, columns likewise; and their unit."""
+    """Divisors of the moments, with one row per list or one for all (columns likewise), and the unit."""
 
     by: Floats
     unit: float
 
 
 class Columns(NamedTuple):
-    """Columns of the moments, and the columns of the scores that they are written to."""
+    """Columns of the moments, and the columns of the scores they are written to."""
 
     source: Integers
     place: Integers
 
 
 class Scores(NamedTuple):
-    """Value and standard deviation, (lists, cutoffs) each."""
+    """Value and standard deviation, each of shape (lists, cutoffs)."""
 
     value: Floats
     std: Floats
@@ -34,9 +34,9 @@ class Scores(NamedTuple):
 
 @kernel
 def write_scores(first: int, last: int, moments: Moments, divisor: Divisor, columns: Columns, scores: Scores) -> bool:
-    """Write value and standard deviation of the lists ``first`` … ``last`` − 1; whether all values are finite.
+    """Write value and standard deviation of the lists ``first`` … ``last`` − 1; return whether all values are finite.
 
-    Both are 0 where the divisor is.
+    Both are 0 where the divisor is 0.
     """
     (mean, variance), (value, std) = moments, scores
     by_of, unit = divisor

@@ -1,7 +1,7 @@
-"""Rows → lists → ties → cells: how many items of each grade every tie of every list holds.
+"""Group rows into lists, ties and cells: how many items of each grade every tie of every list holds.
 
-Rows come in any order. One pass sees whether a list is sorted already, or its distances are few enough to count;
-only else is it sorted. Order keys are int64, in which equal keys are ties and small keys are near.
+Rows come in any order. One pass finds out whether a list is already sorted or has few enough distances to count;
+otherwise it is sorted. Order keys are int64: equal keys are ties, and small keys are near.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ __all__ = [
 ]
 
 FEW_KEYS = 1 << 14
-DECIDING = 24  # highest bits of the keys of a list, by which it is sorted first
+DECIDING = 24  # a list is first sorted by this many of the highest bits of its keys
 ROOM = 1024  # a table this small is cheap to clear for every list
 
 
 @kernel
 def slot_of(key: np.uint64, mask: np.uint64) -> np.uint64:
-    """Where to look for a key first (Fibonacci hashing on mixed bits)."""
+    """Return the first slot to look for a key in (Fibonacci hashing on mixed bits)."""
     return ((key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
 
 
 @kernel
 def table_mask(most: int) -> np.uint64:
-    """Bit mask of a hash table at least twice as large as what it may have to hold."""
+    """Return the bit mask of a hash table with at least twice as many slots as keys."""
     size = 4
     while size < 2 * most:
         size *= 2
@@ -48,7 +48,7 @@ def table_mask(most: int) -> np.uint64:
 
 @allocating
 def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
-    """A hash table of the keys numbered so far: code + 1, 0 is free."""
+    """Return a hash table of the keys numbered so far; a slot holds code + 1, or 0 if it is free."""
     table = np.zeros(int(mask) + 1, np.uint32)
     for code in range(found):
         slot = slot_of(keys[first[code]], mask)
@@ -62,7 +62,7 @@ def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
 def factorise(keys: Keys, codes: Places) -> Places:
     """Number the distinct keys in order of first appearance; return the row where each appears first."""
     first, found = np.empty(keys.size, np.uint32), ZERO
-    mask = table_mask(min(keys.size, FEW_KEYS))  # rows share few keys as a rule, and a small table stays in the cache
+    mask = table_mask(min(keys.size, FEW_KEYS))  # rows usually share few keys, and a small table stays in the cache
     table = _table_of(keys, first, found, mask)
     for row in range(keys.size):
         slot = slot_of(keys[row], mask)
@@ -83,7 +83,7 @@ def factorise(keys: Keys, codes: Places) -> Places:
 
 @allocating
 def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
-    """Rows in order of their code, rows of one code in the order received (counting sort)."""
+    """Sort rows by their code, rows of one code in the order received (counting sort)."""
     for row in range(codes.size):
         start[codes[row] + 1] += 1
     for code in range(1, start.size):
@@ -96,7 +96,7 @@ def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
 
 @allocating
 def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
-    """The first of the lists ``first`` … ``last`` − 1 in which two rows have the same item key, or −1."""
+    """Return the first of the lists ``first`` … ``last`` − 1 in which two rows have the same item key, or −1."""
     begin, end, row_of = rows
     longest = 1
     for q in range(first, last):
@@ -118,7 +118,7 @@ def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
 
 @allocating
 def disagreeing_row(group_start: Integers, list_of: Integers, rows: Rows, item: Keys, grade: Codes) -> int:
-    """A row whose item has another grade in another list of the same group (query), or −1."""
+    """Return a row whose item has another grade in another list of the same group (query), or −1."""
     begin, end, row_of = rows
     longest = 1
     for group in range(group_start.size - 1):
@@ -144,7 +144,7 @@ def disagreeing_row(group_start: Integers, list_of: Integers, rows: Rows, item: 
 
 
 class Listed(NamedTuple):
-    """Rows of lists with the key that orders them, their grade, and how many items each is (empty: one)."""
+    """Rows of lists, with the key that orders them, their grade, and how many items each stands for (empty: one)."""
 
     of_list: Rows
     key: Integers
@@ -153,7 +153,7 @@ class Listed(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """Ties of every list, cells of every tie, grade and items of every cell, and, with room, the grade of every row."""
+    """Ties of every list, cells of every tie, grade and items of every cell, and every row's grade if there is room."""
 
     list_ties: Integers
     tie_cells: Integers
@@ -163,7 +163,7 @@ class Filled(NamedTuple):
 
 
 class Together(NamedTuple):
-    """The rows of one list side by side."""
+    """The rows of one list, stored contiguously."""
 
     key: Integers
     grade: Codes
@@ -171,14 +171,14 @@ class Together(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Items of every grade of a tie, and the grades seen."""
+    """How many items of each grade a tie holds, and the grades seen."""
 
     items: Integers
     seen: Codes
 
 
 class Written(NamedTuple):
-    """Ties and cells that are written."""
+    """Numbers of ties and cells written so far."""
 
     ties: int
     cells: int
@@ -186,7 +186,7 @@ class Written(NamedTuple):
 
 @allocating
 def _flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
-    """Write the grades seen in order, with their tallies, behind ``cells``; clear the tallies."""
+    """Write the grades seen, in order and with their tallies, after ``cells``; clear the tallies."""
     tally, seen = tallied
     gap = 1
     while gap < found // 9:
@@ -209,7 +209,7 @@ def _flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int
 
 @kernel
 def _count_table(rows: Together, low: int, kinds: int, table: Integers, done: Written, out: Filled) -> Written:
-    """Ties and cells of one list by counting distances and grades in a table."""
+    """Write the ties and cells of one list by counting distances and grades in a table."""
     key, grade, count = rows
     ties, cells = done
     for bucket in range(key.size):
@@ -229,7 +229,7 @@ def _count_table(rows: Together, low: int, kinds: int, table: Integers, done: Wr
 
 @kernel
 def _count_runs(order: Integers, rows: Together, tallied: Tally, done: Written, out: Filled) -> Written:
-    """Ties and cells of one list whose rows are taken in ``order`` (empty: as they are)."""
+    """Write the ties and cells of one list whose rows are taken in ``order`` (empty: as they are)."""
     key, grade, count = rows
     tally, seen = tallied
     ties, cells = done
@@ -257,10 +257,10 @@ def _count_runs(order: Integers, rows: Together, tallied: Tally, done: Written, 
 
 @allocating
 def _sort_measures(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
-    """Fill in the places of the keys in rising order, equal ones as received.
+    """Fill in the indices that sort the keys in ascending order, equal keys as received.
 
-    The highest bits of the keys nearly always decide: by them they are sorted first, and then each key moves past the
-    few before it that are larger. Where these are many, all bits are sorted by.
+    The highest bits nearly always decide: the keys are first sorted by them, and then each key moves past the few
+    larger ones before it. If there are many of these, the keys are sorted by all bits.
     """
     bits = ZERO
     while bits < 64 and spread >> np.uint64(bits) > np.uint64(0):
@@ -294,7 +294,7 @@ def _sort_from(key: Integers, low: int, bits: int, lowest: int, order: Integers)
 
 @kernel
 def _insert_all(key: Integers, order: Integers) -> bool:
-    """Finish an order that is nearly right; False, and some order, where it is not nearly right."""
+    """Finish an order that is nearly right; return False, with the order unfinished, if it is not nearly right."""
     moves = 4 * key.size
     for index in range(1, key.size):
         place, at = order[index], index
@@ -308,7 +308,7 @@ def _insert_all(key: Integers, order: Integers) -> bool:
 
 @kernel
 def _gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
-    """Copy the rows of a list side by side; return the smallest and largest key and whether the keys ascend."""
+    """Copy the rows of a list into ``rows``; return the smallest and largest key and whether the keys ascend."""
     row_of, row_count = listed.of_list.row_of, listed.items
     key, grade, count = rows
     low, high, ascending, last = np.iinfo(np.int64).max, np.iinfo(np.int64).min, True, np.iinfo(np.int64).min
@@ -325,10 +325,10 @@ def _gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]
 
 @allocating
 def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) -> tuple[int, int]:
-    """Write ties per list, cells per tie, and grade and items of every cell (grades ascending); return how many.
+    """Write ties per list, cells per tie, and grade and items of every cell (grades ascending); return their numbers.
 
-    With room in ``naive_grade`` the grades are also written in the order near first, ties as received, the lists one
-    after the other.
+    If ``naive_grade`` has room, the grades are also written in order of distance, nearest first and ties as received,
+    one list after the other.
     """
     begin, end, naive_grade = listed.of_list.begin, listed.of_list.end, out.naive_grade
     written = ZERO
@@ -363,7 +363,7 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
 
 @allocating
 def ideal_cells(lists: Lists, extra: Cells, kinds: int, new: Cells) -> int:
-    """Fill in every list's items and extra items by grade, highest first, one cell a grade; return how many cells."""
+    """Fill in every list's items and extra items, one cell per grade, highest first; return the number of cells."""
     cells = ZERO
     tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
     tally, seen = tallied

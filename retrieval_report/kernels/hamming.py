@@ -1,11 +1,11 @@
-"""Codes → histograms of their distances, query by query: neither a distance matrix nor a sort.
+"""Histograms of the distances between codes, query by query, without a distance matrix or a sort.
 
 A tile of items that stays in the cache is shared by a range of queries. For each query one vector loop writes the
-tile's distances, a second one weaves in the relevance (value = distance · grades + relevance), and a third one
-counts the values. Codes lie column by column, so that neighbouring items are neighbours in memory.
+tile's distances, a second one adds the relevance (value = distance · grades + relevance), and a third one
+counts the values. Codes are stored column by column, so that neighbouring items are neighbours in memory.
 
-Where the items are sorted by class, relevance needs no loop: a query's relevant items are one stretch. Distances below
-256 are bytes then, and two of them are counted by one increment.
+If the items are sorted by class, relevance needs no loop: a query's relevant items are contiguous. Distances below
+256 are then bytes, and one increment counts two of them.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ __all__ = [
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Tallies = NDArray[np.uint16]
-Values = NDArray[Any]  # uint16, or int32 where the values need it
+Values = NDArray[Any]  # uint16, or int32 if the values need it
 
-# How relevant an item is to a query, by their label words: not at all, the same class, any class in common, as many
-# classes as they have in common.
+# How the relevance of an item follows from the label words: none, same class, any common class, or the number of
+# common classes.
 NONE, SAME, ANY, SHARED = range(4)
 
-# Neighbouring items often lie at the same distance, and an increment has to wait for the one before it on the same
-# cell. Eight tables in turn keep them apart: 1.4 times as fast as one table on random codes, 2.8 times on equal ones.
+# Neighbouring items often have the same distance, and an increment must wait for the previous one on the same cell.
+# Eight tables in turn keep them apart: 1.4 times as fast as one table on random codes, 2.8 times on equal ones.
 LANES = 8
 
-PAIRS = 1 << 16  # values of two bytes, counted as one number
-STRETCH = 1 << 16  # items counted before the tables are added up: no cell of 16 bits overflows, their codes stay cached
-SAMPLE = 64  # pairs looked at to see whether neighbours are at equal distances
+PAIRS = 1 << 16  # values of two bytes, which are counted as one number
+STRETCH = 1 << 16  # items counted before the tables are added up: no 16-bit cell overflows, and the codes stay cached
+SAMPLE = 64  # pairs sampled to see whether neighbours are at equal distances
 
 
 @kernel
 def hamming_distances(query: Words, items: Words, start: int, stop: int, values: Values) -> None:
     """Write how many bits of the items ``start`` … ``stop`` − 1 differ from the query's."""
-    row, word = items[0, start:stop], query[0]  # a slice first: its loop needs no test for negative indices
+    row, word = items[0, start:stop], query[0]  # with a slice, the loop needs no test for negative indices
     for i in range(values.size):
         values[i] = popcount(row[i] ^ word)
     for w in range(1, query.size):
@@ -65,7 +65,7 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
 
 
 class Pairs(NamedTuple):
-    """Queries (queries, words or dimensions) and items (words or dimensions, items), their labels alike."""
+    """Queries (queries, words or dimensions) and items (words or dimensions, items), with labels in the same layout."""
 
     queries: NDArray[Any]
     items: NDArray[Any]
@@ -84,17 +84,17 @@ class Sorted(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where a stretch is counted: bytes of distances, seen as ``pairs`` of them too, and tables that are 0."""
+    """Memory in which a stretch is counted: distances as bytes, the same bytes as ``pairs``, and zeroed tables."""
 
     pairs: Tallies
-    distances: Bytes  # an even number
+    distances: Bytes  # of even length
     table: Tallies  # (PAIRS,)
     lanes: Tallies  # (LANES, 256)
 
 
 @kernel
 def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) -> None:
-    """Turn distances from a query into distance · grades + relevance."""
+    """Turn distances from a query into distance · grades + relevance, in place."""
     query, items, relation, grades = pairs.query_labels[q], pairs.item_labels, pairs.relation, pairs.grades
     if relation == NONE:
         return
@@ -109,7 +109,7 @@ def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) ->
         row, word = items[w, start:stop], query[w]
         if relation == ANY:
             for i in range(values.size):
-                values[i] |= (row[i] & word) != 0  # grades is 2: the lowest bit is free
+                values[i] |= (row[i] & word) != 0  # with two grades the lowest bit is free
         else:
             for i in range(values.size):
                 values[i] += popcount(row[i] & word)
@@ -117,7 +117,7 @@ def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) ->
 
 @kernel
 def tally(values: Values, tables: NDArray[Any]) -> None:
-    """Count every value; ``tables`` (LANES or 1, values) adds up to the histogram."""
+    """Count every value; the rows of ``tables`` (LANES or 1, values) add up to the histogram."""
     done = 0
     if tables.shape[0] == LANES:
         done = values.size // LANES * LANES
@@ -136,9 +136,9 @@ def count_hamming(
     values: Values,
     tables: NDArray[np.uint32],
 ) -> None:
-    """Count Hamming distance · grades + relevance for the queries ``first`` … ``last`` − 1 and all items.
+    """Count the values Hamming distance · grades + relevance for the queries ``first`` … ``last`` − 1 and all items.
 
-    ``values`` is room for a tile; ``tables`` (last − first, LANES or 1, values) is added to.
+    ``values`` is scratch memory for a tile; counts are added to ``tables`` (last − first, LANES or 1, values).
     """
     items = pairs.items
     for start in range(0, items.shape[1], values.size):
@@ -152,7 +152,7 @@ def count_hamming(
 
 @kernel
 def _repeats(pairs: Tallies) -> bool:
-    """Whether most neighbouring pairs are equal, so that each increment would wait for the one before."""
+    """Return whether most neighbouring pairs are equal, so that each increment would wait for the one before."""
     equal = 0
     for i in range(SAMPLE):
         equal += pairs[i] == pairs[i + 1]
@@ -161,7 +161,7 @@ def _repeats(pairs: Tallies) -> bool:
 
 @kernel
 def _fold_pairs(table: Tallies, counts: NDArray[np.uint32]) -> None:
-    """Add a table of pairs to the counts of single distances, and clear it."""
+    """Add a table of pairs to the counts of single distances and clear it."""
     for a in range(counts.size):
         row, total = table[256 * a : 256 * a + counts.size], 0
         for b in range(row.size):
@@ -173,7 +173,7 @@ def _fold_pairs(table: Tallies, counts: NDArray[np.uint32]) -> None:
 
 @kernel
 def _fold_lanes(lanes: Tallies, counts: NDArray[np.uint32]) -> None:
-    """Add up the tables of single distances, and clear them."""
+    """Add the tables of single distances to the counts and clear them."""
     for lane in range(LANES):
         for a in range(counts.size):
             counts[a] += lanes[lane, a]
@@ -182,7 +182,7 @@ def _fold_lanes(lanes: Tallies, counts: NDArray[np.uint32]) -> None:
 
 @kernel
 def _count_stretch(query: Words, items: Words, start: int, stop: int, room: Room, counts: NDArray[np.uint32]) -> None:
-    """Add the distances of the items ``start`` … ``stop`` − 1, no more than ``STRETCH``, to ``counts``."""
+    """Add the distances of the items ``start`` … ``stop`` − 1 (``STRETCH`` at most) to ``counts``."""
     pairs, distances, table, lanes = room
     paired = single = False
     for low in range(start, stop, distances.size):
@@ -213,9 +213,9 @@ def count_sorted(
     room: Room,
     counts: NDArray[np.uint32],
 ) -> None:
-    """As ``count_hamming`` for distances below 256 and items sorted by class.
+    """Count like ``count_hamming``, for distances below 256 and items sorted by class.
 
-    ``counts`` (last − first, 2, distances) is added to, relevant items last.
+    Counts are added to ``counts`` (last − first, 2, distances), relevant items last.
     """
     items, begin, end = classes
     for start in range(0, items.shape[1], STRETCH):
@@ -236,7 +236,7 @@ def count_l1(
     values: NDArray[np.int32],
     tables: NDArray[np.uint32],
 ) -> None:
-    """As ``count_hamming``, for Σ |query − item|, of dimensions of uint8."""
+    """Count like ``count_hamming``, for the distance Σ |query − item| over uint8 dimensions."""
     queries, items = pairs.queries, pairs.items
     for start in range(0, items.shape[1], values.size):
         stop = min(start + values.size, items.shape[1])
@@ -260,7 +260,7 @@ def count_dot(
     values: NDArray[np.int32],
     tables: NDArray[np.uint32],
 ) -> None:
-    """As ``count_l1``, for most[query] − Σ query · item, where no inner product exceeds ``most`` either way."""
+    """Count like ``count_l1``, for most[query] − Σ query · item; no inner product exceeds ``most`` in magnitude."""
     queries, items = pairs.queries, pairs.items
     for start in range(0, items.shape[1], values.size):
         stop = min(start + values.size, items.shape[1])

@@ -1,4 +1,4 @@
-"""How the kernels see ranked lists: flat arrays and where the parts start."""
+"""Ranked lists as the kernels see them: flat arrays, and the indices at which their parts start."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Lists(NamedTuple):
-    """Ranked lists as flat arrays: list → ties → cells; a cell is ``items`` items of grade code ``grade``."""
+    """Ranked lists as flat arrays: list → ties → cells; a cell holds ``items`` items of grade index ``grade``."""
 
     start: Integers  # (lists + 1,) first tie of each list
     tie: Integers  # (ties + 1,) first cell of each tie
@@ -44,19 +44,19 @@ class Lists(NamedTuple):
 
     @property
     def length(self) -> Integers:
-        """Items of each list."""
+        """Number of items of each list."""
         return self._count(self.start[:-1], None)
 
     def total(self, counted: Bools) -> Integers:
-        """Items of each list that have one of the grades ``counted``."""
+        """Number of items of each list that have one of the grades ``counted``."""
         return self._count(self.start[:-1], counted)
 
     def total_of_last(self, counted: Bools | None = None) -> Integers:
-        """Items of the last tie of each list, of the grades ``counted`` if it is given; 0 of empty lists."""
+        """Number of items of each list's last tie (only of the grades ``counted`` if given); 0 for empty lists."""
         return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), counted)
 
     def _count(self, first: Integers, counted: Bools | None) -> Integers:
-        """Items of each list from one of its ties on."""
+        """Number of items of each list from one of its ties on."""
         found = np.empty(first.size, np.int64)
         counted = np.empty(0, np.bool_) if counted is None else counted
         begin, end = frozen(self.tie[first]), frozen(self.tie[self.start[1:]])
@@ -64,14 +64,14 @@ class Lists(NamedTuple):
         return found
 
     def take(self, which: Integers) -> Lists:
-        """Some of the lists, any as often as it is named."""
+        """Select lists; one that is named several times is repeated."""
         ties, start = _runs(self.start, which)
         cells, tie = _runs(self.tie, ties)
         return Lists(start, tie, self.grade[cells], self.items[cells])
 
 
 class Cells(NamedTuple):
-    """Items of lists by grade, as flat arrays: those of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
+    """Items of lists by grade, as flat arrays; the entries of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
 
     start: Integers
     grade: Codes
@@ -79,19 +79,19 @@ class Cells(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Which rows belong to which list: places ``begin`` … ``end`` − 1 of ``row_of``, or of the rows as they are."""
+    """Which rows belong to which list: entries ``begin`` … ``end`` − 1 of ``row_of``, or those rows themselves."""
 
     begin: Integers
     end: Integers
-    row_of: Places  # empty: the rows of a list stand together already
+    row_of: Places  # empty: the rows of a list are already contiguous
 
     def of(self, index: int) -> NDArray[np.integer]:
-        """Row numbers of one list."""
+        """Return the row numbers of one list."""
         indexes = np.arange(self.begin[index], self.end[index])
         return self.row_of[indexes] if self.row_of.size else indexes
 
     def list_of(self) -> Places:
-        """The list of every row."""
+        """Return the list that every row belongs to."""
         length = self.end - self.begin
         numbers = np.repeat(np.arange(length.size, dtype=np.uint32), length)
         places = np.arange(numbers.size) + np.repeat(self.begin - np.cumsum(length) + length, length)
@@ -100,21 +100,21 @@ class Rows(NamedTuple):
         return found
 
     def any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether any row of each list is marked."""
+        """Return for each list whether any of its rows is marked."""
         in_order = marked[self.row_of] if self.row_of.size else marked
         before = np.concatenate([[0], np.cumsum(in_order)])
         return np.asarray(before[self.end] > before[self.begin])
 
 
 class Moments(NamedTuple):
-    """Mean and variance over the orders inside ties, (lists, cutoffs) each."""
+    """Mean and variance over the orders inside ties, each of shape (lists, cutoffs)."""
 
     mean: Floats
     variance: Floats
 
 
 class Extremes(NamedTuple):
-    """Which end is wanted, and the values found, (lists, cutoffs)."""
+    """Which extreme is wanted, and the values found, of shape (lists, cutoffs)."""
 
     best: bool
     value: Floats
@@ -124,7 +124,7 @@ class Extremes(NamedTuple):
 def _count_cells(
     begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, found: Integers
 ) -> None:
-    """Items of the cells ``begin`` … ``end`` − 1 of each list, of grades that are ``counted`` (empty: of all)."""
+    """Sum the items of the cells ``begin`` … ``end`` − 1 of each list, of the grades ``counted`` (empty: all)."""
     for q in range(begin.size):
         total = 0
         for cell in range(begin[q], end[q]):
@@ -134,14 +134,14 @@ def _count_cells(
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The array, read-only: Numba compiles a kernel anew for arrays that may be written, so inputs are made alike."""
+    """Return the array read-only, since Numba compiles kernels separately for writable and read-only arrays."""
     view = array.view()
     view.setflags(write=False)
     return view
 
 
 def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
-    """Members of some groups, one group after the other, and where these now start."""
+    """Return the members of some groups, one group after the other, and the start of each."""
     size = np.diff(start)[which]
     new_start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     members = np.arange(new_start[-1]) - np.repeat(new_start[:-1] - start[which], size)
@@ -150,10 +150,10 @@ def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
 
 @inlined
 def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
-    """How many ties from ``tie`` on are one item each, up to the tie ``end`` and to ``most`` of them.
+    """Return how many ties from ``tie`` on hold a single item, stopping at the tie ``end`` or after ``most`` of them.
 
-    Nothing of them is random and no cutoff lies inside them, so kernels walk over them without the mathematics of
-    ties. That gives the same bits, which tests/test_single_items.py holds them to.
+    Nothing about them is random and no cutoff falls inside them, so kernels walk over them without the mathematics of
+    ties. The bits are the same, as tests/kernels/test_single_items.py checks.
     """
     found = 0
     cell = lists.tie[tie]

@@ -1,8 +1,8 @@
-"""AP and WAP: Σ_i (1/i) · [item at i relevant] · (sum of the values of the relevant items at 1 … i).
+"""Moments of AP and WAP: Σ_i (1/i) · [item at i relevant] · (sum of the values of the relevant items at 1 … i).
 
-AP has value 1 for every relevant item, WAP its grade. Over a tie, AP's mean and variance need sums over its slots
-that depend on the place of the tie only, not on its relevances (``places``); WAP adds how the grades fall on the
-relevant places. docs/metrics.md has the derivation.
+The value of a relevant item is 1 in AP and its grade in WAP. Over a tie, AP's mean and variance need sums over its
+slots that depend only on where the tie lies, not on its relevances (``ranks``); WAP adds how the grades are
+distributed over the relevant slots. docs/metrics.md has the derivation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["pairwise_moments", "retrieved_moments"]
 
 
 class Tie(NamedTuple):
-    """A tie as the sum sees it: where it starts, its items, its relevant items, and their values."""
+    """A tie: where it starts, its items, its relevant items, and their values."""
 
     t: int
     size: int
@@ -32,7 +32,7 @@ class Tie(NamedTuple):
 
 
 class Before(NamedTuple):
-    """What the ties before have brought: relevant items, their values, the mean of the sum and its variance."""
+    """Contribution of the ties before: relevant items, their values, and the mean and variance of the sum."""
 
     relevant: int
     values: float
@@ -43,7 +43,7 @@ class Before(NamedTuple):
 
 @inlined
 def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
-    """Σ 1/i over the slots of a tie, and Σ (i − t − 1)/i, as s − (t+1)·Σ 1/i where a pair has the digits for that."""
+    """Return Σ 1/i and Σ (i − t − 1)/i over a tie's slots, the latter as s − (t+1)·Σ 1/i if pairs are precise."""
     harmonic, harmonic_low = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
     if t <= NEAR * slots:
         taken, taken_low = pair_product(-(t + 1.0), 0.0, harmonic, harmonic_low)
@@ -56,7 +56,7 @@ def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
 
 @inlined
 def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
-    """Σ w², Σ (2·w·T + T₂) and Σ (T² − T₂) over the slots, w = 1/i, T and T₂ the sums of w and w² behind a slot."""
+    """Return Σ w², Σ (2·w·T + T₂) and Σ (T² − T₂) over the slots; w = 1/i, T and T₂ sum w and w² after a slot."""
     squares = mixed = crossed = 0.0
     behind, behind_square = 0.0, 0.0
     for i in range(t + slots, t, -1):
@@ -78,10 +78,10 @@ def grade_variance(
     spread: float,
     second: float,
 ) -> float:
-    """Mean variance that comes from which relevant item has which grade, given where the relevant items are.
+    """Return the mean variance due to which relevant item has which grade, given where the relevant items are.
 
     ``spread`` is Σ (grade − mean)² over the ``population`` relevant items of the whole tie; ``relevant`` of them lie
-    among the ``size`` slots considered, and ``second`` is E[(AP sum)²] with nothing before the tie.
+    among the ``size`` slots considered, and ``second`` is E[(AP sum)²] if nothing precedes the tie.
     """
     one = relevant / size
     two = one * (relevant - 1.0) / max(size - 1.0, 1.0)
@@ -93,14 +93,14 @@ def grade_variance(
 
 @inlined
 def order_mean(relevant: float, size: float, before: float, harmonic: float, climbed: float) -> float:
-    """Mean of AP's sum over the slots of a tie: ΔH and the climb belong to the slots, the rest to the tie."""
+    """Return the mean of AP's sum over the slots of a tie: ΔH and the climb describe the slots, the rest the tie."""
     others = max(size - 1.0, 1.0)
     return relevant * ((before + 1.0) * harmonic * others + (relevant - 1.0) * climbed) / (size * others)
 
 
 @inlined
 def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
-    """Count a tie; relevant are the items with a value above 0."""
+    """Count the items of a tie; those with a value above 0 are relevant."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     size, relevant, total = 0, 0, 0.0
     lowest, highest = np.inf, 0.0
@@ -122,7 +122,7 @@ def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
 
 @inlined
 def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tuple[float, float]:
-    """Mean and variance of the sum over the first ``slots`` slots; ``before`` is the value sum before the tie."""
+    """Return mean and variance of the sum over the first ``slots`` slots; ``before`` sums the values before the tie."""
     if tie.relevant == 0:
         return 0.0, 0.0
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
@@ -142,16 +142,16 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
 
 @inlined
 def per_found(before: Before) -> tuple[float, float]:
-    """Mean and variance of the sum per relevant item found, where a cutoff lies between two ties."""
+    """Return mean and variance of the sum per relevant item found, for a cutoff between two ties."""
     found = max(before.relevant, 1)
     return (before.high + before.low) / found, before.variance / found**2
 
 
 @allocating
 def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> tuple[float, float]:
-    """Mean and variance of the sum divided by the relevant items found, a hypergeometric number x inside the tie.
+    """Return mean and variance of the sum divided by the relevant items found, of which a tie adds a random number x.
 
-    Given x, the counted slots are themselves a uniform tie of ``slots`` items, x of them relevant.
+    x is hypergeometric. Given x, the counted slots are themselves a uniform tie of ``slots`` items, x of them relevant.
     """
     sum_before = before.high + before.low
     if tie.relevant == 0:
@@ -179,7 +179,7 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
 
 @inlined
 def pass_tie(tie: Tie, harmonics: Weights, before: Before) -> Before:
-    """What the ties have brought once the whole of one more is added."""
+    """Return the contribution of all ties so far after a whole tie is added."""
     part, variance = sum_moments(tie, tie.size, before.values, harmonics)
     high, low = add(before.high, before.low, part)
     values = before.values + tie.relevant * tie.mean
@@ -188,7 +188,7 @@ def pass_tie(tie: Tie, harmonics: Weights, before: Before) -> Before:
 
 @inlined
 def pass_singles(t: int, cell: int, items: int, lists: Lists, paired: Paired, before: Before) -> Before:
-    """The same once so many items that tie with nothing are added, the first of them at slot t + 1."""
+    """Return the same after ``items`` untied items are added, the first of them at slot t + 1."""
     relevant, total, high, low, variance = before
     for index in range(items):
         value = paired.values[lists.grade[cell + index]]
@@ -208,7 +208,7 @@ def pairwise_moments(
     paired: Paired,
     out: Moments,
 ) -> None:
-    """Write mean and variance of the sum at every depth."""
+    """Write the mean and variance of the sum at every depth."""
     mean, variance = out
     cutoffs = depths.shape[1]
     for q in range(first, last):
@@ -247,7 +247,7 @@ def retrieved_moments(
     paired: Paired,
     out: Moments,
 ) -> None:
-    """As ``pairwise_moments``, of the sum per relevant item found: a kernel of its own, for few ask to compile it."""
+    """Write the moments of the sum per relevant item found; a separate kernel, so that few users have to compile it."""
     mean, variance = out
     cutoffs = depths.shape[1]
     for q in range(first, last):

@@ -1,8 +1,8 @@
-"""bpref: for every relevant item, the judged items that are not relevant and stand before it.
+"""Moments of bpref, which counts the judged non-relevant items ranked before every relevant item.
 
-With M = min(R, N), N the judged items that are not relevant, a relevant item with y of them before it brings
-max(1 − y/M, 0). Inside a tie of r relevant items and m others, y lies evenly between the number before the tie and m
-more, and two relevant items have a covariance of the variance / (m + 2): docs/metrics.md derives both.
+With M = min(R, N), N the number of judged non-relevant items, a relevant item with y of them before it contributes
+max(1 − y/M, 0). Inside a tie of r relevant items and m others, y is uniform between the number before the tie and m
+more, and the covariance of two relevant items is the variance / (m + 2); docs/metrics.md derives both.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["preference_moments"]
 
 @inlined
 def tie_preferences(relevant: int, others: int, before: int, most: int) -> tuple[float, float]:
-    """Mean and variance of what a tie adds, with ``before`` others before it and ``most`` = M."""
-    if most == 0:  # nothing judged could stand before an item
+    """Return the mean and variance of what a tie adds, given ``before`` others before it and ``most`` = M."""
+    if most == 0:  # no judged item could precede another
         return float(relevant), 0.0
-    left = max(most - before, 0)  # M times what the first of the tie would bring
-    reached = float(min(left, others + 1))  # so many places bring more than nothing, each 1/M less than the one before
+    left = max(most - before, 0)  # M times what the first item of the tie would contribute
+    reached = float(min(left, others + 1))  # this many slots contribute, each 1/M less than the one before
     average = left - (reached - 1.0) / 2.0
     share = reached / (others + 1.0)
     mean = relevant * share * average / most
@@ -37,7 +37,7 @@ def preference_moments(
     most: Integers,
     out: Moments,
 ) -> None:
-    """Write mean and variance of the sum over the whole of the lists ``first`` … ``last`` − 1, whatever the cutoff."""
+    """Write the mean and variance of the sum over the whole lists ``first`` … ``last`` − 1, whatever the cutoff."""
     for q in range(first, last):
         high, low, spread = 0.0, 0.0, 0.0
         before = ZERO

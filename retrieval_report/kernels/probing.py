@@ -1,4 +1,4 @@
-"""Rows of lists → their judgements: a small table of each query's judged items, in which the rows are looked up."""
+"""Find the judgements of the rows of lists, by lookup in a small table of each query's judged items."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from retrieval_report.kernels.lists import Integers, Keys, Places, Rows
 
 __all__ = ["ItemRows", "find_judgements"]
 
-SPARSE = 4  # most rows are not judged: in a table with that many times the room they meet an empty slot at once
+SPARSE = 4  # most rows are not judged, and in a table with this many slots per key they meet an empty slot at once
 
 
 class ItemRows(NamedTuple):
-    """Rows of lists, or of the judgements of queries, and the key of each row's item."""
+    """Rows of lists, or of queries' judgements, and the key of each row's item."""
 
     of_list: Rows
     item: Keys
@@ -31,10 +31,10 @@ def find_judgements(
     judgements: ItemRows,
     found: Places,
 ) -> bool:
-    """Write for every row of the lists ``first`` … ``last`` − 1 the judgement of its item: its row + 1, or 0.
+    """Write, for every row of the lists ``first`` … ``last`` − 1, the row of its item's judgement + 1, or 0.
 
-    ``judged`` says which query of the judgements a list is of, −1 where it has none. Returns whether the keys of the
-    judged items of every query differ; where they do not, what was written is worth nothing.
+    ``judged`` gives the query of the judgements that each list belongs to, or −1. Returns whether the keys of every
+    query's judged items are distinct; if not, the result must not be used.
     """
     (begin, end, row_of), item = listed
     (judged_begin, judged_end, judged_row_of), judged_item = judgements

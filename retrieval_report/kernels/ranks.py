@@ -1,4 +1,4 @@
-"""The variance of AP over a tie, from four sums that know where the tie lies and not what is relevant in it.
+"""The variance of AP over a tie, from four sums that depend on where the tie lies, not on what is relevant in it.
 
 Over the slots of a tie the AP sum is ρ·A + C, with A = Σ x_i/(t+i), C = Σ_{j<i} x_j·x_i/(t+i) and ρ one more than
 the relevant items before. Both rise with the relevant items among the first slots, so variances and covariance are
@@ -14,12 +14,12 @@ from retrieval_report.kernels.tables import Weights, exact_product, pair_between
 
 __all__ = ["NEAR", "PlaceSums", "order_variance", "place_sums"]
 
-NEAR = 64  # a tie that starts within so many times its own length loses at most half the digits of a pair
-LONG = 32  # slots from which the closed form, some 400 operations, costs less than a walk
+NEAR = 64  # a tie that starts within this many times its own length loses at most half the digits of a pair
+LONG = 32  # from this many slots on, the closed form (some 400 operations) costs less than a walk
 
 
 class PlaceSums(NamedTuple):
-    """With θ the variance of one item's relevance, r relevant items and n items in the tie.
+    """Sums over a tie of n items, r of them relevant, with θ the variance of one item's relevance.
 
     Var A = θ·alone/(n−1), Cov(A, C) = θ·(r−1)·mixed/((n−1)(n−2)), and
     Var C = θ·(r−1)·(paired + (r−2)·more/(n−3))/((n−1)²(n−2)).
@@ -33,9 +33,9 @@ class PlaceSums(NamedTuple):
 
 @inlined
 def order_variance(sums: PlaceSums, relevant: float, size: float, before: float) -> float:
-    """Variance of AP's sum over a tie with ``relevant`` of ``size`` items relevant and ``before`` counted before."""
+    """Return the variance of AP's sum over a tie of ``size`` items, given relevant items in it and before it."""
     own, n = before + 1.0, size
-    one, two, three = max(n - 1.0, 1.0), max(n - 2.0, 1.0), max(n - 3.0, 1.0)  # below 1 only where the factor is 0
+    one, two, three = max(n - 1.0, 1.0), max(n - 2.0, 1.0), max(n - 3.0, 1.0)  # below 1 only if the factor is 0
     inner = own * own * sums.alone * (one * two * three)
     inner += (relevant - 1.0) * (three * (2.0 * own * one * sums.mixed + sums.paired) + (relevant - 2.0) * sums.more)
     return relevant * (n - relevant) * inner / (n * n * (one * one * two * three))
@@ -43,7 +43,7 @@ def order_variance(sums: PlaceSums, relevant: float, size: float, before: float)
 
 @inlined
 def place_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums:
-    """The sums for the first ``slots`` slots of a tie of ``size`` items that starts behind position ``t``."""
+    """Return the sums for the first ``slots`` slots of a tie of ``size`` items that starts after position ``t``."""
     if slots >= LONG and t <= NEAR * slots:
         return _closed_sums(t, slots, size, harmonics)
     return _walked_sums(t, slots, size, harmonics)
@@ -51,9 +51,9 @@ def place_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums:
 
 @inlined
 def _walked_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums:
-    """Walk the slots: A = Σ δ_v·M_v and C = Σ δ_v·M_v(M_v − 1)/2, M_v relevant among the first v slots.
+    """Compute the sums slot by slot: A = Σ δ_v·M_v, C = Σ δ_v·M_v(M_v − 1)/2, M_v relevant among the first v slots.
 
-    Of two places u < v the covariances are products of a part in u, which is summed up on the way, and one in v.
+    For two slots u < v, each covariance is the product of a factor in u, which is summed on the way, and one in v.
     """
     inverse = harmonics.weight  # a table of 1/i costs less than divisions
     n = float(size)
@@ -84,7 +84,7 @@ def _less(a: float, a_low: float, factor: float, b: float, b_low: float) -> tupl
 
 @inlined
 def _closed_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums:
-    """The same sums from Σ1/i and Σ1/i² over the slots alone, in pairs, which have the digits that cancel."""
+    """Compute the sums from Σ1/i and Σ1/i² over the slots alone, in pairs, which are precise enough to cancel."""
     e, behind, n = t + slots, t + 1.0, float(size)
     total, total_low = pair_between(harmonics.total, harmonics.total_low, t, e)
     square, square_low = pair_between(harmonics.square, harmonics.square_low, t, e)

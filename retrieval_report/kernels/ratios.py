@@ -1,7 +1,7 @@
-"""Values whose denominator is itself random: how many relevant items the cutoff lets in from the tie it cuts.
+"""Moments and extremes of values whose denominator is random: the relevant items above a cutoff that splits a tie.
 
 That number is hypergeometric. Given it, the counted slots are a uniform tie again, so a sum over its few likely values
-is exact. Also the extremes of such ratios, which are not "relevant first" and "relevant last".
+is exact. The extremes of such ratios are not "relevant first" and "relevant last".
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = [
     "retrieved_extremes",
 ]
 
-NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is left out cannot change a float64
+NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot change a float64
 
 
 @allocating
 def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floats]:
-    """Chances of x relevant items among ``slots`` of ``size``, from the least likely-enough x upwards.
+    """Return the smallest likely x, and the chances of x, x + 1, … relevant items among ``slots`` of ``size``.
 
-    Walks both ways from the mode by the ratio of neighbours, so nothing overflows, underflows or cancels.
+    The walk starts at the mode and uses ratios of neighbours, so nothing overflows, underflows or cancels.
     """
     least, most = max(0, slots - (size - relevant)), min(relevant, slots)
     mode = int((slots + 1.0) * (relevant + 1.0) / (size + 2.0))
@@ -62,7 +62,7 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
 
 @kernel
 def mean_and_spread(chances: Floats, means: Floats) -> tuple[float, float]:
-    """Mean of ``means`` under ``chances``, and their variance around it."""
+    """Return the mean of ``means`` under ``chances``, and their variance around it."""
     value, spread = 0.0, 0.0
     for index in range(chances.size):
         value += chances[index] * means[index]
@@ -72,7 +72,7 @@ def mean_and_spread(chances: Floats, means: Floats) -> tuple[float, float]:
 
 
 class Paired(NamedTuple):
-    """What AP and WAP add up: the value of each grade, above 0 exactly for the relevant ones, by the table of 1/i."""
+    """The terms of AP and WAP: the value of each grade, above 0 exactly for the relevant ones, and the table of 1/i."""
 
     values: Floats
     harmonics: Weights
@@ -86,7 +86,7 @@ class OwnIdeal(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What the ties before have brought: relevant items, the sum of the discounts they hold, and its variance."""
+    """Contribution of the ties before: relevant items, the sum of their discounts, and its variance."""
 
     found: int
     total: float
@@ -103,7 +103,7 @@ class Cut(NamedTuple):
 
 @kernel
 def _count_relevant(tie: int, lists: Lists, relevant_grade: Bools) -> tuple[int, int]:
-    """Items and relevant items of a tie."""
+    """Count the items and relevant items of a tie."""
     size, relevant = 0, 0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
         size += lists.items[c]
@@ -120,7 +120,7 @@ def own_ideal_moments(
     ideal: OwnIdeal,
     out: Moments,
 ) -> None:
-    """Moments of DCG@k / ideal DCG of the same top k, for relevances that are all 0 or one grade."""
+    """Write the moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one grade."""
     relevant_grade, weights = ideal
     cutoffs, total, total_low = depths.shape[1], weights.total, weights.total_low
     for q in range(first, last):
@@ -145,7 +145,7 @@ def own_ideal_moments(
 
 @allocating
 def _own_ideal_at(cut: Cut, slots: int, reached: Reached, weights: Weights) -> tuple[float, float]:
-    """Mean and variance where the cutoff leaves so many slots of a tie."""
+    """Return mean and variance for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
     found, value_sum, spread = reached
     total, total_low = weights.total, weights.total_low
@@ -175,7 +175,7 @@ def own_ideal_extremes(
     ideal: OwnIdeal,
     out: Extremes,
 ) -> None:
-    """Highest (``best``) or lowest DCG@k / ideal DCG of the same top k over all orders."""
+    """Write the highest (``best``) or lowest DCG@k / ideal DCG of the same top k over all orders."""
     best, extreme = out
     relevant_grade, total = ideal.relevant_grade, ideal.weights.total
     cutoffs = depths.shape[1]
@@ -206,7 +206,7 @@ def own_ideal_extremes(
 def _runs_sum(
     runs: Integers, values: Floats, x: int, before: float, position: int, harmonics: Weights
 ) -> tuple[float, float]:
-    """Σ over x relevant items placed in the given order right behind ``position``: value sum so far / place."""
+    """Return Σ (value sum so far / rank) over x relevant items placed in the given order right after ``position``."""
     result, placed = 0.0, 0
     for run in range(runs.size):
         take = min(runs[run], x - placed)
@@ -227,7 +227,7 @@ def _runs_sum(
 
 @allocating
 def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tuple[int, int, Integers, Floats]:
-    """Items and relevant items of a tie, and its relevant items as runs of one value, in rising or falling order."""
+    """Return items and relevant items of a tie, and the latter as runs of equal value, in rising or falling order."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     runs, levels = np.empty(c1 - c0, np.int64), np.empty(c1 - c0)
     size, relevant, kinds = 0, 0, 0
@@ -250,9 +250,9 @@ def retrieved_extremes(
     paired: Paired,
     out: Extremes,
 ) -> None:
-    """Highest (``best``) or lowest AP/WAP sum per relevant item found, over all orders and numbers found.
+    """Write the highest (``best``) or lowest AP/WAP sum per relevant item found, over all orders and numbers found.
 
-    Given how many are found, the best order has the highest grades first, the worst the lowest grades last.
+    Given how many are found, the best order has the highest grades first and the worst order the lowest grades last.
     Cells of a tie ascend by grade.
     """
     best, extreme = out

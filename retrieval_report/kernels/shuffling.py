@@ -1,7 +1,7 @@
-"""Random orders inside ties from a counter-based generator keyed by (seed, model, query, draw).
+"""Random orders inside ties, from a counter-based generator keyed by (seed, model, query, draw).
 
-A number depends on its key and its counter only, so a draw is the same on any number of threads, in any row order
-and in any partition. The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+A number depends only on its key and counter, so a draw is the same for any number of threads, row order and
+partition. The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def mix(value: np.uint64) -> np.uint64:
 
 @kernel
 def uniform_below(key: np.uint64, counter: int, limit: int) -> int:
-    """The ``counter``-th whole number in 0 … limit − 1 of a key; 53 random bits."""
+    """Return the ``counter``-th whole number in 0 … limit − 1 of a key, from 53 random bits."""
     bits = mix(key + np.uint64(counter + 1) * np.uint64(0x9E3779B97F4A7C15))
     return int(float(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0) * limit)
 
 
 @kernel
 def text_keys(characters: NDArray[np.uint8], start: Integers, keys: Keys) -> None:
-    """A key for each UTF-8 text (FNV-1a, mixed)."""
+    """Write a key for each UTF-8 text (FNV-1a, mixed)."""
     for index in range(keys.size):
         state = np.uint64(0xCBF29CE484222325)
         for position in range(start[index], start[index + 1]):
@@ -46,14 +46,14 @@ def text_keys(characters: NDArray[np.uint8], start: Integers, keys: Keys) -> Non
 
 @kernel
 def integer_keys(numbers: Keys, keys: Keys) -> None:
-    """A key for each whole number, given as its 64 bits."""
+    """Write a key for each whole number, given as its 64 bits."""
     for index in range(keys.size):
         keys[index] = mix(numbers[index] + np.uint64(0x9E3779B97F4A7C15))
 
 
 @kernel
 def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
-    """The key of each list from the seed and the keys of its model and query."""
+    """Write the key of each list, from the seed and the keys of its model and query."""
     for index in range(keys.size):
         keys[index] = mix(mix(mix(seed) ^ model[index]) + query[index])
 
@@ -62,9 +62,9 @@ def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
 def draw_layout(
     lists: Lists, limit: Integers, new_start: Integers, new_grade: Codes, new_count: Integers, write: bool
 ) -> int:
-    """Cells of the drawn lists: a tie of one grade stays one cell, a mixed tie becomes a cell a slot up to ``limit``.
+    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per slot up to ``limit``.
 
-    Only the grades of the slots change between draws. Returns how many cells there are; fills them in on ``write``.
+    Only the grades of the slots change between draws. Returns the number of cells; fills them in if ``write`` is set.
     """
     cells = 0
     for q in range(lists.start.size - 1):
@@ -88,7 +88,7 @@ def draw_layout(
 
 
 class Draw(NamedTuple):
-    """One random order: what the orders of each list are drawn by, and the number of this one."""
+    """One random order: the key from which each list's orders are drawn, and the number of this draw."""
 
     keys: Keys
     number: int
@@ -131,9 +131,9 @@ def draw_orders(first: int, last: int, lists: Lists, limit: Integers, draw: Draw
 
 @kernel
 def draw_rows(size: Integers, key: np.uint64, draw: int, row: Integers) -> None:
-    """The row at every slot of one list, whose ties have ``size`` rows each, by rising grade inside a tie.
+    """Write the row at every slot of one list, whose ties have ``size`` rows each, by rising grade inside a tie.
 
-    The slots get the grades that ``draw_orders`` gives them: same key, same counters, same exchanges.
+    The slots get the same grades as from ``draw_orders``, because key, counters and exchanges are the same.
     """
     key = mix(key + np.uint64(draw) * np.uint64(0xD1342543DE82EF95))
     start = 0

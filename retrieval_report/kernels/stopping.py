@@ -1,7 +1,7 @@
-"""Expected reciprocal rank (ERR): the reader stops at an item with a chance that its grade says.
+"""Expected reciprocal rank (ERR): the reader stops at an item with a probability that depends on its grade.
 
-Chapelle et al. 2009. Over a whole tie the chance to go on is a product, which no order changes; inside a tie the
-means are those of products over items drawn without replacement. ``stopping_spread`` has the variance.
+Source: Chapelle et al. 2009. Over a whole tie the chance to go on is a product, which no order changes; inside a tie
+the means are those of products over items drawn without replacement. ``stopping_spread`` has the variance.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ AFRESH = 1024
 
 @allocating
 def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
-    """Mean over ordered draws of x stopping items of the tie that the x-th is the one that stops; index x.
+    """Return, at index x, the mean chance that the x-th of x stopping items drawn from the tie is the one that stops.
 
-    The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which says where to end.
-    Items come in kind by kind: of x items drawn, a hypergeometric number y are of the new kind, and the last one is
-    with chance y/x.
+    The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which tells where to end.
+    Items are added kind by kind: of x items drawn, a hypergeometric number y are of the new kind, and the last one is
+    of that kind with probability y/x.
     """
     stoppers, going = 0, 0.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
@@ -54,9 +54,10 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
 
 @kernel
 def _slight_stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
-    """Items that stop with a chance no float64 sees beside 1, and their mean chance.
+    """Return how many items stop with a chance too small to change 1 in float64, and their mean chance.
 
-    They are one kind, for whoever passes them goes on: with a thousand grades up to 999 all but some fifty.
+    They are treated as one kind, because nearly every reader passes them. With a thousand grades up to 999 they are
+    all but some fifty.
     """
     kinds, items, total, chance = 0, 0, 0.0, 0.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
@@ -71,7 +72,7 @@ def _slight_stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
 
 @allocating
 def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: Floats) -> tuple[Floats, Floats]:
-    """The means of ``survival_means`` once ``items`` of the ``added`` items so far are of a new kind."""
+    """Update the means of ``survival_means`` after ``items`` of the ``added`` items so far are of a new kind."""
     longest = survive.size - 1
     powers = np.ones(longest + 1)
     for y in range(longest):
@@ -92,10 +93,10 @@ def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: F
 
 @allocating
 def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots: Integers, means: Floats) -> None:
-    """Expected Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, for every j (ascending).
+    """Write the expected Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, for every j (ascending).
 
-    Walks along the slots with the distribution of how many stopping items were passed, on the window of counts that
-    still have a chance worth a float64; starts afresh now and then, so that roundings do not add up.
+    Walks along the slots with the distribution of the number of stopping items passed, restricted to the counts whose
+    probability still matters in float64, and starts afresh now and then, so that rounding errors do not add up.
     """
     longest = stopped.size - 1
     passed = np.zeros(longest + 1)
@@ -131,7 +132,7 @@ def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots:
 
 @kernel
 def _see_stopping_tie(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
-    """Items of a tie, and the chance to pass them all."""
+    """Return the number of items of a tie, and the chance to pass them all."""
     size, passing = 0, 1.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
         size += lists.items[c]
@@ -148,7 +149,7 @@ class Stops(NamedTuple):
 
 @allocating
 def _tie_moments(t: int, size: int, tie: int, lists: Lists, stops: Stops, slots: Integers) -> tuple[Floats, Floats]:
-    """Means and variances of what the first ``slots[j]`` slots of a tie add, for a reader who comes that far."""
+    """Write means and variances of what the first ``slots[j]`` slots of a tie add, for a reader who gets that far."""
     stop = stops.chance
     means, spreads = np.zeros(slots.size), np.zeros(slots.size)
     stoppers, mixed, first = 0, False, stop[lists.grade[lists.tie[tie]]]
@@ -172,9 +173,9 @@ def stopping_moments(
     stops: Stops,
     out: Moments,
 ) -> None:
-    """Mean and variance of ERR at every depth.
+    """Write mean and variance of ERR at every depth.
 
-    The variance is NaN where it is too much work (see ``stopping_spread``).
+    The variance is NaN where it would take too much work (see ``stopping_spread``).
     """
     mean, variance = out
     stop = stops.chance

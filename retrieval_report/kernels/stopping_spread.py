@@ -1,16 +1,16 @@
-"""The variance of ERR inside a tie, in two exact ways, of which the one with less work is taken; null beyond both.
+"""The variance of ERR inside a tie, by the cheaper of two exact methods; null if both take too much work.
 
-With G_x the chance to go on behind x items of a tie, drawn without replacement, and w the weights 1/i of its slots,
-ERR adds Σ (w_x − w_{x+1})·(1 − G_x), the last weight whole. So its variance is a sum over pairs of slots of products
-of weights with Cov(G_x, G_y), which belong to the tie alone and serve every cutoff. They grow item by item: with a
-new item of chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
+Let G_x be the chance to go on after x items of a tie, drawn without replacement, and w the weights 1/i of its slots.
+ERR adds Σ (w_x − w_{x+1})·(1 − G_x), where the last weight is taken whole. Its variance is therefore a sum over pairs
+of slots of products of weights with Cov(G_x, G_y), which depend on the tie alone and serve every cutoff. They are
+built item by item: for a new item with chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
 
     Cov'(x, y) = x/(n+1)·q²·Cov(x−1, y−1) + (y−x)/(n+1)·q·Cov(x, y−1) + (n+1−y)/(n+1)·Cov(x, y)
                  + x·(n+1−y)/(n+1)²·(m_x − q·m_{x−1})·(m_y − q·m_{y−1}).
 
 Kinds are added outwards from the one with the most items, in which nothing is random, so a new q is the least or the
-greatest so far: both differences have one sign, and nothing cancels. The other way counts in a state how many items of
-each stopping kind were passed, which is less work for few kinds.
+greatest so far: both differences have one sign, and nothing cancels. The other method tracks in a state how many items
+of each stopping kind were passed, which is less work for few kinds.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["tie_variances"]
 
 STATE_BUDGET = 4_000_000.0  # slots × states × kinds; about 20 ms for one tie at one cutoff
 COVARIANCE_BUDGET = 4_000_000.0  # items added × pairs of slots; about 1 ms for one tie
-STATE_COST = 12.0  # steps over states take so many times as long as steps over pairs of slots
-NOTHING = 1e-30  # no G_x of a smaller mean changes a float64
+STATE_COST = 12.0  # a step over states takes this many times as long as a step over pairs of slots
+NOTHING = 1e-30  # a G_x with a smaller mean changes no float64
 
 
 @kernel
 def _state_steps(tie: int, lists: Lists, stop: Floats, slots: int) -> float:
-    """Slots × states × kinds: the work of going backwards over the slots with a state."""
+    """Return slots × states × kinds, the work of going backwards over the slots with a state."""
     kinds, states = 1.0, 1.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
         if stop[lists.grade[c]] > 0.0:
@@ -51,22 +51,22 @@ class Kinds(NamedTuple):
 
 @allocating
 def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> Kinds:
-    """Items, states and stopping chance of every kind that stops at all."""
+    """Return items, states and stopping chance of every kind that stops at all."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     sizes, levels, stops, kinds = np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0), 0
     for c in range(c0, c1):
         if stop[lists.grade[c]] > 0.0:
             sizes[kinds], stops[kinds] = lists.items[c], stop[lists.grade[c]]
-            levels[kinds] = min(lists.items[c], slots) + 1  # so many of the kind, from 0 on, may have been passed
+            levels[kinds] = min(lists.items[c], slots) + 1  # the number of items passed, from 0 on
             kinds += 1
     return Kinds(sizes[:kinds], levels[:kinds], stops[:kinds])
 
 
 @allocating
 def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, variance: Floats) -> None:
-    """Moments of what follows, for every state at ``slot``, from those at the next slot, in place.
+    """Update the moments of what follows, for every state, from the next slot to ``slot``, in place.
 
-    The states are walked upwards, so the entry of a state one item richer still belongs to the next slot.
+    States are visited in ascending order, so the entry of a state with one more item still belongs to the next slot.
     """
     sizes, levels, stops = of_kind
     states, kinds = mean.size - 1, sizes.size
@@ -90,7 +90,7 @@ def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, varia
                 spread += chance * (go_on * go_on * variance[following] + (gain - value) ** 2)
                 stride *= levels[kind]
             mean[state], variance[state] = value, spread
-        for kind in range(kinds):  # count on, one kind after the other, as an odometer does
+        for kind in range(kinds):  # advance to the next state, as an odometer does
             used[kind] += 1
             passed += 1
             if used[kind] < levels[kind]:
@@ -101,7 +101,7 @@ def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, varia
 
 @allocating
 def _variance_by_states(t: int, slots: int, size: int, tie: int, lists: Lists, stop: Floats) -> float:
-    """Variance over the first ``slots`` slots of a tie.
+    """Return the variance over the first ``slots`` slots of a tie.
 
     Going backwards over the slots, the variance is the mean of the later variances plus the variance of the next
     step's means, so nothing cancels.
@@ -116,7 +116,7 @@ def _variance_by_states(t: int, slots: int, size: int, tie: int, lists: Lists, s
 
 @kernel
 def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
-    """The cell with the most items, and the slots behind which the chance to go on is nothing."""
+    """Return the cell with the most items, and the slots after which the chance to go on is negligible."""
     most, size, going = lists.tie[tie], 0, 0.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
         most = c if lists.items[c] > lists.items[most] else most
@@ -129,7 +129,7 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
 
 
 class Going(NamedTuple):
-    """By the number x of items passed: E[G_x], the chance that the x-th item stops, and room for two more."""
+    """Arrays by the number x of items passed: E[G_x], the chance that the x-th item stops, and two scratch arrays."""
 
     going: Floats
     stopping: Floats
@@ -146,7 +146,7 @@ def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> N
         gap[x] = chance * going[x - 1] - stopping[x]  # E[G_x] − rest·E[G_{x−1}], with the digits of small chances
     for x in range(longest, 0, -1):
         both, behind, between = x * share * rest * rest, share * rest, gap[x] * x * share * share
-        # slices first: their loops need no test for negative indices, and do several slots at a time
+        # with slices, loops need no test for negative indices and process several slots at a time
         row, above, here = covariance[x, x : longest + 1], covariance[x - 1, x - 1 : longest], gap[x : longest + 1]
         width = row.size
         before, own, beyond = old[:width], old[1 : width + 1], items + 1.0 - x
@@ -163,7 +163,7 @@ def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> N
 
 @allocating
 def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) -> Floats:
-    """Cov(G_x, G_y) at [x, y] for 1 ≤ x ≤ y ≤ ``longest``."""
+    """Return Cov(G_x, G_y) at [x, y] for 1 ≤ x ≤ y ≤ ``longest``."""
     room = np.zeros((4, longest + 1))
     so_far = Going(room[0], room[1], room[2], room[3])
     going, stopping = so_far.going, so_far.stopping
@@ -184,7 +184,7 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
 
 @allocating
 def _spread_weights(t: int, slots: Integers, wanted: Floats, covariance: Floats) -> None:
-    """Weigh the covariances for every number of slots (ascending) whose variance is wanted: those below 0."""
+    """Write the variance for every number of slots (ascending) for which it is wanted (``wanted`` below 0)."""
     longest, whole, j = covariance.shape[0] - 1, 0.0, 0
     across = np.zeros(longest + 1)  # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
     for x in range(1, longest + 1):
@@ -204,9 +204,9 @@ def _spread_weights(t: int, slots: Integers, wanted: Floats, covariance: Floats)
 
 @allocating
 def tie_variances(t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers) -> Floats:
-    """Exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, NaN where it takes too long.
+    """Write exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie; NaN if too much work.
 
-    Which way is taken, and what is too much, depends on the tie and on ``slots[j]``, not on the other numbers of slots.
+    The method, and what counts as too much work, depend on the tie and ``slots[j]``, not on the other entries.
     """
     variances, longest = np.zeros(slots.size), 0
     most, reach = _see_kinds(tie, lists, stop)

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 class Weights(NamedTuple):
-    """Weight of position i at index i (index 0 is 0), and the sums of the first i and of their squares; as pairs."""
+    """Weight of position i at index i (index 0 holds 0), and the sums of the first i and of their squares, as pairs."""
 
     weight: Floats
     weight_low: Floats
@@ -49,7 +49,7 @@ def pair_sum(a: float, a_low: float, b: float, b_low: float) -> tuple[float, flo
 
 @inlined
 def add(high: float, low: float, part: float) -> tuple[float, float]:
-    """Add to a running sum, keeping in ``low`` what rounding loses (Neumaier 1974)."""
+    """Add to a running sum, collecting the rounding error in ``low`` (Neumaier 1974)."""
     result = high + part
     back = result - high
     return result, low + ((high - (result - back)) + (part - back))
@@ -84,13 +84,13 @@ def pair_quotient(a: float, a_low: float, b: float, b_low: float) -> tuple[float
 
 @inlined
 def pair_between(high: Floats, low: Floats, t: int, e: int) -> tuple[float, float]:
-    """What the positions t + 1 … e add to a prefix sum, as a pair."""
+    """Return what the positions t + 1 … e add to a prefix sum, as a pair."""
     return pair_sum(high[e], low[e], -high[t], -low[t])
 
 
 @kernel
 def fill_log2(weight: Floats, low: Floats) -> None:
-    """Fill in 1 / log2(1 + i): log(m + 1) = log(m) + 2 artanh(1 / (2m + 1)), so no library's logarithm decides."""
+    """Fill in 1 / log2(1 + i), by log(m + 1) = log(m) + 2 artanh(1 / (2m + 1)) instead of a library's logarithm."""
     log, log_low, two, two_low = 0.0, 0.0, 0.0, 0.0
     for m in range(1, weight.size):
         step, step_low = pair_quotient(1.0, 0.0, 2.0 * m + 1.0, 0.0)
@@ -145,7 +145,7 @@ def _finish(weight: Floats, low: Floats) -> Weights:
 
 @lru_cache(maxsize=8)
 def unit_weights(longest: int) -> Weights:
-    """Weight 1 at every position."""
+    """Return weight 1 at every position."""
     weight = np.ones(longest + 1)
     weight[0] = 0.0
     return _finish(weight, np.zeros(longest + 1))
@@ -153,7 +153,7 @@ def unit_weights(longest: int) -> Weights:
 
 @lru_cache(maxsize=8)
 def log2_weights(longest: int) -> Weights:
-    """1 / log2(1 + i) at position i.
+    """Return 1 / log2(1 + i) at position i.
 
     >>> log2_weights(3).weight
     array([0.        , 1.        , 0.63092975, 0.5       ])
@@ -165,7 +165,7 @@ def log2_weights(longest: int) -> Weights:
 
 @lru_cache(maxsize=8)
 def reciprocal_weights(longest: int) -> Weights:
-    """1 / i at position i; the totals are the harmonic numbers."""
+    """Return 1 / i at position i; the totals are the harmonic numbers."""
     weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
     fill_reciprocal(weight, low)
     return _finish(weight, low)
@@ -173,13 +173,13 @@ def reciprocal_weights(longest: int) -> Weights:
 
 @lru_cache(maxsize=8)
 def geometric_weights(longest: int, persistence: float) -> Weights:
-    """(1 - p) p^(i - 1) at position i, the weights of rank-biased precision."""
+    """Return (1 - p) p^(i - 1) at position i, the weights of rank-biased precision."""
     weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
     fill_geometric(weight, low, persistence)
     return _finish(weight, low)
 
 
 def given_weights(values: Floats) -> Weights:
-    """Weights given as float64 for the positions from 1 on."""
+    """Return a table of given float64 weights for the positions from 1 on."""
     weight = np.concatenate([[0.0], values])
     return _finish(weight, np.zeros_like(weight))

@@ -1,9 +1,9 @@
-"""A list's score under random tie order as a walk: step by step an item is dealt, and the score grows by an amount.
+"""A list's score under random tie order as a walk: each step draws an item and adds an amount to the score.
 
-The nodes are what the rest of the score depends on: how many items of each grade the tie has left. All walks from the
-first node to the last have the chance of their orders, and their amounts add up to the score. There are few nodes
-where there are more orders than atoms in the world, and the characteristic function E exp(i·t·score) is one pass over
-the steps for every t.
+A node holds what the rest of the score depends on: how many items of each grade the tie has left. Each walk from the
+first node to the last has the probability of its orders, and its amounts add up to the score. There are few nodes
+even where there are more orders than atoms in the universe, and the characteristic function E exp(i·t·score) takes
+one pass over the steps for every t.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = [
 
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
 IMPROBABLE = 1e-12  # numbers of relevant items less likely than this are left out
-WEIGHTED, PAIRS, CASCADE = 0, 1, 2  # Σ value·weight; Σ values of the relevant so far / place; ERR
-AFRESH = 512  # turns after which they are computed anew, so that roundings do not pile up
+WEIGHTED, PAIRS, CASCADE = 0, 1, 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR
+AFRESH = 512  # rotations after which they are computed anew, so that rounding errors do not pile up
 
 
 class Steps(NamedTuple):
-    """Steps from node to node, every one after all that lead to its source."""
+    """Steps from node to node; each comes after all steps that lead to its source."""
 
     source: Integers
     target: Integers
@@ -46,17 +46,17 @@ class Steps(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What an item at a place adds to a score."""
+    """What an item at a rank adds to a score."""
 
     form: int
     value: Floats  # of each grade: what it counts, or the chance that it ends the search
     relevant: NDArray[np.bool_]
-    weight: Floats  # of each place, from index 1
-    retrieved: bool  # divide by the relevant items found
+    weight: Floats  # of each rank, from index 1
+    retrieved: bool  # whether to divide by the relevant items found
 
 
 class Walk(NamedTuple):
-    """Where the steps of a list are written, what its items add, and what that is multiplied by."""
+    """Where the steps of a list are written, what its items add, and the factor applied to it."""
 
     steps: Steps
     terms: Terms
@@ -64,14 +64,14 @@ class Walk(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """How far the steps are written: their number, and the last node."""
+    """The steps written so far: their number, and the last node."""
 
     steps: int
     node: int
 
 
 class Seen(NamedTuple):
-    """What a place depends on: its rank, the sum of the values before, and the chance to come so far."""
+    """What an item's contribution depends on: its rank, the sum of values before it, and the chance to get that far."""
 
     position: int
     before: float
@@ -80,7 +80,7 @@ class Seen(NamedTuple):
 
 @inlined
 def _amount(terms: Terms, position: int, grade: int, sum_before: float, going: float) -> float:
-    """What an item adds at a place, after values of some sum and with some chance to come so far."""
+    """Return what an item adds at a rank, given the sum of values before it and the chance to get that far."""
     value = terms.value[grade]
     if terms.form == WEIGHTED:
         counted = value
@@ -96,7 +96,7 @@ def _amount(terms: Terms, position: int, grade: int, sum_before: float, going: f
 def _whole(
     terms: Terms, position: int, grade: int, items: int, before: float, going: float
 ) -> tuple[float, float, float]:
-    """What items of one grade add from a place on; the sum of values and the chance to go on behind them."""
+    """Return what items of one grade add from a rank on, and the sum of values and the chance to go on after them."""
     total = 0.0
     for item in range(items):
         total += _amount(terms, position + item, grade, before, going)
@@ -109,7 +109,7 @@ def _whole(
 def _tie_steps(
     walk: Walk, reached: Reached, seen: Seen, items: Integers, grades: Integers, slots: int
 ) -> tuple[int, int]:
-    """Write the steps through a tie of several grades; the number of steps (−1: no room) and the node behind it."""
+    """Write the steps through a tie of several grades; return their number (−1: no room) and the node after it."""
     steps, terms, scale = walk
     count, node = reached
     position, before, going = seen
@@ -156,9 +156,9 @@ def _tie_steps(
 
 @allocating
 def _line(walk: Walk, reached: Reached, q: int, lists: Lists, depth: int, hits: int) -> tuple[int, int]:
-    """Write the steps of one list; ``hits`` relevant items of its cut tie are above the cutoff (−1: as chance has it).
+    """Write the steps of one list; ``hits`` relevant items of its cut tie are above the cutoff (−1: a random number).
 
-    Without room the count is −1.
+    The count is −1 if there is no room.
     """
     steps, terms, scale = walk
     count, node = reached
@@ -197,10 +197,10 @@ def _line(walk: Walk, reached: Reached, q: int, lists: Lists, depth: int, hits: 
 
 @allocating
 def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, steps: Steps) -> tuple[int, int]:
-    """Write the steps of a list's score: how many there are (−1: not enough room, or no such walk), and the last node.
+    """Write the steps of a list's score; return their number (−1: no room, or no such walk) and the last node.
 
-    Where the sum is divided by the relevant items found, and a cut tie leaves their number to chance, the first step
-    chooses it; given the number, the part of the tie above the cutoff is a whole tie.
+    If the sum is divided by the relevant items found, and a cut tie makes their number random, the first step chooses
+    it; given that number, the part of the tie above the cutoff is a whole tie.
     """
     if not terms.retrieved:
         return _line(Walk(steps, terms, scale), Reached(0, 0), q, lists, depth, -1)
@@ -248,7 +248,7 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
 
 @allocating
 def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
-    """Mean and variance of what the walks add up to, and the least and the most."""
+    """Return mean and variance of the sum over a walk, and its least and greatest value."""
     chance, mean, square = np.zeros(last + 1), np.zeros(last + 1), np.zeros(last + 1)
     least, most = np.full(last + 1, np.inf), np.full(last + 1, -np.inf)
     chance[0], least[0], most[0] = 1.0, 0.0, 0.0
@@ -263,9 +263,9 @@ def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
 
 @allocating
 def multiply_characteristics(steps: Steps, last: int, step: float, product: NDArray[np.complex128], terms: int) -> int:
-    """Multiply the first entries of ``product`` by the characteristic function of a walk; entry n is at t = n·step.
+    """Multiply the first entries of ``product`` by a walk's characteristic function; entry n is at t = n·step.
 
-    Returns how many entries are worth another factor: behind them all are negligible, and stay an upper bound.
+    Returns how many entries are worth another factor; all later ones are negligible and remain an upper bound.
     """
     count = steps.source.size
     turn, here = np.empty(count, np.complex128), np.empty(count, np.complex128)
@@ -289,17 +289,17 @@ def multiply_characteristics(steps: Steps, last: int, step: float, product: NDAr
 
 @inlined
 def _uniform(key: np.uint64, counter: np.uint64) -> float:
-    """A number from 0 to 1 for a key and a counter."""
+    """Return a number from 0 to 1 for a key and a counter."""
     return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
 def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> None:
-    """What random walks add up to, one for every entry of ``found``."""
+    """Write the sums of random walks, one for every entry of ``found``."""
     counter = np.uint64(0)
     for draw in range(found.size):
         node = -1
-        while node != last:  # a walk that rounding leaves on its way is walked again
+        while node != last:  # a walk that rounding stops short is walked again
             node, total = 0, 0.0
             counter += np.uint64(1)
             left = _uniform(key, counter)

@@ -95,7 +95,7 @@ def test_row_098_a_full_disk_does_not_stop_the_computation(folder: Path, monkeyp
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.warns(RetrievalReportWarning, match=f"cannot be kept in '{folder}.*No space left on device") as caught:
+    with pytest.warns(RetrievalReportWarning, match=f"cannot be stored in '{folder}.*No space left on device") as caught:
         assert (kernel(plus_one)(1), kernel(plus_one)(0.5)) == (2, 1.5)
     assert len(caught) == 1
     assert files(folder) == []
@@ -105,13 +105,13 @@ def test_row_102_a_folder_that_is_gone_does_not_stop_the_computation(folder: Pat
     function = kernel(plus_one)
     shutil.rmtree(folder)
     folder.write_text("a file is here now")
-    with pytest.warns(RetrievalReportWarning, match="cannot be kept in .*NUMBA_CACHE_DIR"):
+    with pytest.warns(RetrievalReportWarning, match="cannot be stored in .*NUMBA_CACHE_DIR"):
         assert function(1) == 2
 
 
 def test_row_102_an_installation_and_a_home_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])  # none finds a folder
-    with pytest.warns(RetrievalReportWarning, match="neither folder can be written") as caught:
+    with pytest.warns(RetrievalReportWarning, match="neither folder is writable") as caught:
         assert (kernel(plus_one)(1), kernel(plus_one)(0.5)) == (2, 1.5)
     assert len(caught) == 1
 
