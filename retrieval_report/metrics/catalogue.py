@@ -1,8 +1,8 @@
 """The catalogue of metrics: frozen records with parameters, and their text form, ``"ap(denominator=retrieved)@10"``.
 
-A record says which sums it needs of the kernels (``need``) and how the sums become the score (``divisor``).
-Positions count from 1; k is the cutoff (the list's own length when null), n the length of the list, R the relevant
-items of the query, e = min(k, n). docs/metrics.md has every formula with its source.
+A record says which sum it needs from the kernels (``term``) and how the sum becomes the score (``divisor``).
+Positions count from 1; k is the cutoff (the list's own length if null), n the length of the list, R the number of
+relevant items of the query, and e = min(k, n). docs/metrics.md has every formula with its source.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ Discounts = str | Callable[[Floats], Any]
 
 
 class Facts(Protocol):
-    """What a metric may divide by: arrays that broadcast to (lists, cutoffs)."""
+    """The quantities a metric may divide by, as arrays that broadcast to (lists, cutoffs)."""
 
     @property
     def cutoff(self) -> Floats:
-        """k; the list's own length for the cutoff null."""
+        """k, or the list's own length if the cutoff is null."""
 
     @property
     def length(self) -> Floats:
-        """n, items of the list."""
+        """n, the number of items of the list."""
 
     @property
     def relevant(self) -> Floats:
-        """R, relevant items of the query."""
+        """R, the number of relevant items of the query."""
 
     def ideal(self, term: terms.Ideal) -> Floats:
-        """Ideal DCG."""
+        """Return the ideal DCG."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Metric:
     """Base of all metrics."""
 
     name: ClassVar[str]
-    own_depth: ClassVar[bool] = False  # the first R positions or the whole list, whatever the cutoffs
+    own_depth: ClassVar[bool] = False  # scores the first R positions or the whole list, whatever the cutoffs
 
     @property
     def term(self) -> terms.Term:
@@ -78,15 +78,15 @@ class Metric:
         raise NotImplementedError
 
     def divisor(self, facts: Facts) -> Floats:
-        """What the sum is divided by; the score is 0 where this is 0."""
+        """Return what the sum is divided by; the score is 0 where this is 0."""
         return np.ones((1, 1))
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        """Where the metric has no meaning because nothing is relevant."""
+        """Return where the metric has no meaning because nothing is relevant."""
         return np.zeros((1, 1), dtype=bool)
 
     def __str__(self) -> str:
-        """The text form: the name, with the parameters that are not the default ones."""
+        """Return the text form: the name and the parameters that differ from their defaults."""
         shown = [
             f"{field.name}={_show(getattr(self, field.name))}"
             for field in fields(self)
@@ -97,7 +97,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class NumRelRet(Metric):
-    """Number of relevant items among the top k; trec_eval prints the sum over queries, and here is their mean."""
+    """Number of relevant items among the top k; the mean over queries is reported, where trec_eval prints the sum."""
 
     name: ClassVar[str] = "num_rel_ret"
 
@@ -128,7 +128,7 @@ class Precision(NumRelRet):
 
 @dataclass(frozen=True)
 class _PerRelevant(Metric):
-    """Base of the metrics that divide by R, and mean nothing where nothing is relevant."""
+    """Base of the metrics that divide by R and are undefined if nothing is relevant."""
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.relevant
@@ -184,8 +184,9 @@ class RPrecision(Recall):
 class AP(Metric):
     """Average precision at k: Σ_{i≤e} precision@i · [item at i relevant] / denominator.
 
-    Denominators: ``total`` R (trec_eval, TALR), ``min`` min(k, R) (recommender toolkits), ``retrieved`` the relevant
-    items among the top k (hashing literature, torchmetrics; random where k cuts a tie, and exact here), ``k``.
+    Denominators: ``total`` is R (trec_eval, TALR), ``min`` is min(k, R) (recommender toolkits), ``retrieved`` is the
+    number of relevant items among the top k (hashing literature, torchmetrics; random if k splits a tie, and treated
+    exactly here), ``k`` is k.
 
     >>> AP(denominator="retreived")
     Traceback (most recent call last):
@@ -218,7 +219,7 @@ class AP(Metric):
 class WAP(AP):
     """Weighted average precision: AP with the mean grade of the relevant items so far in place of precision.
 
-    Zhao et al. 2015. Grades below ``relevant_from`` count as 0. Denominators as for AP.
+    Source: Zhao et al. 2015. Grades below ``relevant_from`` count as 0. The denominators are those of AP.
     """
 
     name: ClassVar[str] = "wap"
@@ -244,9 +245,9 @@ class APAtR(_PerRelevant):
 class Bpref(_PerRelevant):
     """Binary preference: Σ over the relevant items found of 1 − min(y, M)/M, divided by R (Buckley and Voorhees 2004).
 
-    y counts the judged items before it that are not relevant, M = min(R, all judged ones that are not): trec_eval's
-    definition. Items without judgement play no part, so they have to leave the lists (``unjudged="drop"``). Cutoffs do
-    not apply.
+    y counts the judged non-relevant items before the item, and M = min(R, all judged non-relevant items), as trec_eval
+    defines it. Items without judgement play no part, so they must be removed from the lists (``unjudged="drop"``).
+    Cutoffs do not apply.
     """
 
     name: ClassVar[str] = "bpref"
@@ -259,7 +260,7 @@ class Bpref(_PerRelevant):
 
 @dataclass(frozen=True)
 class RR(Metric):
-    """Reciprocal rank: 1 / (place of the first relevant item), 0 if that is behind k."""
+    """Reciprocal rank: 1 / (rank of the first relevant item), 0 if that rank is beyond k."""
 
     name: ClassVar[str] = "rr"
 
@@ -312,11 +313,11 @@ class DCG(Metric):
 
 @dataclass(frozen=True)
 class NDCG(DCG):
-    """DCG divided by the ideal DCG, that of the grades in falling order.
+    """DCG divided by the ideal DCG, which is the DCG of the grades in descending order.
 
     ``ideal`` says over which items: ``judged`` (all judged items when judgements are given, else the list's),
-    ``list``, or ``cutoff`` (the top k themselves, as TF Similarity does; binary relevance only). For the cutoff null
-    the judged ideal runs over all judged items, as in trec_eval.
+    ``list``, or ``cutoff`` (the top k themselves, as TF Similarity does; binary relevance only). If the cutoff is
+    null, the judged ideal runs over all judged items, as in trec_eval.
     """
 
     name: ClassVar[str] = "ndcg"
@@ -332,7 +333,7 @@ class NDCG(DCG):
 
     @property
     def best(self) -> terms.Ideal | None:
-        """The ideal DCG this metric divides by, unless it is that of the top k itself."""
+        """Return the ideal DCG this metric divides by, or None if it is that of the top k itself."""
         if self.ideal == "cutoff":
             return None
         return terms.Ideal(terms.Gain(terms.gain_rule(self.gain)), terms.Discount(self.discount), self.ideal)
@@ -349,7 +350,7 @@ class NDCG(DCG):
 class RBP(Metric):
     """Rank-biased precision: (1 − p) Σ_{i≤e} p^(i−1) · [item at i relevant] (Moffat and Zobel 2008).
 
-    With ``max_grade`` an item counts rel / max_grade instead of 1.
+    With ``max_grade``, an item counts rel / max_grade instead of 1.
     """
 
     name: ClassVar[str] = "rbp"
@@ -361,9 +362,9 @@ class RBP(Metric):
             raise ParameterError(f"rbp p: {self.p!r} is not between 0 and 1")
         if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):
             raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0 and finite")
-        object.__setattr__(self, "p", float(self.p))  # NumPy's Float32 0.8 equals 0.8 and is another number
+        object.__setattr__(self, "p", float(self.p))  # NumPy's float32 0.8 compares equal to 0.8 but is another number
         if self.max_grade is not None:
-            object.__setattr__(self, "max_grade", float(self.max_grade))  # as it is computed with, and reads back
+            object.__setattr__(self, "max_grade", float(self.max_grade))  # the value that is computed with and printed
 
     @property
     def term(self) -> terms.Term:
@@ -375,7 +376,7 @@ class RBP(Metric):
 class ERR(Metric):
     """Expected reciprocal rank: Σ_{i≤e} 1/i · P(search ends at i) (Chapelle et al. 2009).
 
-    An item of grade g ends the search with chance (2^g − 1)/2^max_grade; ``max_grade`` is 4 unless given, as in
+    An item of grade g ends the search with probability (2^g − 1)/2^max_grade; ``max_grade`` is 4 by default, as in
     gdeval, so that a score does not depend on which other queries are in the data.
     """
 

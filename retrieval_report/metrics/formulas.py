@@ -1,7 +1,7 @@
 """Every metric in words: its sum, its divisor, and what its parameters choose.
 
 The records of :mod:`retrieval_report.metrics.catalogue` check their parameters against these choices; the method
-section of a report, the sidebar and the table in docs/metrics.md say them.
+section of a report, the sidebar and the table in docs/metrics.md display them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Formula(NamedTuple):
     parameter: str = ""
 
     def divided_by(self, choice: object = None) -> str:
-        """The divisor, for a value of the parameter that chooses it."""
+        """Return the divisor for a value of the parameter that chooses it."""
         return self.divisor if isinstance(self.divisor, str) else self.divisor[str(choice)]
 
 
@@ -46,15 +46,15 @@ FORMULAS: Mapping[str, Formula] = {
     "ndcg": Formula(
         "Σ gain(grade of item i) · discount(i)",
         {
-            "judged": "the same of the best order of all judged items",
-            "list": "the same of the best order of the list",
-            "cutoff": "the same of the best order of the top k",
+            "judged": "the same sum for the best order of all judged items",
+            "list": "the same sum for the best order of the list",
+            "cutoff": "the same sum for the best order of the top k",
         },
         "ideal",
     ),
     "acg": Formula("Σ grade of item i", "k"),
     "wap": Formula("Σ (sum of relevant grades up to i)/i · [item i is relevant]", DENOMINATORS, "denominator"),
-    "rbp": Formula("(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade where that is given", NOTHING),
+    "rbp": Formula("(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade if that is given", NOTHING),
     "err": Formula("Σ 1/i · stop(i) · Π over j < i of (1 − stop(j)), stop = (2^grade − 1)/2^max_grade", NOTHING),
 }
 GAINS = {"exp2": "2^g − 1", "linear": "g"}
@@ -62,7 +62,7 @@ DISCOUNTS = {"log2": "1/log2(1 + i)", "reciprocal": "1/i"}
 
 
 def divisors(metric: str) -> tuple[str, ...]:
-    """The values of the parameter that chooses what a metric is divided by, the usual one first.
+    """Return the values of the parameter that chooses a metric's divisor, the default first.
 
     >>> divisors("ndcg")
     ('judged', 'list', 'cutoff')
@@ -71,7 +71,7 @@ def divisors(metric: str) -> tuple[str, ...]:
 
 
 def parameter_text(metric: str, parameter: str) -> tuple[tuple[str, ...], str]:
-    """The choices of a parameter, the usual one first, and a sentence that says what each of them means.
+    """Return the choices of a parameter, the default first, and a sentence that explains each of them.
 
     >>> parameter_text("precision", "denominator")
     (('k', 'retrieved'), 'What the sum is divided by. k: k; retrieved: min(k, n), the items retrieved.')

@@ -1,4 +1,4 @@
-"""Metrics and cutoffs from what a person writes: ``"ndcg@10"``, ``"ap(denominator=min)"``, ``None``, ``"all"``."""
+"""Read metrics and cutoffs as a person writes them: ``"ndcg@10"``, ``"ap(denominator=min)"``, ``None``, ``"all"``."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ ALIASES = {
     "map_at_r": "ap_at_r",
     "p": "precision",
 }
-SUMS = {"acg", "dcg", "num_rel_ret", "wap"}  # whose scores grow with grades or cutoffs
+SUMS = {"acg", "dcg", "num_rel_ret", "wap"}  # their scores grow with grades or cutoffs
 LARGEST = 2**63 - 1
 Requests = list[tuple[Metric, tuple[int | None, ...]]]
 
 
 def is_share(metric: str) -> bool:
-    """Whether all scores of a metric lie between 0 and 1; of metrics that are not in the catalogue nobody knows.
+    """Return whether all scores of a metric lie between 0 and 1; False for metrics outside the catalogue.
 
     >>> is_share("ndcg(gain=linear)"), is_share("precision(radius=2)"), is_share("dcg"), is_share("latency")
     (True, True, False, False)
@@ -57,7 +57,7 @@ def is_share(metric: str) -> bool:
 
 
 def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
-    """Cutoffs as a tuple without repeats, in the order given; None, and what pandas makes of it, is the whole list.
+    """Return cutoffs as a tuple without repeats, in the order given; None (also as pandas stores it) is the whole list.
 
     >>> parse_cutoffs([10, 1, 10, "all"])
     (10, 1, None)
@@ -83,7 +83,7 @@ def _parse_cutoff(cutoff: object) -> int | None:
 
 
 def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]:
-    """A metric from its record or text form, and the cutoff it names itself, if any.
+    """Return a metric from its record or text form, and the cutoff in the text, if any.
 
     >>> parse_metric("ap(denominator=retrieved)@10")
     (AP(denominator='retrieved'), (10,))
@@ -100,7 +100,9 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
         raise ParameterError(f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10{made}")
     name, arguments, cutoff = found.groups()
     if name.isdecimal():
-        raise ParameterError(f"metrics: {metric!r} is no metric; for several cutoffs write ndcg@1, ndcg@5, or cutoffs=")
+        raise ParameterError(
+            f"metrics: {metric!r} is not a metric; write several cutoffs as ndcg@1, ndcg@5, or cutoffs="
+        )
     name = ALIASES.get(name.lower(), name.lower())
     if name not in CATALOGUE:
         hint = did_you_mean(name, [*CATALOGUE, *ALIASES]) or "."
@@ -112,7 +114,7 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
 
 
 def _whole(text: str) -> int | str:
-    """A whole number as a number; what is none stays text, to be refused, and so do more digits than Python reads."""
+    """Return a whole number as an int; other text, or more digits than Python reads, is returned to be refused."""
     try:
         return int(text) if text.isdecimal() else text
     except ValueError:
@@ -120,9 +122,9 @@ def _whole(text: str) -> int | str:
 
 
 def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | None]:
-    """One metric and its cutoff as frames have them, from ``"ndcg@10"`` or from metric and cutoff.
+    """Return one metric and its cutoff as frames hold them, from ``"ndcg@10"`` or from metric and cutoff.
 
-    The text of a metric made of functions cannot be parsed; it is taken as it stands, for a frame to know or refuse.
+    The text of a metric made from functions cannot be parsed; it is returned unchanged, to be looked up in a frame.
 
     >>> parse_measure("MAP@10"), parse_measure("ndcg", 5), parse_measure("rr@all")
     (('ap', 10), ('ndcg', 5), ('rr', None))
@@ -140,7 +142,7 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
         return name.strip(), given
     wanted = parse_cutoffs(_whole(own.strip()))[0]
     if given is not None and given != wanted:
-        raise ParameterError(f"cutoff: {cutoff!r} is given beside {metric!r}")
+        raise ParameterError(f"cutoff: {cutoff!r} is given as well as {metric!r}")
     return name.strip(), wanted
 
 
@@ -178,7 +180,7 @@ def _parse_value(text: str) -> object:
 
 
 def split_metrics(text: str) -> list[str]:
-    """Split at the commas that stand outside parentheses.
+    """Split text at the commas outside parentheses.
 
     >>> split_metrics("ndcg@10, ap(denominator=min)@5")
     ['ndcg@10', 'ap(denominator=min)@5']
@@ -190,12 +192,12 @@ def split_metrics(text: str) -> list[str]:
             ends.append(mark.start())
     names = [text[end + 1 : after].strip() for end, after in itertools.pairwise([*ends, len(text)])]
     if "" in names[:-1] and any(names):  # one comma at the end does no harm
-        raise ParameterError(f"metrics: {text!r} has a comma too many")
+        raise ParameterError(f"metrics: {text!r} has one comma too many")
     return [name for name in names if name]
 
 
 def measure_text(metric: object, cutoff: int | None) -> str:
-    """A metric and a cutoff as `parse_measure` reads them.
+    """Return a metric and a cutoff as the text that `parse_measure` reads.
 
     >>> measure_text("ndcg", 10), measure_text("ap", None)
     ('ndcg@10', 'ap@all')
@@ -204,7 +206,7 @@ def measure_text(metric: object, cutoff: int | None) -> str:
 
 
 def parse_metrics(metrics: object, cutoffs: object) -> Requests:
-    """Which metric is wanted at which cutoffs, in the order asked; repeats are merged.
+    """Return which metric is wanted at which cutoffs, in the order given; repeats are merged.
 
     >>> parse_metrics("ap@5, ndcg, ap@10", 3)
     [(AP(denominator='total'), (5, 10)), (NDCG(gain='exp2', discount='log2', ideal='judged'), (3,))]

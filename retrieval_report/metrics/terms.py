@@ -1,4 +1,4 @@
-"""What a metric asks of the kernels: how items count, how positions weigh, and which sums are wanted.
+"""What a metric asks of the kernels: the values of items, the weights of positions, and the sums it needs.
 
 These are plain frozen records, so two metrics that need the same sum share one run of a kernel.
 """
@@ -47,10 +47,10 @@ STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
 
 @dataclass(frozen=True)
 class Relevant:
-    """An item counts 1 if it is relevant."""
+    """An item counts 1 if it is relevant, else 0."""
 
     def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
-        """Value of each grade."""
+        """Return the value of each grade."""
         return relevant.astype(np.float64)
 
 
@@ -59,7 +59,7 @@ class Graded:
     """An item counts its grade."""
 
     def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
-        """Value of each grade."""
+        """Return the value of each grade."""
         return grades.copy()
 
 
@@ -70,7 +70,7 @@ class Scaled:
     largest: float
 
     def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
-        """Value of each grade."""
+        """Return the value of each grade."""
         check_largest("rbp", grades, self.largest)
         return grades / self.largest
 
@@ -82,7 +82,7 @@ class Gain:
     rule: str | GainTable | Callable[[Floats], Any] = "exp2"
 
     def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
-        """Value of each grade; an error unless they are finite, at least 0 and do not fall."""
+        """Return the value of each grade; raise unless the values are finite, at least 0 and do not decrease."""
         if self.rule == "exp2":
             if grades.size and grades[-1] > 1023:
                 raise DataError(
@@ -94,7 +94,7 @@ class Gain:
         values = self._table(grades) if isinstance(self.rule, tuple) else self._call(grades)
         if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) >= 0).all()):
             raise ParameterError(
-                f"gain: must be finite, at least 0 and not fall as the grade rises; grades {_some(grades)} "
+                f"gain: must be finite, at least 0 and not decrease as the grade rises; grades {_some(grades)} "
                 f"gave {_some(values)}"
             )
         return values
@@ -116,32 +116,32 @@ class Gain:
 
 @dataclass(frozen=True)
 class Unit:
-    """Every position weighs 1."""
+    """Every position has weight 1."""
 
     def table(self, longest: int) -> tables.Weights:
-        """Weights and their prefix sums for positions up to ``longest``."""
+        """Return weights and their prefix sums for positions up to ``longest``."""
         return tables.unit_weights(longest)
 
 
 @dataclass(frozen=True)
 class Geometric:
-    """Position i weighs (1 − p) p^(i − 1)."""
+    """Position i has weight (1 − p) p^(i − 1)."""
 
     persistence: float
 
     def table(self, longest: int) -> tables.Weights:
-        """Weights and their prefix sums for positions up to ``longest``."""
+        """Return weights and their prefix sums for positions up to ``longest``."""
         return tables.geometric_weights(longest, self.persistence)
 
 
 @dataclass(frozen=True)
 class Discount:
-    """Position i weighs 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), or what a function of the ranks gives."""
+    """Position i has weight 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), or the value of a function of the ranks."""
 
     rule: str | Callable[[Floats], Any] = "log2"
 
     def table(self, longest: int) -> tables.Weights:
-        """Weights and their prefix sums for positions up to ``longest``; an error unless they fall and are positive."""
+        """Return weights and prefix sums up to position ``longest``; raise if any is negative or they increase."""
         if self.rule == "log2":
             return tables.log2_weights(longest)
         if self.rule == "reciprocal":
@@ -151,7 +151,7 @@ class Discount:
         values = _returned("discount", self.rule, ranks, "ranks")
         if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()):
             raise ParameterError(
-                f"discount: must be finite, at least 0 and not rise; ranks 1, 2, … gave {_some(values)}"
+                f"discount: must be finite, at least 0 and not increase; ranks 1, 2, … gave {_some(values)}"
             )
         return tables.given_weights(values)
 
@@ -166,7 +166,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Σ (1/i)·[relevant]·(values of the relevant so far); ``retrieved``: divided by the relevant items found."""
+    """Σ (1/i)·[relevant]·(values of the relevant items so far), with ``retrieved`` divided by those found."""
 
     graded: bool
     retrieved: bool
@@ -174,19 +174,19 @@ class Pairs:
 
 @dataclass(frozen=True)
 class FirstRelevant:
-    """1 / (place of the first relevant item), or just whether there is one."""
+    """1 / (rank of the first relevant item), or just whether there is one."""
 
     reciprocal: bool
 
 
 @dataclass(frozen=True)
 class Stops:
-    """Σ 1/i · P(search ends at i), an item of grade g ending it with chance (2^g − 1)/2^max_grade."""
+    """Σ 1/i · P(search ends at i), where an item of grade g ends it with probability (2^g − 1)/2^max_grade."""
 
     max_grade: float
 
     def of(self, grades: Floats) -> Floats:
-        """Chance of each grade to end the search."""
+        """Return the chance of each grade to end the search."""
         check_largest("err", grades, self.max_grade)
         stop: Floats = exponential(grades) / np.exp2(self.max_grade)
         return stop
@@ -194,7 +194,7 @@ class Stops:
 
 @dataclass(frozen=True)
 class OwnIdeal:
-    """DCG divided by the ideal DCG of the same top k; relevances of one grade only."""
+    """DCG divided by the ideal DCG of the same top k, for binary relevance only."""
 
     discount: Discount
 
@@ -203,14 +203,14 @@ class OwnIdeal:
         positive = grades[grades > 0]
         if positive.size > 1:
             raise ParameterError(
-                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and exact for binary relevance only; "
+                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for binary relevance only; "
                 f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
             )
 
 
 @dataclass(frozen=True)
 class Ideal:
-    """The largest DCG that the judged items (``list``: the items of the list) allow at each cutoff."""
+    """The largest DCG that the judged items (for ``list`` the items of the list) allow at each cutoff."""
 
     gain: Gain
     discount: Discount
@@ -219,14 +219,14 @@ class Ideal:
 
 @dataclass(frozen=True)
 class Preferences:
-    """Σ over the relevant items of 1 − (judged items that are not relevant before it) / min(R, all such items)."""
+    """Σ over the relevant items of 1 − (judged non-relevant items before it) / min(R, judged non-relevant items)."""
 
 
 Term = Sum | Pairs | FirstRelevant | Stops | OwnIdeal | Preferences
 
 
 def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
-    """The hashable form of a gain given as a name, a mapping or a function.
+    """Return the hashable form of a gain given as a name, a mapping or a function.
 
     >>> gain_rule({2: 3, 1: 1})
     ((1.0, 1.0), (2.0, 3.0))
@@ -251,30 +251,30 @@ def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:
 
 
 def _returned(name: str, rule: Callable[[Floats], Any], given: Floats, what: str) -> Floats:
-    """What a caller's function makes of an array; it gets a copy, which it may change."""
+    """Call a user's function on a copy of an array and return its result, checked."""
     result = rule(given.copy())
     try:
         values = np.asarray(result, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}: the function gave {result!r}, no array of numbers") from None
+        raise ParameterError(f"{name}: the function gave {result!r}, which is not an array of numbers") from None
     if values.shape != given.shape:
         raise ParameterError(f"{name}: the function gave shape {values.shape} for {what} of shape {given.shape}")
     return values
 
 
 def exponential(grades: Floats) -> Floats:
-    """2^grade − 1, exact for whole grades, and with all its digits for small fractions.
+    """Return 2^grade − 1, exact for whole grades and precise for small fractions.
 
     >>> exponential(np.array([0.0, 1e-18, 1.0, 3.0])).tolist()
     [0.0, 6.931471805599453e-19, 1.0, 7.0]
     """
-    fractions = np.expm1(np.minimum(grades, 1.0) * np.log(2.0))  # 2^g − 1 itself loses the digits of g next to 1
+    fractions = np.expm1(np.minimum(grades, 1.0) * np.log(2.0))  # 2^g − 1 itself would lose digits if g is small
     result: Floats = np.where(grades < 1.0, fractions, np.exp2(grades) - 1.0)
     return result
 
 
 def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> None:
-    """Warn if a metric takes the gain ``exp2`` of grades so large that a single item decides the score.
+    """Warn if a metric uses the gain ``exp2`` with grades so large that a single item decides the score.
 
     ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
     """
@@ -290,19 +290,19 @@ def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> No
 
 
 def check_judged_only(metrics: Iterable[object], by_judgements: bool, unjudged: str | None) -> None:
-    """Raise if items without judgement would count as judged for a metric that looks at judged items only."""
+    """Raise if items without judgement would count as judged for a metric that considers judged items only."""
     if unjudged != "non_relevant" and (unjudged is not None or not by_judgements):
         return
     for metric in metrics:
         if isinstance(getattr(metric, "term", None), Preferences):
             raise ParameterError(
-                f"{metric}: looks at judged items only, and items without judgement would count as not relevant; "
-                "unjudged='drop' takes them out of the lists, unjudged='error' makes sure that there are none"
+                f"{metric}: considers judged items only, and items without judgement would count as not relevant; "
+                "unjudged='drop' removes them from the lists, unjudged='error' makes sure that there are none"
             )
 
 
 def check_largest(metric: str, grades: Floats, largest: float) -> None:
-    """Raise if a grade exceeds the largest one the metric was told of."""
+    """Raise if a grade exceeds the metric's ``max_grade``."""
     if grades.size and grades[-1] > largest:
         raise ParameterError(
             f"{metric}: the data have grade {number_text(grades[-1])}, above max_grade={number_text(largest)}; "

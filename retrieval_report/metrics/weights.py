@@ -1,4 +1,4 @@
-"""List weights and weighed gains from item weights, by the rule of KerasRS and TensorFlow Ranking."""
+"""List weights and weighted gains from item weights, by the rule of KerasRS and TensorFlow Ranking."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ Floats = NDArray[np.float64]
 
 
 def query_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Metric]) -> pl.DataFrame:
-    """Weight of every list from its items' weights: w_q = Σ w·g / Σ g.
+    """Return the weight of every list, computed from its items' weights: w_q = Σ w·g / Σ g.
 
-    g is the gain for DCG and NDCG, and 1 for items of relevance 1 or more for the others. A list in which every g is
-    0 gets the mean weight of the model's other lists; a list whose items all weigh 0 or are masked gets 0. Source:
-    KerasRS 0.4, ``metrics/ranking_metrics_utils``, whose mean runs over a batch; here it runs over all lists of the
-    model.
+    For DCG and NDCG, g is the gain; for other metrics it is 1 for items of relevance 1 or more. A list in which every
+    g is 0 gets the mean weight of the model's other lists; a list whose items all have weight 0 or are masked gets 0.
+    Source: KerasRS 0.4, ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here it runs over all
+    lists of the model.
 
-    In DCG, NDCG and AP, KerasRS also weighs the term of every item by the item's weight. A weight for each list says
-    it all only where the items of the list that gain anything weigh the same; other weights are refused.
-    :func:`weigh_gains` takes them for DCG and NDCG; for AP there is no such way.
+    In DCG, NDCG and AP, KerasRS also multiplies the term of every item by the item's weight. A weight per list has the
+    same effect only if all items of the list with a gain above 0 have the same weight; other weights are refused.
+    :func:`weigh_gains` accepts them for DCG and NDCG; there is no equivalent for AP.
 
     Parameters
     ----------
     rankings
         A rankings frame with a column ``weight`` and ``relevance``.
     metrics
-        As for :func:`evaluate`; cutoffs in them are ignored.
+        The same as for :func:`evaluate`; cutoffs in them are ignored.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``metric``, ``weight``: give it to ``summarise(queries=…, average="weighted")``.
+        ``model``, ``query``, ``metric``, ``weight``, to be passed to ``summarise(queries=…, average="weighted")``.
 
     Raises
     ------
     ParameterError
-        If a metric is DCG, NDCG, AP or one of their kind, and items of a list that gain anything differ in weight.
+        If a metric is DCG, NDCG, AP or a variant of them, and items of a list with a gain above 0 differ in weight.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def query_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Me
 
 
 class WeighedGains(NamedTuple):
-    """What :func:`weigh_gains` returns: arguments for ``evaluate`` and for ``summarise``."""
+    """Result of :func:`weigh_gains`: arguments for ``evaluate`` and for ``summarise``."""
 
     rankings: pl.DataFrame
     metric: Metric
@@ -80,34 +80,33 @@ class WeighedGains(NamedTuple):
 
 
 def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains:
-    """Put the items' weights into their gains, as KerasRS and TensorFlow Ranking do in DCG and NDCG.
+    """Multiply the items' gains by their weights, as KerasRS and TensorFlow Ranking do in DCG and NDCG.
 
-    An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight of its list, by
-    which the mean over lists then multiplies. Ties stay exact: an item's weight is a property of the item. Source:
-    KerasRS 0.4, ``metrics/dcg`` and ``metrics/ndcg``.
+    An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight of its list, which
+    the weighted mean over lists multiplies back. Ties stay exact, because an item's weight is a property of the item.
+    Source: KerasRS 0.4, ``metrics/dcg`` and ``metrics/ndcg``.
 
     Parameters
     ----------
     rankings
         A rankings frame with a column ``weight`` and ``relevance``.
     metric
-        DCG or NDCG; its own gain decides, and a cutoff in it is ignored.
+        DCG or NDCG, whose own gain is used; a cutoff in it is ignored.
 
     Returns
     -------
     WeighedGains
-        ``rankings`` whose relevance is the weighed gain, ``metric`` with linear gain, both for ``evaluate``, and
+        ``rankings`` whose relevance is the weighted gain and ``metric`` with linear gain, both for ``evaluate``, and
         ``weights`` of the lists (columns of :func:`query_weights`) for ``summarise(queries=…, average="weighted")``.
 
     Raises
     ------
     ParameterError
-        If the metric is another one.
+        If the metric is neither DCG nor NDCG.
 
     Examples
     --------
-    The relevant item of weight 3 is second, and would be first in the ideal: 1 + 3/log2(3) is divided by
-    3 + 1/log2(3).
+    The relevant item of weight 3 is second, but first in the ideal, so 1 + 3/log2(3) is divided by 3 + 1/log2(3).
 
     >>> import polars as pl
     >>> from retrieval_report import evaluate, summarise
@@ -120,7 +119,7 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     """
     asked, _ = parse_metric(metric)
     if not isinstance(asked, DCG):
-        raise ParameterError(f"weigh_gains: {asked} has no gains; item weights are known for dcg and ndcg")
+        raise ParameterError(f"weigh_gains: {asked} has no gains; item weights are defined for dcg and ndcg")
     frame, everything = _read(rankings)
     linear = replace(asked, gain="linear")
     weights = _weights_of(frame, everything, asked).with_columns(metric=pl.lit(str(linear)))
@@ -134,7 +133,7 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
 
 
 def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Checked rows that count, and all lists there are."""
+    """Return the checked rows that count, and all lists."""
     frame = with_model(check_rankings(to_polars(rankings, "rankings")))
     if "weight" not in frame.columns:
         raise ColumnError("rankings: no column 'weight'")
@@ -148,7 +147,7 @@ def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
-    """What each item counts before it is weighed."""
+    """Return what each item counts before it is weighted."""
     relevance = frame["relevance"].cast(pl.Float64).to_numpy()
     grades, code = np.unique(relevance, return_inverse=True)
     gain: Floats = (grades >= 1).astype(np.float64)
@@ -158,16 +157,18 @@ def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
 
 
 def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
-    """Raise if items that gain anything weigh differently in a list, which KerasRS has in the score itself."""
+    """Raise if items of a list with a gain above 0 differ in weight, which KerasRS puts into the score itself."""
     gaining = frame.filter(_gains(frame, metric) > 0)
     uneven = gaining.group_by(KEYS).agg(pl.col("weight").n_unique()).filter(pl.col("weight") > 1).sort(KEYS)
     if uneven.height:
         model, query, _ = uneven.row(0)
-        way = "weigh_gains() takes such weights" if isinstance(metric, DCG) else "no function here takes such weights"
+        way = (
+            "weigh_gains() accepts such weights" if isinstance(metric, DCG) else "no function here accepts such weights"
+        )
         raise ParameterError(
             f"query_weights: {metric}: in {uneven.height} lists the relevant items differ in weight, first in query "
-            f"{query!r} of model {model!r}; KerasRS weighs the term of each item then, which weights of lists cannot "
-            f"say; {way}"
+            f"{query!r} of model {model!r}; KerasRS then weights the term of each item, which weights of lists cannot "
+            f"express; {way}"
         )
 
 

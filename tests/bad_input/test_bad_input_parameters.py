@@ -138,7 +138,7 @@ def test_row_062_unknown_metric(metric: str, close: str) -> None:
         ("recall(k=3)", "recall has no parameter 'k'"),
         ("ap(min)", "'min'"),
         ("ap(", "name@10"),
-        ("ap,,rr", "has a comma too many"),
+        ("ap,,rr", "has one comma too many"),
         ("ap,r r", "'r r' is not of the form name"),
         ("ap, (", "name@10"),
         (",", "metrics: none given"),

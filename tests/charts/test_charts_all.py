@@ -93,7 +93,7 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
     ):
         with pytest.raises(rr.ParameterError, match=message):
             charts.rank_flips(summary, metric=measure)
-    with pytest.raises(rr.ParameterError, match="cutoff: 1 is given beside 'precision@2'"):
+    with pytest.raises(rr.ParameterError, match="cutoff: 1 is given as well as 'precision@2'"):
         charts.rank_flips(summary, metric="precision@2", cutoff=1)
 
 

@@ -71,7 +71,7 @@ def test_commas_inside_parentheses_do_not_split_metrics(rankings: Path) -> None:
 def test_a_comma_too_many_is_refused(rankings: Path, option: tuple[str, str]) -> None:
     result = run("evaluate", rankings, *option)
     assert result.exit_code == 2
-    assert "has a comma too many" in result.stderr
+    assert "has one comma too many" in result.stderr
 
 
 def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_gains_that_are_given_twice_or_cannot_be_told_apart() -> None:
         evaluate(frame, metrics="dcg(gain=1:1;1:2)")
     with pytest.raises(ParameterError, match="gain: "):
         DCG(gain=np.poly1d([1, 0]))  # hashing it fails
-    with pytest.raises(ParameterError, match="gain: the function gave 'x', no array of numbers"):
+    with pytest.raises(ParameterError, match="gain: the function gave 'x', which is not an array of numbers"):
         evaluate(frame, metrics=DCG(gain=lambda grades: "x"))
 
 

@@ -97,7 +97,7 @@ def test_random_orders_reach_behind_the_first_relevant_items() -> None:
 
 def test_items_without_judgement_are_never_taken_for_judged_ones(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"metrics": ("ndcg@3", "bpref"), **frames([[None, 1], [0]], [])}
-    message = "bpref: looks at judged items only.*unjudged='drop' takes them out"
+    message = "bpref: considers judged items only.*unjudged='drop' removes them"
     with pytest.raises(ParameterError, match=message):
         evaluate(**asked)
     with pytest.raises(ParameterError, match=message):

@@ -117,7 +117,7 @@ def test_metrics_must_be_some_and_told_apart() -> None:
         parse_metrics([DCG(gain=lambda g: g), DCG(gain=lambda g: 2 * g)], 10)
     assert parse_metrics(["ap@1", "ap@2", "map"], [2, None]) == [(AP(), (1, 2, None))]
     for text in ("ap,,rr", "ap,,", ",ap(denominator=k)"):
-        with pytest.raises(ParameterError, match="has a comma too many"):
+        with pytest.raises(ParameterError, match="has one comma too many"):
             split_metrics(text)
     assert split_metrics("ap, ndcg(gain=linear,ideal=list)@10 ,rr") == ["ap", "ndcg(gain=linear,ideal=list)@10", "rr"]
 
@@ -135,7 +135,7 @@ def test_cutoffs_of_numpy_and_all() -> None:
     ("metric", "message"),
     [
         (DCG(gain={0: 0, 1: 1}), "no entry for grade 2"),
-        (DCG(gain={0: 0, 1: 2, 2: 1}), "not fall as the grade rises"),
+        (DCG(gain={0: 0, 1: 2, 2: 1}), "not decrease as the grade rises"),
         (DCG(gain=lambda grades: grades[:1]), "the function gave shape"),
         (DCG(gain=lambda grades: -grades), "at least 0"),
         (DCG(discount=lambda ranks: ranks), "not rise"),

@@ -61,5 +61,5 @@ def test_masked_items_leave_lists_and_other_metrics_have_no_gains() -> None:
     assert rr.lists.weigh_gains(masked).weights.equals(
         rr.lists.weigh_gains(UNEVEN.filter(pl.col("item") != "c")).weights
     )
-    with pytest.raises(ParameterError, match="weigh_gains: ap has no gains; item weights are known for dcg and ndcg"):
+    with pytest.raises(ParameterError, match="weigh_gains: ap has no gains; item weights are defined for dcg and ndcg"):
         rr.lists.weigh_gains(UNEVEN, "ap")
