@@ -1,4 +1,4 @@
-"""Queries and a slice of items → cells: how many items lie at every distance, by relevance."""
+"""Count how many items of a slice lie at every distance from each query, by relevance."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["CELLS", "Items", "Task", "cells_of"]
 
 CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count": pl.Int64}
 
-TILE = 4096  # items of one word that share the cache with a table; measured flat from 1 024 to 8 192
-TILE_WORDS = 1 << 16  # 512 KiB of codes, half of a usual second-level cache
-BLOCKS = 4  # ranges of queries for each thread, so that none waits long for the last
-BLOCK_CELLS = 1 << 20  # of all tables of a range
-WIDE = 1 << 14  # cells from which a table of its own for every lane would leave the cache
-MOST_CELLS = 1 << 27  # of one query: half a gibibyte
-SORTED_ITEMS = 1 << 14  # from so many items on, sorting them by class costs less than it saves,
-SORTED_QUERIES = 64  # and from so many queries
+TILE = 4096  # one-word items that share the cache with a table; speed is the same from 1 024 to 8 192
+TILE_WORDS = 1 << 16  # 512 KiB of codes, half of a common second-level cache
+BLOCKS = 4  # ranges of queries per thread, so that no thread waits long for the last
+BLOCK_CELLS = 1 << 20  # cells of all tables of a range
+WIDE = 1 << 14  # with this many cells, a separate table for every lane would not fit the cache
+MOST_CELLS = 1 << 27  # cells of one query: half a gibibyte
+SORTED_ITEMS = 1 << 14  # from this many items on, sorting them by class costs less than it saves,
+SORTED_QUERIES = 64  # given this many queries
 FEW_BITS = 16  # widest code whose every value gets a row of counts
 
 Integers = NDArray[np.int64]
@@ -43,23 +43,23 @@ class Items:
 
     @property
     def size(self) -> int:
-        """How many items."""
+        """Return the number of items."""
         return int(self.codes.shape[1])
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked, for all slices alike."""
+    """What is to be counted, the same for all slices."""
 
     space: CodeSpace
     labels: LabelSpace
     queries: NDArray[Any]  # (queries, columns)
-    limit: int | None  # farther than a tie that holds the limit-th item, nothing is counted
+    limit: int | None  # nothing is counted beyond the tie that holds the limit-th item
     threads: int
 
 
 def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
-    """Yield cells of ranges of queries, each with the share of the work that it took."""
+    """Yield the cells of ranges of queries, each with its share of the work."""
     width = _few_bits(task, items)
     if width:
         yield 1.0, _to_cells(task, 0, *_count_few_bits(task, items, width))
@@ -79,7 +79,7 @@ Counted = tuple[Integers, NDArray[Any]]  # smallest distance (queries,), counts 
 
 
 def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
-    """The function that counts a range of queries, and how many queries to give it at a time."""
+    """Return the function that counts a range of queries, and how many queries to pass to it at a time."""
     if _is_worth_sorting(task, items):
         return _sorted_counter(task, items)
     most = _largest_dot(task, items) if task.space.distance == "dot" else np.zeros(len(task.queries), np.int64)
@@ -106,12 +106,12 @@ def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], i
 
 
 def _block(task: Task, cells: int) -> int:
-    """How many queries to count at a time, each with a table of so many cells."""
+    """Return how many queries to count at a time, if each has a table of ``cells`` cells."""
     return max(1, min(BLOCK_CELLS // cells, -(-len(task.queries) // (task.threads * BLOCKS))))
 
 
 def _is_worth_sorting(task: Task, items: Items) -> bool:
-    """Whether items sorted by class, with distances in bytes, are counted faster."""
+    """Return whether counting is faster with items sorted by class and distances in bytes."""
     if task.space.distance != "hamming" or task.space.reach > 255 or items.size < SORTED_ITEMS:
         return False
     if task.labels.relation == hamming.NONE:
@@ -120,13 +120,13 @@ def _is_worth_sorting(task: Task, items: Items) -> bool:
 
 
 def _sorted_counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
-    """As ``_counter``, for items that are sorted by class first."""
+    """Return the same as ``_counter``, for items that are first sorted by class."""
     grades, distances = task.labels.grades, task.space.reach + 1
     codes, begin, end = items.codes, np.zeros(len(task.queries), np.int64), np.zeros(len(task.queries), np.int64)
     if task.labels.relation == hamming.SAME:
         order = _class_order(items.labels[0])
         own, labels = task.labels.queries[:, 0], items.labels[0][order]
-        codes = np.take(codes, order, axis=1)  # codes[:, order] would put words of an item side by side
+        codes = np.take(codes, order, axis=1)  # codes[:, order] would store the words of an item contiguously
         begin, end = np.searchsorted(labels, own), np.searchsorted(labels, own, side="right")
 
     def count(first: int, last: int) -> Counted:
@@ -140,7 +140,7 @@ def _sorted_counter(task: Task, items: Items) -> tuple[Callable[[int, int], Coun
 
 
 def _count_direct(task: Task, items: Items, first: int, last: int, most: Integers, tables: NDArray[np.uint32]) -> None:
-    """Every pair by itself."""
+    """Count every pair by itself."""
     small = task.space.distance == "hamming" and tables.shape[2] <= 1 << 16
     tile = max(TILE // 8, min(TILE, TILE_WORDS // len(items.codes)))
     values: NDArray[Any] = np.empty(min(tile, items.size), np.uint16 if small else np.int32)
@@ -155,7 +155,7 @@ def _count_direct(task: Task, items: Items, first: int, last: int, most: Integer
 
 
 def _largest_dot(task: Task, items: Items) -> Integers:
-    """Bound of |inner product| of each query with any item, by Cauchy and Schwarz."""
+    """Return an upper bound of |inner product| of each query with any item (Cauchy–Schwarz)."""
     squares = np.zeros(items.size, np.int64)
     for column in items.codes:
         squares += column.astype(np.int64) ** 2
@@ -165,11 +165,11 @@ def _largest_dot(task: Task, items: Items) -> Integers:
 
 
 def _to_cells(task: Task, first: int, nearest: Integers, counts: NDArray[Any]) -> pl.DataFrame:
-    """Counts that are not 0 as rows."""
+    """Return the counts that are not 0 as rows."""
     if task.limit is not None:
         here = counts.sum(axis=2, dtype=np.int64)
         counts[here.cumsum(axis=1) - here >= task.limit] = 0
-    flat = np.flatnonzero(counts)  # NumPy looks for places in one dimension several times as fast as in three
+    flat = np.flatnonzero(counts)  # several times as fast in one dimension as in three
     values, relevance = np.divmod(flat, counts.shape[2])
     query, distance = np.divmod(values, counts.shape[1])
     columns = {
@@ -182,7 +182,7 @@ def _to_cells(task: Task, first: int, nearest: Integers, counts: NDArray[Any]) -
 
 
 def _few_bits(task: Task, items: Items) -> int:
-    """Bits that tell the values of all codes apart if counting by value is less work than by pair, else 0."""
+    """Return the bits needed to distinguish all codes if counting by value is less work than by pair, else 0."""
     if task.space.distance != "hamming" or len(items.codes) != 1:
         return 0
     if task.labels.relation not in (hamming.NONE, hamming.SAME):
@@ -196,10 +196,10 @@ def _by_value_pays(queries: int, items: int, width: int) -> bool:
 
 
 def _count_by_value(codes: Words, queries: Words, width: int, reach: int) -> Integers:
-    """How many codes lie at every distance from each query: (queries, reach + 1).
+    """Return how many codes lie at every distance from each query, of shape (queries, reach + 1).
 
-    ``rows[d, v]`` is the number of codes at distance d from the value v that agree with v in the bits not looked at
-    yet. Looking at one more bit adds the codes that differ in it, which lie one farther: width steps for all values.
+    ``rows[d, v]`` counts the codes at distance d from the value v that agree with v in the bits not yet processed.
+    Each further bit adds the codes that differ in it, which lie one farther away, so all values take width steps.
     """
     rows = np.zeros((width + 1, 1 << width), np.int64)
     rows[0] = np.bincount(codes.astype(np.int64), minlength=1 << width)
@@ -213,7 +213,7 @@ def _count_by_value(codes: Words, queries: Words, width: int, reach: int) -> Int
 
 
 def _count_few_bits(task: Task, items: Items, width: int) -> Counted:
-    """As ``_counter``, for codes with few values: all items at once, then the relevant ones class by class."""
+    """Count codes with few values: all items at once, then the relevant ones class by class."""
     codes, queries, reach = items.codes[0], task.queries[:, 0], task.space.reach
     nearest = np.zeros(queries.size, np.int64)
     everything = _count_by_value(codes, queries, width, reach)
@@ -237,7 +237,7 @@ def _count_few_bits(task: Task, items: Items, width: int) -> Counted:
 
 
 def _count_pairs(space: CodeSpace, queries: Words, codes: Words) -> Integers:
-    """As ``_count_by_value``, pair by pair."""
+    """Return the same as ``_count_by_value``, counted pair by pair."""
     task = Task(space, LabelSpace.of(None, queries.size, "any"), queries[:, None], None, 1)
     items = Items(codes[None], np.zeros((0, codes.size), np.uint64))
     tables = np.zeros((queries.size, hamming.LANES, space.reach + 1), np.uint32)
@@ -246,13 +246,13 @@ def _count_pairs(space: CodeSpace, queries: Words, codes: Words) -> Integers:
 
 
 def _by_class(labels: Words) -> dict[int, Integers]:
-    """Places of each class."""
+    """Return the indices of each class."""
     order = _class_order(labels)
     classes, starts = np.unique(labels[order], return_index=True)
     return dict(zip(classes.tolist(), np.split(order, starts[1:]), strict=True))
 
 
 def _class_order(labels: Words) -> Integers:
-    """Places of all labels, sorted by class, those of a class in their order."""
-    small = labels.astype(np.uint16) if labels.max() < 1 << 16 else labels  # NumPy sorts 16 bits by counting
+    """Return the indices of all labels, stably sorted by class."""
+    small = labels.astype(np.uint16) if labels.max() < 1 << 16 else labels  # NumPy sorts 16-bit numbers by counting
     return np.argsort(small, kind="stable")

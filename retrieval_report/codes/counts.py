@@ -1,4 +1,4 @@
-"""Codes in, counts out: ``count_codes`` and ``count_relevant``."""
+"""Turn codes into counts: ``count_codes`` and ``count_relevant``."""
 
 from __future__ import annotations
 
@@ -42,58 +42,58 @@ def count_codes(
     threads: int | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Count the items at every distance from every query, by relevance: all that an exact score needs.
+    """Count the items at every distance from every query, by relevance, which is all an exact score needs.
 
-    Neither a distance matrix nor a sort takes place, so memory is bounded by the result and one shard of items.
+    There is no distance matrix and no sort, so memory is bounded by the result and one shard of items.
 
     Parameters
     ----------
     query_codes, item_codes
-        Arrays of codes, one a row. Bits as columns: −1 and 1, or 0 and 1, of any number type, or booleans. Packed bits
-        (``np.packbits``, or words): uint8 or uint64, told apart by ``bits``. Both sides come in the same form. Items
-        may also be an iterable of shards: arrays, or tuples ``(codes, labels)`` or ``(codes, labels, ids)``. Arrays
-        may be memory-mapped.
+        Arrays with one code per row. Bits as columns: −1 and 1, or 0 and 1, of any number type, or booleans. Packed
+        bits (from ``np.packbits``, or as words): uint8 or uint64, marked by ``bits``. Queries and items must have the
+        same form. Items may also be an iterable of shards: arrays, or tuples ``(codes, labels)`` or
+        ``(codes, labels, ids)``. Arrays may be memory-mapped.
     query_labels, item_labels
-        Class ids (n,), whole numbers or text; or multi-hot labels (n, classes) of 0 and 1. For shards that are arrays,
-        a list with an entry for each.
+        Class ids of shape (n,), as whole numbers or text, or multi-hot labels of shape (n, classes) with 0 and 1. If
+        the shards are arrays, a list with one entry per shard.
     relevance
-        One of {"any", "shared"}. What multi-hot labels say: 1 for any class in common, or the number of classes in
-        common. Class ids give 1 for the same class.
+        One of {"any", "shared"}: multi-hot labels give 1 for any class in common, or the number of classes in common.
+        Class ids give 1 for the same class.
     judgements
-        Instead of labels: a frame of ``query``, ``item``, ``relevance``. Items without judgement have relevance 0.
+        A frame of ``query``, ``item``, ``relevance``, instead of labels. Items without judgement have relevance 0.
     model
-        What to write in the column ``model``.
+        The value of the column ``model``.
     query_ids, item_ids
-        Text or whole numbers; by default the places 0, 1, …, of items over all shards.
+        Text or whole numbers; by default the row numbers 0, 1, …, counted over all shards for items.
     bits
-        How many bits a packed code has. Without it, columns are bits, and values must be −1/1 or 0/1: uint8 codes of 0
-        and 1 are never taken for packed ones.
+        Number of bits of a packed code. Without it, columns are bits and values must be −1/1 or 0/1; uint8 codes of 0
+        and 1 are never mistaken for packed ones.
     weights
-        Whole numbers, one for each bit: how much it counts where it differs. For codes with bits as columns.
+        Whole numbers, one per bit: how much a difference in this bit counts. Only for codes with bits as columns.
     distance
         One of {"hamming", "l1", "dot"}. ``l1``: ``Σ |query − item|`` of uint8 vectors. ``dot``: 128² · dimensions −
-        inner product of int8 vectors, which is never below 0. Where their values spread so far that few items tie,
-        nearly every pair is a row of the result unless ``depth`` cuts it.
+        inner product of int8 vectors, which is never below 0. If few items tie, nearly every pair is a row of the
+        result unless ``depth`` limits it.
     exclude_self
-        Leave out the item whose id the query has. Without ids, query i is item i, and their codes must be equal.
+        Leave out the item with the same id as the query. Without ids, query i is item i, and their codes must be equal.
     depth
-        Count the nearest items only, this many of them and all that tie with the last. Relevant items farther away are
-        missing from the counts: give ``evaluate`` the queries of :func:`count_relevant`.
+        Count only this many of the nearest items, and all that tie with the last. Relevant items farther away are
+        missing from the counts, so pass the result of :func:`count_relevant` to ``evaluate`` as ``queries``.
     threads
-        Default: all processors. The result does not depend on it.
+        Number of threads; by default all processors. The result does not depend on it.
     progress
         Show a progress bar, in items.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``distance``, ``relevance``, ``count``, sorted by the first four; no row counts 0. Counts
-        of shards add up to the counts of the whole (:func:`count_ties` adds them).
+        ``model``, ``query``, ``distance``, ``relevance``, ``count``, sorted by the first four; no count is 0. Counts of
+        shards add up to the counts of the whole (:func:`count_ties` adds them).
 
     Raises
     ------
     RetrievalReportError
-        A ValueError that names the rule, the place and the value.
+        A ValueError that names the rule, the location and the value.
 
     Examples
     --------
@@ -119,11 +119,11 @@ def count_codes(
     """
     refuse_fork()
     if query_labels is None and judgements is None:
-        raise ParameterError("query_labels: none, and no judgements either: one of them says what is relevant")
+        raise ParameterError("query_labels: neither labels nor judgements given; one of them must say what is relevant")
     if query_labels is not None and judgements is not None:
-        raise ParameterError("judgements: given beside query_labels; only one of them can say what is relevant")
+        raise ParameterError("judgements: given together with query_labels; only one of them can say what is relevant")
     if not isinstance(model, str) or not model:
-        raise ParameterError(f"model: {model!r} is no name")
+        raise ParameterError(f"model: {model!r} is not a name")
     queries = as_matrix(query_codes, "query_codes")
     space = CodeSpace.of(queries, distance, bits, weights)
     labels = LabelSpace.of(query_labels, len(queries), relevance)
@@ -132,7 +132,7 @@ def count_codes(
     limit = None if depth is None else check_whole("depth", depth, 1)
     workers = (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1)
     encoded = np.ascontiguousarray(space.encode(queries, "query_codes").T)
-    # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is gone.
+    # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is removed.
     task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
     corrections = Corrections(task, ids, judged, exclude_self, query_ids is None)
     slices = read_slices(item_codes, item_labels, item_ids, space, labels)
@@ -151,20 +151,20 @@ def count_relevant(
     item_ids: object = None,
     exclude_self: bool = False,
 ) -> pl.DataFrame:
-    """Count the relevant items of every query, near or far, from labels alone.
+    """Count the relevant items of every query, at any distance, from labels alone.
 
-    Counts cut at a ``depth`` or a radius do not hold them all; with this frame as ``queries``, :func:`evaluate` and
-    :func:`evaluate_radius` still know R.
+    Counts limited to a ``depth`` or a radius do not include them all; with this frame as ``queries``,
+    :func:`evaluate` and :func:`evaluate_radius` still know R.
 
     Parameters
     ----------
     query_labels, item_labels, relevance, query_ids, item_ids, exclude_self
-        As in :func:`count_codes`, which should be given the same.
+        The same arguments as for :func:`count_codes`.
 
     Returns
     -------
     polars.DataFrame
-        ``query``, ``n_relevant``, and, where labels are class ids, ``label``; in the order of the queries.
+        ``query``, ``n_relevant`` and, if labels are class ids, ``label``, in the order of the queries.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def count_relevant(
     """
     for what, labels in (("query_labels", query_labels), ("item_labels", item_labels)):
         if not hasattr(labels, "__len__"):
-            raise ParameterError(f"{what}: a {type(labels).__name__} is no list or array of labels")
+            raise ParameterError(f"{what}: a {type(labels).__name__} is not a list or array of labels")
     queries, items = (np.zeros((len(labels), 1), np.bool_) for labels in (query_labels, item_labels))  # type: ignore[arg-type]
     counts = count_codes(
         queries,
@@ -201,7 +201,7 @@ def _ids(ids: object, count: int) -> pl.Series:
 def _sum_slices(
     task: Task, slices: Iterable[Slice], corrections: Corrections, limit: int | None, bar: tqdm[None]
 ) -> pl.DataFrame:
-    """Cells of all slices, added up; farther than the limit they are dropped after every slice."""
+    """Add up the cells of all slices, dropping those beyond the limit after every slice."""
     total: list[pl.DataFrame] = []
     for part in slices:
         found = []
@@ -213,16 +213,16 @@ def _sum_slices(
 
 
 def _merged(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Cells added up, sorted by place of the query, distance and relevance."""
+    """Return the cells added up, sorted by query index, distance and relevance."""
     if len(frames) == 1:
-        return frames[0]  # the cells of one slice are distinct and come in order
+        return frames[0]  # the cells of one slice are distinct and sorted
     graded = any(frame.schema["relevance"].is_float() for frame in frames)
     frames = [frame.cast({"relevance": pl.Float64}) for frame in frames] if graded else frames
     return pl.concat(frames).group_by(KEYS).agg(pl.col("count").sum()).sort(KEYS)
 
 
 def _nearest(cells: pl.DataFrame, limit: int | None) -> pl.DataFrame:
-    """Drop what lies farther than the tie with the limit-th item."""
+    """Drop the cells beyond the tie that holds the limit-th item."""
     if limit is None:
         return cells
     ties = cells.group_by("query", "distance", maintain_order=True).agg(pl.col("count").sum())

@@ -1,4 +1,4 @@
-"""Files of codes: NumPy arrays and archives of them, read whole or row by row, and never trusted."""
+"""Read files of codes (NumPy arrays and archives of them), whole or row by row, without trusting their content."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["CodeFile", "codes_from", "load_codes"]
 
 KEYS = ("codes", "labels", "ids", "bits")
 DEFLATE_RATIO = 1032
-"""A compressed byte stands for no more bytes than this."""
+"""Largest number of bytes that one compressed byte can stand for."""
 
 
 class CodeFile(NamedTuple):
-    """What a file of codes holds; None for what it does not."""
+    """The contents of a file of codes; None for what it does not hold."""
 
     codes: Any
     labels: Any = None
@@ -33,19 +33,19 @@ class CodeFile(NamedTuple):
 
 
 def load_codes(path: str | PathLike[str]) -> CodeFile:
-    """Load codes, and labels and ids where there are any.
+    """Load codes, with labels and ids if there are any.
 
     Parameters
     ----------
     path
-        An ``.npz`` archive with ``codes`` and, where known, ``labels``, ``ids`` and ``bits`` (of packed codes). Or an
-        ``.npy`` array of codes, whose rows are read as they are needed; labels and ids are the arrays
+        An ``.npz`` archive with ``codes`` and optionally ``labels``, ``ids`` and ``bits`` (for packed codes). Or an
+        ``.npy`` array of codes, whose rows are read as they are needed; labels and ids are then the arrays
         ``NAME.labels.npy`` and ``NAME.ids.npy`` beside ``NAME.npy``.
 
     Raises
     ------
     FileError
-        The file cannot be read, is neither, or holds Python objects; the message holds its path.
+        The file cannot be read, is of neither kind, or holds Python objects; the message names its path.
     """
     path = Path(path)
     if not path.is_file():
@@ -62,7 +62,7 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
 
 @contextmanager
 def _foreign(path: Path) -> Iterator[None]:
-    """Whatever goes wrong while bytes of others are read is an error of the file: zlib and tokenize have their own."""
+    """Turn any exception raised while reading foreign bytes (zlib and tokenize have their own) into a FileError."""
     try:
         yield
     except RetrievalReportError:
@@ -73,7 +73,7 @@ def _foreign(path: Path) -> Iterator[None]:
 
 
 def _check_kind(path: Path, begin: bytes) -> None:
-    """Refuse what NumPy would take for pickled objects, and call so."""
+    """Refuse bytes that NumPy would take for pickled objects and report as such."""
     if begin[:2] != b"PK" and begin != b"\x93NUMPY":
         raise FileError(f"'{path}': neither .npz nor .npy: it begins with {begin!r}")
 
@@ -83,21 +83,21 @@ def _array(path: Path) -> Any:
 
 
 def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeFile:
-    """Load codes from bytes that are no file here, such as an upload; nothing is opened.
+    """Load codes from bytes, such as an upload; no file is opened.
 
     Parameters
     ----------
     name
-        For messages.
+        Name of the data, for messages.
     content
         An ``.npz`` archive or an ``.npy`` array, as for :func:`load_codes`.
     max_bytes
-        Most bytes the arrays may take, as the archive declares them.
+        Largest total size of the arrays, as declared by the archive.
 
     Raises
     ------
     FileError
-        As :func:`load_codes` does.
+        The same as for :func:`load_codes`.
     """
     path = Path(name)
     with _foreign(path):
@@ -112,20 +112,20 @@ def _archive(path: Path, file: BinaryIO, max_bytes: int | None = None) -> CodeFi
     with zipfile.ZipFile(file) as archive:
         names = [part.filename.removesuffix(".npy") for part in archive.infolist()]
         if set(names) - set(KEYS) or "codes" not in names:
-            raise FileError(f"'{path}': holds {', '.join(names)}; expected codes, and maybe labels, ids, bits")
+            raise FileError(f"'{path}': holds {', '.join(names)}; expected codes, and optionally labels, ids, bits")
         _check_sizes(path, archive, max_bytes)
     file.seek(0)
-    # NumPy leaves a file that it opened itself open where the archive is broken.
+    # NumPy does not close a file that it opened itself if the archive is broken.
     with np.load(file, allow_pickle=False) as loaded:
         values = {name: loaded[name] for name in loaded.files}
     bits = values.pop("bits", None)
     if bits is not None and (bits.size != 1 or bits.dtype.kind not in "iu"):
-        raise FileError(f"'{path}': bits is no whole number")
+        raise FileError(f"'{path}': bits is not a whole number")
     return CodeFile(**values, bits=None if bits is None else int(bits.item()))
 
 
 def _check_sizes(path: Path, archive: zipfile.ZipFile, max_bytes: int | None) -> None:
-    """Refuse what cannot be so, or is too much, by what the archive declares: nothing is allocated for it."""
+    """Refuse an archive whose declared sizes are impossible or too large, before anything is allocated."""
     size = sum(part.file_size for part in archive.infolist())
     if max_bytes is not None and size > max_bytes:
         raise FileError(f"'{path}': unpacks to {size} bytes, more than max_bytes={max_bytes}")
@@ -139,12 +139,12 @@ def _check_sizes(path: Path, archive: zipfile.ZipFile, max_bytes: int | None) ->
 
 
 def _check_array(path: Path, file: IO[bytes], size: int) -> None:
-    """Refuse an array that declares more bytes than there are, for NumPy allocates what is declared."""
+    """Refuse an array that declares more bytes than there are, because NumPy allocates what is declared."""
     version = np.lib.format.read_magic(file)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
     if read is None:
-        raise FileError(f"'{path}': an array in the format {version[0]}.{version[1]}, which holds no codes")
+        raise FileError(f"'{path}': an array in the format {version[0]}.{version[1]}, which codes do not use")
     shape, _, dtype = read(file)
     declared = math.prod(shape) * dtype.itemsize
     if declared > size and not dtype.hasobject:
-        raise FileError(f"'{path}': declares an array of {declared} bytes, and holds {size}")
+        raise FileError(f"'{path}': declares an array of {declared} bytes, but holds {size}")

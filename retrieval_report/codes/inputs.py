@@ -1,4 +1,4 @@
-"""Arrays of codes → checked columns that the kernels read: what a code is, and which values it may hold."""
+"""Check arrays of codes and turn them into the columns that the kernels read."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from retrieval_report.contracts.errors import DataError, FileError, ParameterErr
 __all__ = ["DISTANCES", "CodeSpace", "FileRows", "as_matrix"]
 
 DISTANCES = ("hamming", "l1", "dot")
-CHUNK = 1 << 24  # values looked at in one go, so that checks of a memory-mapped array stay small
+CHUNK = 1 << 24  # values checked at a time, so that checks of a memory-mapped array need little memory
 WORD = 64
 
 Matrix = NDArray[Any]
 
 
 class FileRows:
-    """The rows of an array in an ``.npy`` file, read when they are asked for.
+    """The rows of an array in an ``.npy`` file, read on demand.
 
-    Not mapped into memory: whoever shortens a mapped file ends the process that looks at it.
+    The file is not mapped into memory: truncating a mapped file would kill the process that reads it.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
-            mapped = np.load(file.name, mmap_mode="r", allow_pickle=False)  # the header; no value is looked at
+            mapped = np.load(file.name, mmap_mode="r", allow_pickle=False)  # reads the header only
         self.shape, self.dtype, self.ndim = mapped.shape, mapped.dtype, mapped.ndim
         self.by_rows = bool(mapped.flags.c_contiguous)
         self.offset = int(mapped.offset)
@@ -46,7 +46,7 @@ class FileRows:
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         first, last, _ = rows.indices(len(self))
-        if not self.by_rows:  # columns stand together: a row is everywhere
+        if not self.by_rows:  # stored by columns: a row is spread over the file
             return np.ascontiguousarray(self._read(0, self.shape, "F")[first:last])
         return self._read(first, (max(last - first, 0), *self.shape[1:]), "C")
 
@@ -54,22 +54,22 @@ class FileRows:
         row = math.prod(self.shape[1:]) * self.dtype.itemsize
         values = np.fromfile(self.path, self.dtype, math.prod(shape), offset=self.offset + first * row)
         if values.size < math.prod(shape):
-            raise FileError(f"'{self.path}': has become shorter while it was read")
+            raise FileError(f"'{self.path}': became shorter while it was read")
         return values.reshape(shape, order=order)
 
 
 def as_matrix(values: object, what: str) -> Matrix:
-    """Return an array of numbers with rows and columns, without a copy where it is one already.
+    """Return a two-dimensional array of numbers, without a copy if it already is one.
 
     >>> as_matrix([1, 0], "query_codes")
     Traceback (most recent call last):
     retrieval_report.DataError: query_codes: shape (2,); codes have one row each, (n, bits)
     """
     try:
-        # Rows of a file stay where they are: slices of them are arrays.
+        # Rows of a file are not loaded here; slices of them are arrays.
         matrix = cast(Matrix, values) if isinstance(values, FileRows) else np.asarray(values)
     except ValueError as error:  # rows of unequal length
-        raise DataError(f"{what}: no array of codes: {error}") from None
+        raise DataError(f"{what}: not an array of codes: {error}") from None
     if matrix.ndim != 2:
         raise DataError(f"{what}: shape {matrix.shape}; codes have one row each, (n, bits)")
     if 0 in matrix.shape:
@@ -81,23 +81,23 @@ def as_matrix(values: object, what: str) -> Matrix:
 
 @dataclass(frozen=True)
 class CodeSpace:
-    """What the codes of both sides have in common."""
+    """Properties shared by the codes of queries and items."""
 
     distance: str
     width: int  # columns of an array of codes
-    packed: np.dtype[Any] | None  # the words that bits were packed in before they came
-    bits: int  # of packed codes
+    packed: np.dtype[Any] | None  # the type of the words the bits are packed in
+    bits: int  # number of bits of a packed code
     weights: NDArray[np.int64] | None
 
     @classmethod
     def of(cls, queries: Matrix, distance: str, bits: int | None, weights: object) -> CodeSpace:
-        """Learn the space from the queries and the parameters."""
+        """Derive the space from the queries and the parameters."""
         check_choice("distance", distance, DISTANCES)
         width = queries.shape[1]
         if distance != "hamming":
             for name, value in (("bits", bits), ("weights", weights)):
                 if value is not None:
-                    raise ParameterError(f"{name}: only distance='hamming' takes it, not {distance!r}")
+                    raise ParameterError(f"{name}: only distance='hamming' accepts it, not {distance!r}")
             return cls(distance, width, None, 0, None)
         packed = None
         if bits is not None and check_whole("bits", bits, 1) != width:
@@ -106,7 +106,7 @@ class CodeSpace:
 
     @property
     def reach(self) -> int:
-        """No distance is larger; padding of packed codes counts, lest a stray bit there write past a table."""
+        """Return the largest possible distance, including padding bits, lest a stray one write past a table."""
         if self.distance == "l1":
             return 255 * self.width
         if self.weights is not None:
@@ -115,23 +115,23 @@ class CodeSpace:
 
     @property
     def columns(self) -> int:
-        """Columns of the arrays that ``encode`` makes."""
+        """Return the number of columns of the arrays that ``encode`` makes."""
         if self.distance != "hamming":
             return self.width
         return -(-self.reach // WORD)
 
     @property
     def item_bytes(self) -> int:
-        """Bytes of one encoded code."""
+        """Return the size of one encoded code in bytes."""
         return self.columns * (8 if self.distance == "hamming" else 1)
 
     @property
     def nearest(self) -> int:
-        """The distance that stands for an inner product of 0; 0 for other distances."""
+        """Return the distance that stands for an inner product of 0; 0 for other distances."""
         return 128 * 128 * self.width if self.distance == "dot" else 0
 
     def between(self, queries: Matrix, items: Matrix) -> NDArray[np.int64]:
-        """Distances of encoded codes, row by row."""
+        """Return the distances between encoded codes, row by row."""
         if self.distance == "hamming":
             return np.asarray(np.bitwise_count(queries ^ items).sum(axis=1, dtype=np.int64))
         left, right = queries.astype(np.int64), items.astype(np.int64)
@@ -140,7 +140,7 @@ class CodeSpace:
         return np.asarray(self.nearest - (left * right).sum(axis=1))
 
     def encode(self, codes: Matrix, what: str, offset: int = 0) -> Matrix:
-        """Check codes and lay them out as (columns, n); ``offset`` is the place of their first row, for messages."""
+        """Check codes and lay them out as (columns, n); ``offset`` is the number of their first row, for messages."""
         if codes.shape[1] != self.width:
             raise DataError(f"{what}: {codes.shape[1]} columns where query_codes have {self.width}")
         if self.distance != "hamming":
@@ -194,7 +194,7 @@ def _chunks(codes: Matrix) -> Iterator[tuple[int, Matrix]]:
 
 
 def _as_words(rows: Matrix) -> NDArray[np.uint64]:
-    """Rows of bytes or words as rows of 64-bit words, filled up with zeros."""
+    """Return rows of bytes or words as rows of 64-bit words, padded with zeros."""
     if rows.dtype == np.uint64:
         return rows
     words = np.zeros((rows.shape[0], -(-rows.shape[1] // 8)), np.uint64)
@@ -203,17 +203,17 @@ def _as_words(rows: Matrix) -> NDArray[np.uint64]:
 
 
 def _check_padding(rows: Matrix, bits: int, what: str) -> None:
-    """The last column must leave bits unused, wherever the order of bits and bytes puts them."""
+    """Refuse codes whose last column uses more bits than declared, whatever the order of bits and bytes."""
     size = 8 * rows.dtype.itemsize
     left = bits - (rows.shape[1] - 1) * size
     used = int(np.bitwise_or.reduce(rows[:, -1])).bit_count()
     if used > left:
-        raise DataError(f"{what}: the last column uses {used} bits, and of {bits} bits it holds {left}")
+        raise DataError(f"{what}: the last column uses {used} bits, but of {bits} bits it holds only {left}")
 
 
 @dataclass
 class _Bits:
-    """Reads unpacked codes; remembers whether an array holds 0 or -1, since one that holds both is neither kind."""
+    """Reader of unpacked codes; it remembers whether an array holds 0 or -1, because no valid array holds both."""
 
     what: str
     offset: int
@@ -221,7 +221,7 @@ class _Bits:
     minus: bool = False
 
     def read(self, rows: Matrix, start: int) -> NDArray[np.bool_]:
-        """Which bits are 1."""
+        """Return which bits are 1."""
         if rows.dtype == np.bool_:
             return rows
         ones: NDArray[np.bool_] = rows == 1
@@ -244,6 +244,6 @@ class _Bits:
         bad = int(np.count_nonzero(~known))
         location = f"in row {self.offset + start + row}, column {column}"
         if np.isnan(value):
-            raise DataError(f"{self.what}: {bad} NaN or other values that are no bits, first NaN {location}")
+            raise DataError(f"{self.what}: {bad} NaN or other values that are not bits, first NaN {location}")
         hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
         raise DataError(f"{self.what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}")

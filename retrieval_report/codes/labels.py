@@ -1,4 +1,4 @@
-"""Class ids or multi-hot labels → words that the kernels compare: which item is relevant to which query."""
+"""Turn class ids or multi-hot labels into words that the kernels compare to find relevant items."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class LabelSpace:
-    """What the labels of both sides have in common, and the queries' own."""
+    """Properties shared by the labels of queries and items, and the labels of the queries."""
 
     relation: int
     grades: int  # relevances are 0 … grades - 1
@@ -33,7 +33,7 @@ class LabelSpace:
 
     @classmethod
     def of(cls, labels: object, count: int, relevance: str) -> LabelSpace:
-        """Learn the space from the queries' labels; None: nobody has any."""
+        """Derive the space from the queries' labels; None if there are no labels."""
         check_choice("relevance", relevance, RELEVANCES)
         nothing = np.empty(0)
         if labels is None:
@@ -49,7 +49,7 @@ class LabelSpace:
         return cls(hamming.SHARED, most + 1, nothing, values.shape[1], words)
 
     def check(self, labels: object, count: int, what: str) -> NDArray[Any] | None:
-        """Labels of items as an array of the queries' kind, not copied where they are an array already."""
+        """Return the items' labels as an array of the same kind as the queries', without a copy if possible."""
         if (labels is None) != (self.relation == hamming.NONE):
             given, other = ("query_labels", what) if labels is None else (what, "query_labels")
             raise ParameterError(f"{given}: given without {other}")
@@ -60,7 +60,7 @@ class LabelSpace:
             if values.ndim != 2 or values.shape[1] != self.width:
                 raise DataError(f"{what}: shape {values.shape}; query_labels are multi-hot over {self.width} classes")
         elif values.ndim != 1:
-            raise DataError(f"{what}: shape {values.shape}; query_labels are class ids, one a row")
+            raise DataError(f"{what}: shape {values.shape}; query_labels are class ids, one per row")
         elif (values.dtype.kind == "U") != (self.classes.dtype.kind == "U"):
             raise KeyMismatchError(
                 f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes are never cast"
@@ -79,7 +79,7 @@ class LabelSpace:
         return np.where(known, location, self.classes.size).astype(np.uint64)[None]
 
     def relevance(self, queries: NDArray[Any], items: NDArray[Any], item_labels: Words) -> NDArray[np.int64]:
-        """Relevance of single pairs, given as places of queries and items."""
+        """Return the relevance of single pairs, given as indices of queries and items."""
         own, other = self.queries[queries].T, item_labels[:, items]
         if self.relation == hamming.NONE:
             return np.zeros(len(queries), np.int64)
@@ -90,15 +90,15 @@ class LabelSpace:
 
 
 def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
-    """Labels as an array of whole numbers or text (n,), or of anything that may be multi-hot (n, classes)."""
+    """Return labels as an array of whole numbers or text (n,), or of anything that may be multi-hot (n, classes)."""
     try:
         values = np.asarray(labels)
     except ValueError as error:  # rows of unequal length
-        raise DataError(f"{what}: no array of labels: {error}") from None
+        raise DataError(f"{what}: not an array of labels: {error}") from None
     if values.dtype.kind in "OU" and not isinstance(labels, np.ndarray | pl.Series | list | tuple):
-        raise DataError(f"{what}: a {type(labels).__name__} is no list or array of labels")
+        raise DataError(f"{what}: a {type(labels).__name__} is not a list or array of labels")
     if values.dtype == object or (values.dtype.kind == "U" and isinstance(labels, list | tuple)):
-        # NumPy writes numbers as text where a list holds both.
+        # NumPy converts numbers to text if a list holds both.
         odd = [value for value in np.asarray(labels, dtype=object).ravel() if not isinstance(value, str)]
         if odd:
             raise DataError(f"{what}: {odd[0]!r} among text; labels are whole numbers or text, none missing")
@@ -113,7 +113,7 @@ def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
 
 
 def _as_classes(values: NDArray[Any], what: str) -> NDArray[Any]:
-    """Class ids as text or as int64, so that NumPy compares no two of them as floats."""
+    """Return class ids as text or as int64, so that NumPy never compares them as floats."""
     if values.dtype.kind == "U":
         return values
     if values.dtype == np.uint64 and values.max() > np.iinfo(np.int64).max:
@@ -122,7 +122,7 @@ def _as_classes(values: NDArray[Any], what: str) -> NDArray[Any]:
 
 
 def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
-    """Multi-hot rows as words."""
+    """Pack multi-hot rows into words."""
     if values.dtype.kind not in "biuf" or not values.shape[1]:
         raise DataError(f"{what}: {values.dtype} values of shape {values.shape}; multi-hot labels are 0 and 1")
     ones = values == 1
@@ -141,7 +141,7 @@ def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
 
 
 def check_ids(ids: Any, count: int, what: str) -> pl.Series:
-    """Ids as a series of text or whole numbers, one for each code, none twice."""
+    """Return ids as a series of distinct text or whole numbers, one per code."""
     try:
         series = pl.Series(ids)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):

@@ -1,4 +1,4 @@
-"""Single pairs that the counts have to treat apart: judged ones, and queries that are items themselves."""
+"""Pairs that are counted separately: judged ones, and queries that are items themselves."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from retrieval_report.reading.ids import in_kind_of
 
 __all__ = ["Corrections", "judged_pairs"]
 
-CHUNK = 1 << 22  # columns of pairs that are held at a time
+CHUNK = 1 << 22  # columns of pairs that are held in memory at a time
 
 Integers = NDArray[np.int64]
 
 
 def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
-    """Judgements of the given queries, with the query's place: ``place``, ``item``, ``relevance``.
+    """Return the judgements of the given queries, with the query's index: ``place``, ``item``, ``relevance``.
 
-    Relevances become Int64 where all are whole numbers.
+    Relevances become Int64 if all are whole numbers.
     """
     frame = check_judgements(to_polars(judgements, "judgements"))
     frame = frame.with_columns(in_kind_of(query_ids.alias("query"), frame["query"], "codes", "judgements"))
@@ -46,13 +46,13 @@ def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
 
 @dataclass
 class Corrections:
-    """Cells to add to the counts of each slice of items, so that single pairs come out right."""
+    """Cells to add to the counts of each slice of items, so that these pairs are counted correctly."""
 
     task: Task
     query_ids: pl.Series
     judged: pl.DataFrame | None
     exclude_self: bool
-    by_position: bool  # the ids are places: nobody said which item a query is
+    by_position: bool  # no ids were given: query i is item i
     found: NDArray[np.bool_] = field(init=False)  # queries met among the items
     met: int = 0  # judged pairs met among the items
 
@@ -60,7 +60,7 @@ class Corrections:
         self.found = np.zeros(len(self.query_ids), np.bool_)
 
     def cells(self, part: Slice) -> list[pl.DataFrame]:
-        """Cells of one slice: removed pairs count −1; judged ones leave relevance 0 for their own."""
+        """Return the cells of one slice: removed pairs count −1, judged ones move from relevance 0 to their own."""
         frames: list[pl.DataFrame] = []
         if not self.exclude_self and self.judged is None:
             return frames
@@ -69,7 +69,7 @@ class Corrections:
         own = None
         if self.exclude_self:
             if part.named == self.by_position:
-                raise ParameterError("exclude_self: needs query_ids and ids of the items, or neither")
+                raise ParameterError("exclude_self: requires both query_ids and ids of the items, or neither")
             if self.query_ids.dtype != ids.dtype:
                 raise KeyMismatchError(
                     f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; ids are never cast"
@@ -107,7 +107,7 @@ class Corrections:
         differ |= (self.task.labels.queries[indexes] != items.labels[:, slots].T).any(axis=1)
         if differ.any():
             raise KeyMismatchError(
-                f"exclude_self: without ids query i is taken for item i, but {int(differ.sum())} of them have other "
+                f"exclude_self: without ids query i is taken to be item i, but {int(differ.sum())} of them have other "
                 f"codes or labels, first {int(indexes[differ].min())}; give query_ids and item_ids"
             )
 
@@ -118,13 +118,13 @@ class Corrections:
         return cells.cast({name: dtype for name, dtype in CELLS.items() if name != "relevance"})
 
     def check(self) -> None:
-        """Tell what never turned up, after the last slice."""
+        """Report queries and judged items that were never found, after the last slice."""
         if self.exclude_self and not self.found.any():
             raise KeyMismatchError(f"exclude_self: no query is among the items; first query id {self.query_ids[0]!r}")
         if self.judged is not None and self.met < self.judged.height:
             warnings.warn(
                 f"judgements: {self.judged.height - self.met} of {self.judged.height} name an item that has no code; "
-                "they are not in the counts: if some are relevant, give evaluate queries with n_relevant",
+                "they are not in the counts: if some are relevant, pass queries with n_relevant to evaluate",
                 RetrievalReportWarning,
                 stacklevel=3,
             )

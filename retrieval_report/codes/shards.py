@@ -1,4 +1,4 @@
-"""Items that come whole or in shards → slices of a size that memory can hold."""
+"""Split items, given whole or in shards, into slices that fit in memory."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 
 __all__ = ["Slice", "count_items", "read_slices"]
 
-SLICE_BYTES = 1 << 25  # of encoded codes; with labels and what checks need, some 300 MiB for codes of 64 bits
+SLICE_BYTES = 1 << 25  # of encoded codes; with labels and checks some 300 MiB for 64-bit codes
 
 
 class Slice(NamedTuple):
-    """Encoded items and their ids (places over all shards where none were given)."""
+    """Encoded items and their ids (row numbers over all shards if none were given)."""
 
     items: Items
     ids: pl.Series
-    named: bool  # the ids were given
+    named: bool  # whether ids were given
 
 
 class _Shard(NamedTuple):
@@ -55,7 +55,7 @@ def read_slices(
 
 
 def count_items(item_codes: object) -> int | None:
-    """How many items there are, where that is known before they are read."""
+    """Return the number of items if it is known before they are read, else None."""
     if _is_array(item_codes):
         return len(item_codes)  # type: ignore[arg-type]
     if isinstance(item_codes, list | tuple):
@@ -78,9 +78,9 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
         for index, (other, lists) in enumerate(beside.items(), 1):
             if lists is not None:
                 if values[index] is not None:
-                    raise ParameterError(f"{other}: given beside shards that hold their own")
+                    raise ParameterError(f"{other}: given together with shards that hold their own")
                 if number >= len(lists):
-                    raise DataError(f"{other}: {len(lists)} entries, and more shards than that")
+                    raise DataError(f"{other}: {len(lists)} entries, but there are more shards")
                 values[index] = lists[number]
         yield _Shard(name, as_matrix(values[0], name), values[1], values[2])
     if number < 0:
@@ -95,14 +95,18 @@ def _is_array(item_codes: object) -> bool:
 
 
 def _parts(shard: object, name: str) -> list[object]:
-    """Codes, labels and ids of a shard, None where it has none."""
+    """Return the codes, labels and ids of a shard, with None for what it lacks."""
     parts = shard if isinstance(shard, tuple) else (shard,)
     if not 1 <= len(parts) <= 3:
-        raise DataError(f"{name}: a tuple of {len(parts)}; a shard is codes, (codes, labels) or (codes, labels, ids)")
+        raise DataError(
+            f"{name}: a tuple of {len(parts)}; a shard must be codes, (codes, labels) or (codes, labels, ids)"
+        )
     return [*parts, None, None][:3]
 
 
 def _lists(values: object, what: str) -> list[Any] | tuple[Any, ...] | None:
     if values is None or isinstance(values, list | tuple):
         return values
-    raise ParameterError(f"{what}: a {type(values).__name__}; with item_codes in shards, a list with an entry for each")
+    raise ParameterError(
+        f"{what}: a {type(values).__name__}; if item_codes are shards, pass a list with one entry per shard"
+    )

@@ -101,7 +101,7 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
     name, arguments, cutoff = found.groups()
     if name.isdecimal():
         raise ParameterError(
-            f"metrics: {metric!r} is not a metric; write several cutoffs as ndcg@1, ndcg@5, or cutoffs="
+            f"metrics: {metric!r} is not a metric; for several cutoffs write ndcg@1, ndcg@5, or cutoffs="
         )
     name = ALIASES.get(name.lower(), name.lower())
     if name not in CATALOGUE:
@@ -130,7 +130,7 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
     (('ap', 10), ('ndcg', 5), ('rr', None))
     >>> parse_measure("ndcg@10", 5)
     Traceback (most recent call last):
-    retrieval_report.ParameterError: cutoff: 5 is given beside 'ndcg@10'
+    retrieval_report.ParameterError: cutoff: 5 is given as well as 'ndcg@10'
     """
     name, at, own = metric.rpartition("@") if isinstance(metric, str) else ("", "", "")
     name = name if at else str(metric)

@@ -31,7 +31,7 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD[:0], LABELS, DataError, r"item_codes: empty, shape \(0, 3\)"),
         (GOOD[:, :0], GOOD, LABELS, DataError, "query_codes: empty"),
         (GOOD, [], LABELS, DataError, "item_codes: no shards"),
-        (GOOD, [[0], [0, 1]], LABELS, DataError, "item_codes: no array of codes"),
+        (GOOD, [[0], [0, 1]], LABELS, DataError, "item_codes: not an array of codes"),
         (GOOD, 7, LABELS, DataError, "item_codes: a int is neither"),
         (GOOD.astype(str), GOOD, LABELS, DataError, "query_codes: <U21 values; codes are numbers"),
         (GOOD, GOOD[:, :2], LABELS, DataError, "item_codes: 2 columns where query_codes have 3"),
@@ -43,12 +43,12 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, [(GOOD, [0, 1]), (NAN, [0, 1])], {"query_labels": [0, 1]}, DataError, "item_codes of shard 1: 1 NaN"),
         (GOOD, [(GOOD, 1, 2, 3)], LABELS, DataError, "shard 0: a tuple of 4"),
         (GOOD, [GOOD], {**LABELS, "item_labels": [[0, 1], [0]]}, DataError, "item_labels: 2 entries for 1 shards"),
-        (GOOD, [GOOD, GOOD], {"query_labels": [0, 1], "item_labels": [[0, 1]]}, DataError, "1 entries, and more"),
-        (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, "item_labels: given beside shards that hold their own"),
-        (GOOD, iter([GOOD]), {**LABELS, "item_labels": np.zeros(2)}, ParameterError, "a ndarray; with item_codes in"),
-        (GOOD, GOOD, {}, ParameterError, "query_labels: none, and no judgements"),
+        (GOOD, [GOOD, GOOD], {"query_labels": [0, 1], "item_labels": [[0, 1]]}, DataError, "but there are more"),
+        (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, "item_labels: given together with shards that hold their own"),
+        (GOOD, iter([GOOD]), {**LABELS, "item_labels": np.zeros(2)}, ParameterError, "if item_codes are shards"),
+        (GOOD, GOOD, {}, ParameterError, "query_labels: neither labels nor judgements given"),
         (GOOD, GOOD, {"query_labels": [0, 1]}, ParameterError, "query_labels: given without item_labels"),
-        (GOOD, GOOD, {**LABELS, "judgements": {}}, ParameterError, "judgements: given beside query_labels"),
+        (GOOD, GOOD, {**LABELS, "judgements": {}}, ParameterError, "judgements: given together with query_labels"),
         (GOOD, GOOD, {"judgements": {"query": [0, 1], "item": [0, 0], "relevance": [1, 1]}, "item_labels": [0, 1]},
          ParameterError, "item_labels: given without query_labels"),
         (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, "query_labels: 1 labels for 2 codes"),
@@ -57,8 +57,8 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD, {**LABELS, "item_labels": [0, None]}, DataError, "item_labels: 0 among text"),
         (GOOD, GOOD, {**LABELS, "item_labels": ["a", 1]}, DataError, "item_labels: 1 among text"),
         (GOOD, GOOD, {**LABELS, "item_labels": ["a", "b"]}, KeyMismatchError, "classes are never cast"),
-        (GOOD, GOOD, {**LABELS, "item_labels": [[0], [0, 1]]}, DataError, "item_labels: no array of labels"),
-        (GOOD, GOOD, {**LABELS, "item_labels": "ab"}, DataError, "item_labels: a str is no list"),
+        (GOOD, GOOD, {**LABELS, "item_labels": [[0], [0, 1]]}, DataError, "item_labels: not an array of labels"),
+        (GOOD, GOOD, {**LABELS, "item_labels": "ab"}, DataError, "item_labels: a str is not a list"),
         (GOOD, GOOD, {**LABELS, "item_labels": np.array([1, 2**63], np.uint64)}, DataError, "beyond int64"),
         (GOOD, GOOD, {**LABELS, "item_labels": GOOD}, DataError, r"shape \(2, 3\); query_labels are class ids"),
         (GOOD, GOOD, {**LABELS, "query_labels": GOOD}, DataError, "query_labels are multi-hot over 3 classes"),
@@ -73,7 +73,7 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD, {**LABELS, "bits": 4}, ParameterError, "bits: 4 bits do not fit query_codes of 3 int64 columns"),
         (GOOD, GOOD, {**LABELS, "bits": 0}, ParameterError, "bits: 0 is not a whole number"),
         (BYTES, BYTES.astype(int), {**LABELS, "bits": 16}, DataError, "int64 values where query_codes are packed in"),
-        (255 * BYTES, BYTES, {**LABELS, "bits": 12}, DataError, "last column uses 8 bits, and of 12 bits it holds 4"),
+        (255 * BYTES, BYTES, {**LABELS, "bits": 12}, DataError, "uses 8 bits, but of 12 bits it holds only 4"),
         (BYTES, BYTES, {**LABELS, "bits": 16, "weights": [1] * 16}, ParameterError, "weights: packed codes"),
         (GOOD, GOOD, {**LABELS, "weights": [1, 2]}, ParameterError, r"weights: shape \(2,\)"),
         (GOOD, GOOD, {**LABELS, "weights": [1, -2, 1]}, ParameterError, "weights: must be whole numbers"),
@@ -82,7 +82,7 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD, {**LABELS, "depth": 0}, ParameterError, "depth: 0 is not"),
         (GOOD, GOOD, {**LABELS, "depth": True}, ParameterError, "depth: True is not"),
         (GOOD, GOOD, {**LABELS, "threads": 0}, ParameterError, "threads: 0 is not"),
-        (GOOD, GOOD, {**LABELS, "model": ""}, ParameterError, "model: '' is no name"),
+        (GOOD, GOOD, {**LABELS, "model": ""}, ParameterError, "model: '' is not a name"),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a", "a"]}, DataError, "query_ids: 1 of 2 ids repeat another, first 'a'"),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a"]}, DataError, "query_ids: 1 ids for 2 codes"),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a", None]}, DataError, "query_ids: 1 null, first in row 1"),
@@ -102,8 +102,16 @@ def test_bad_input_is_refused_with_rule_place_and_value(
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"query_ids": ["a", "b"]}, ParameterError, "exclude_self: needs query_ids and ids of the items, or neither"),
-        ({"item_ids": ["a", "b"]}, ParameterError, "exclude_self: needs query_ids and ids of the items, or neither"),
+        (
+            {"query_ids": ["a", "b"]},
+            ParameterError,
+            "exclude_self: requires both query_ids and ids of the items, or neither",
+        ),
+        (
+            {"item_ids": ["a", "b"]},
+            ParameterError,
+            "exclude_self: requires both query_ids and ids of the items, or neither",
+        ),
         ({"query_ids": ["a", "b"], "item_ids": [1, 2]}, KeyMismatchError, "query ids are String, item ids Int64"),
         ({"query_ids": ["a", "b"], "item_ids": ["c", "d"]}, KeyMismatchError, "no query is among the items.* 'a'"),
         ({}, KeyMismatchError, "2 of them have other codes or labels, first 0; give query_ids and item_ids"),
@@ -151,5 +159,5 @@ def test_distances_with_too_many_values_are_refused() -> None:
 
 
 def test_labels_without_length_are_refused() -> None:
-    with pytest.raises(ParameterError, match="item_labels: a int is no list"):
+    with pytest.raises(ParameterError, match="item_labels: a int is not a list"):
         count_relevant([1], 3)

@@ -132,7 +132,7 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(folder: Path) 
     rows = load_codes(folder / "b.npy").codes
     os.truncate(folder / "b.npy", 5000)  # mapped, this ended the process by SIGBUS
     assert rows[:10].shape == (10, 20)
-    with pytest.raises(FileError, match=r"b\.npy': has become shorter while it was read"):
+    with pytest.raises(FileError, match=r"b\.npy': became shorter while it was read"):
         count_codes(np.ones((3, 20), np.int8), rows, query_labels=[0] * 3, item_labels=[0] * 1000)
 
 
@@ -175,7 +175,7 @@ def broken(folder: Path, name: str) -> Path:
         ("objects.npz", "neither .npz nor .npy: Object arrays cannot"),
         ("other.npz", "holds features; expected codes"),
         ("more.npz", "holds codes, extra; expected codes"),
-        ("bits.npz", "bits is no whole number"),
+        ("bits.npz", "bits is not a whole number"),
     ],
 )
 def test_broken_files_are_named(folder: Path, name: str, message: str) -> None:
@@ -268,7 +268,7 @@ def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage:
 def test_declared_sizes_are_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "load", None)
     for name in ("10^12 numbers in 192 bytes", "10^12 numbers"):
-        with pytest.raises(FileError, match="declares an array of 8000000000000 bytes, and holds"):
+        with pytest.raises(FileError, match="declares an array of 8000000000000 bytes, but holds"):
             codes_from("codes.npz", FOREIGN[name])
     bomb = member(b"x", method=zipfile.ZIP_DEFLATED)
     directory = bomb.index(b"PK\x01\x02")
@@ -296,6 +296,6 @@ def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: st
     path.parent.mkdir()
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, array.getvalue())
-    with pytest.raises(FileError, match="expected codes, and maybe labels, ids, bits"):
+    with pytest.raises(FileError, match="expected codes, and optionally labels, ids, bits"):
         load_codes(path)
     assert sorted(found.name for found in tmp_path.rglob("*")) == ["codes.npz", "inside"]

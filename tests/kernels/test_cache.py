@@ -95,7 +95,9 @@ def test_row_098_a_full_disk_does_not_stop_the_computation(folder: Path, monkeyp
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.warns(RetrievalReportWarning, match=f"cannot be stored in '{folder}.*No space left on device") as caught:
+    with pytest.warns(
+        RetrievalReportWarning, match=f"cannot be stored in '{folder}.*No space left on device"
+    ) as caught:
         assert (kernel(plus_one)(1), kernel(plus_one)(0.5)) == (2, 1.5)
     assert len(caught) == 1
     assert files(folder) == []

@@ -138,7 +138,7 @@ def test_cutoffs_of_numpy_and_all() -> None:
         (DCG(gain={0: 0, 1: 2, 2: 1}), "not decrease as the grade rises"),
         (DCG(gain=lambda grades: grades[:1]), "the function gave shape"),
         (DCG(gain=lambda grades: -grades), "at least 0"),
-        (DCG(discount=lambda ranks: ranks), "not rise"),
+        (DCG(discount=lambda ranks: ranks), "not increase"),
         (DCG(discount=lambda ranks: 1.0), "the function gave shape"),
         (ERR(max_grade=1), "the data have grade 2, above max_grade=1"),
         (RBP(max_grade=1), "the data have grade 2, above max_grade=1"),
