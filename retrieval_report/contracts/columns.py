@@ -6,11 +6,12 @@ help of the command line read them here, by way of :mod:`retrieval_report.contra
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 import polars as pl
 
-__all__ = ["Column", "Frame", "flag", "given", "ids", "number", "text", "whole"]
+__all__ = ["Column", "Frame", "flag", "frame", "given", "ids", "like", "number", "text", "whole"]
 
 FORMATS = ("text", "number", "signed", "share", "chance", "count", "tenth", "flag")
 
@@ -75,78 +76,88 @@ def given(name: str, title: str, meaning: str, kind: str, *, optional: bool = Fa
     return Column(name, None, title, meaning, {"boolean": "flag", "integer": "count"}.get(kind, "text"), kind, optional)
 
 
-RANK = whole("rank", "Rank", "rank of the model, 1 is best")
-LETTERS = text("letters", "Tier", "letters; models that share one cannot be told apart")
-MODEL = text("model", "Model", "what produced the ranked lists")
-QUERY = ids("query", "Query", "the query")
-METRIC = text("metric", "Metric", "the metric with its parameters, without the cutoff")
-CUTOFF = whole("cutoff", "Cutoff", "positions that count; empty: the whole list")
-POLICY = text(
-    "policy",
-    "Score",
-    "order inside ties: expected (exact mean of all), naive (as received), shuffled (random), best, worst",
-)
-MEASURE = (METRIC, CUTOFF, POLICY)
-MODEL_A = text("model_a", "Model A", "first model of the pair, by name")
-MODEL_B = text("model_b", "Model B", "second model of the pair")
-QUERIES = whole("queries", "Queries", "queries in the mean")
-UNPAIRED = whole("unpaired", "Unpaired", "queries that only one of the two has a score for")
-VALUE = number("value", "Score", "mean score")
-LOWEST = number(
-    "lowest",
-    "Lowest",
-    "under the worst order inside ties; of truncated scores the least of all completions of the lists",
-)
-HIGHEST = number(
-    "highest",
-    "Highest",
-    "under the best order inside ties; of truncated scores the most of all completions of the lists",
-)
-TIE_STD = number(
-    "tie_std",
-    "± tie std",
-    "standard deviation of the mean under random tie order: exact, but of policy shuffled that of the "
-    "draws; empty where a score has none, as truncated ones have",
-)
-DIFFERENCE_STD = TIE_STD._replace(meaning="standard deviation of the difference under random tie order")
-CI_LOW = number("ci_low", "95% from", "lower end of the 95% interval under sampling of queries")
-CI_HIGH = number("ci_high", "95% to", "upper end of that interval")
-VALUE_A = number("value_a", "A", "mean of model_a over the paired queries")
-VALUE_B = number("value_b", "B", "mean of model_b over the paired queries")
-DIFFERENCE = number("difference", "A − B", "mean of model_a less mean of model_b", "signed")
-NAIVE = number("naive", "Naive", "score in the order received")
-EXPECTED = number(
-    "expected",
-    "Expected",
-    "mean over all orders inside ties: exact, but of truncated scores an estimate from the rows given",
-)
-SHUFFLED = number("shuffled", "Shuffled", "mean over random orders inside ties")
-NAIVE_ERROR = number("naive_error", "Naive is off by", "naive − expected", "signed")
-STD = number("std", "± tie std", "standard deviation of the score under random tie order")
-N_RELEVANT = whole("n_relevant", "Relevant", "relevant items of the query, retrieved or not")
-TRUNCATED = flag("truncated", "Cut", "whether the score reaches into what the cut of its list leaves open")
-TRUNCATED_SHARE = number(
-    "truncated_share",
-    "Cut",
-    "share of the queries in the mean whose score reaches into what the cut of its list leaves open",
-    "share",
-)
-MEASURE_NAME = text("measure", "Measure", "metric and cutoff")
+# The columns that many frames share.
 INTERVAL = text("interval", "95% interval", "of the mean under sampling of queries; it knows nothing of ties")
-POOLED = flag("pooled", "R pooled", "whether R counts only the relevant items that some model retrieved")
-FAMILY_P = number(
-    "family_p",
-    "p (family)",
-    "probability, if no two models differed, that any pair of the family would be as far apart as this one",
-    "chance",
-)
-FAMILY = whole("family", "Family", "pairs that were corrected for together")
-FAMILY_METHOD = text(
-    "family_method",
-    "Correction",
-    "how: holm (of the p-values), tukey (all pairs, by permutation) or max-t (all pairs with one model)",
-)
-TIE_CHANCES = (
+COLUMNS = (
+    INTERVAL,
+    whole("rank", "Rank", "rank of the model, 1 is best"),
+    text("letters", "Tier", "letters; models that share one cannot be told apart"),
+    text("model", "Model", "what produced the ranked lists"),
+    ids("query", "Query", "the query"),
+    text("metric", "Metric", "the metric with its parameters, without the cutoff"),
+    whole("cutoff", "Cutoff", "positions that count; empty: the whole list"),
+    text(
+        "policy",
+        "Score",
+        "order inside ties: expected (exact mean of all), naive (as received), shuffled (random), best, worst",
+    ),
+    text("model_a", "Model A", "first model of the pair, by name"),
+    text("model_b", "Model B", "second model of the pair"),
+    whole("queries", "Queries", "queries in the mean"),
+    whole("unpaired", "Unpaired", "queries that only one of the two has a score for"),
+    number("value", "Score", "mean score"),
+    number(
+        "lowest",
+        "Lowest",
+        "under the worst order inside ties; of truncated scores the least of all completions of the lists",
+    ),
+    number(
+        "highest",
+        "Highest",
+        "under the best order inside ties; of truncated scores the most of all completions of the lists",
+    ),
+    number(
+        "tie_std",
+        "± tie std",
+        "standard deviation of the mean under random tie order: exact, but of policy shuffled that of the "
+        "draws; empty where a score has none, as truncated ones have",
+    ),
+    number("ci_low", "95% from", "lower end of the 95% interval under sampling of queries"),
+    number("ci_high", "95% to", "upper end of that interval"),
+    number("value_a", "A", "mean of model_a over the paired queries"),
+    number("value_b", "B", "mean of model_b over the paired queries"),
+    number("difference", "A − B", "mean of model_a less mean of model_b", "signed"),
+    number("naive", "Naive", "score in the order received"),
+    number(
+        "expected",
+        "Expected",
+        "mean over all orders inside ties: exact, but of truncated scores an estimate from the rows given",
+    ),
+    number("shuffled", "Shuffled", "mean over random orders inside ties"),
+    number("naive_error", "Naive is off by", "naive − expected", "signed"),
+    number("std", "± tie std", "standard deviation of the score under random tie order"),
+    whole("n_relevant", "Relevant", "relevant items of the query, retrieved or not"),
+    flag("truncated", "Cut", "whether the score reaches into what the cut of its list leaves open"),
+    number(
+        "truncated_share",
+        "Cut",
+        "share of the queries in the mean whose score reaches into what the cut of its list leaves open",
+        "share",
+    ),
+    text("measure", "Measure", "metric and cutoff"),
+    flag("pooled", "R pooled", "whether R counts only the relevant items that some model retrieved"),
+    number(
+        "family_p",
+        "p (family)",
+        "probability, if no two models differed, that any pair of the family would be as far apart as this one",
+        "chance",
+    ),
+    whole("family", "Family", "pairs that were corrected for together"),
+    text(
+        "family_method",
+        "Correction",
+        "how: holm (of the p-values), tukey (all pairs, by permutation) or max-t (all pairs with one model)",
+    ),
+    number("query_se", "± query s.e.", "standard error of the mean under sampling of queries"),
+    whole("no_relevant", "Nothing relevant", "queries without a relevant item"),
+    whole("missing", "No list", "queries without rows"),
+    whole("unjudged", "Not judged", "queries without judgements"),
+    text("system", "Evaluator", "another evaluator"),
+    text("version", "Version", "its version, as checked"),
+    text("call", "Call", "its function or measure"),
+    text("definition", "Computes", "what the system computes, in this package's text form"),
+    text("order", "Order inside ties", "its order inside ties"),
+    text("note", "Note", "what else decides its numbers"),
     number(
         "p_tie",
         "Reversed by ties",
@@ -165,7 +176,22 @@ TIE_CHANCES = (
         "p_tie_method",
         "Found by",
         "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum bounded), "
-        "shuffles (some orders drawn; bounds miss once in 10 000), normal (from exact moments, bounded), bounds (they "
-        "alone are known) or truncated (lists cut inside a tie)",
+        "shuffles (some orders drawn; bounds miss once in 10 000), normal (from exact moments, bounded), bounds "
+        "(they alone are known) or truncated (lists cut inside a tie)",
     ),
 )
+SHARED = {column.name: column for column in COLUMNS}
+
+
+def like(name: str, meaning: str, title: str = "") -> Column:
+    """A shared column with a meaning of its own, and another title where one is given."""
+    return SHARED[name]._replace(meaning=meaning, title=title or SHARED[name].title)
+
+
+SHARED["difference_std"] = like("tie_std", "standard deviation of the difference under random tie order")
+
+
+def frame(*parts: Column | str, by: str = "") -> Frame:
+    """A frame of columns, shared ones by their names in one text; ``by`` names the functions that return it."""
+    columns = ([part] if isinstance(part, Column) else [SHARED[name] for name in part.split()] for part in parts)
+    return Frame(tuple(chain.from_iterable(columns)), tuple(by.split()))

@@ -2,40 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval_report.contracts.columns import (
-    CI_HIGH,
-    CI_LOW,
-    CUTOFF,
-    EXPECTED,
-    HIGHEST,
-    INTERVAL,
-    LETTERS,
-    LOWEST,
-    MEASURE_NAME,
-    METRIC,
-    MODEL,
-    N_RELEVANT,
-    NAIVE,
-    NAIVE_ERROR,
-    POLICY,
-    POOLED,
-    QUERIES,
-    QUERY,
-    RANK,
-    SHUFFLED,
-    STD,
-    TIE_STD,
-    TRUNCATED,
-    TRUNCATED_SHARE,
-    VALUE,
-    Frame,
-    flag,
-    given,
-    ids,
-    number,
-    text,
-    whole,
-)
+from retrieval_report.contracts.columns import SHARED, flag, frame, given, ids, like, number, text, whole
 
 __all__ = ["GIVEN", "SCORED"]
 
@@ -48,343 +15,239 @@ COUNT = given("count", "Count", "how many items share model, query, distance and
 ROW = given(
     "row", "Row", "file order, which naive scores use; the row's position when absent", "integer", optional=True
 )
-LISTED = (MODEL_NAME, QUERY, ITEM, DISTANCE, ORDER_SCORE)
-QUERY_SE = number("query_se", "± query s.e.", "standard error of the mean under sampling of queries")
-LEFT_OUT = (
-    whole("no_relevant", "Nothing relevant", "queries without a relevant item"),
-    whole("missing", "No list", "queries without rows"),
-    whole("unjudged", "Not judged", "queries without judgements"),
+MARKS = (
+    given("mask", "Mask", "false rows leave the list", "boolean", optional=True),
+    given("weight", "Weight", "weight of the item (KerasRS's rule)", "weight", optional=True),
+    ROW,
 )
-TIE_SIZE = whole("tie_size", "Items in the tie", "items of the tie")
+LISTED = (MODEL_NAME, SHARED["query"], ITEM, DISTANCE, ORDER_SCORE)
 
 # What is passed in; a frame that was read has these columns too.
 GIVEN = {
-    "rankings": Frame(
-        (
-            *LISTED,
-            RELEVANCE._replace(meaning="graded relevance, at least 0; may come from judgements instead", optional=True),
-            given("mask", "Mask", "false rows leave the list", "boolean", optional=True),
-            given("weight", "Weight", "weight of the item (KerasRS's rule)", "weight", optional=True),
-            ROW,
-        ),
-        ("read_rankings", "lists.resolve_ties"),
+    "rankings": frame(
+        *LISTED,
+        RELEVANCE._replace(meaning="graded relevance, at least 0; may come from judgements instead", optional=True),
+        *MARKS,
+        by="read_rankings lists.resolve_ties",
     ),
-    "counts": Frame(
-        (MODEL_NAME, QUERY, DISTANCE, ORDER_SCORE, RELEVANCE, COUNT),
-        ("count_ties", "count_ties_to", "codes.count_codes"),
+    "counts": frame(
+        MODEL_NAME, "query", DISTANCE, ORDER_SCORE, RELEVANCE, COUNT, by="count_ties count_ties_to codes.count_codes"
     ),
-    "judgements": Frame(
-        (QUERY, ITEM._replace(meaning="the judged item"), RELEVANCE), ("read_judgements", "lists.neighbour_judgements")
+    "judgements": frame(
+        "query", ITEM._replace(meaning="the judged item"), RELEVANCE, by="read_judgements lists.neighbour_judgements"
     ),
-    "query_facts": Frame(
-        (
-            QUERY,
-            given("label", "Label", "class of the query, for macro means", "label", optional=True),
-            given("weight", "Weight", "weight of the query, for weighted means", "weight", optional=True),
-            given("n_relevant", "Relevant", "relevant items of the query, retrieved or not", "integer", optional=True),
-        ),
-        ("read_queries", "codes.count_relevant"),
+    "query_facts": frame(
+        "query",
+        given("label", "Label", "class of the query, for macro means", "label", optional=True),
+        given("weight", "Weight", "weight of the query, for weighted means", "weight", optional=True),
+        given("n_relevant", "Relevant", "relevant items of the query, retrieved or not", "integer", optional=True),
+        by="read_queries codes.count_relevant",
     ),
 }
 
+COUNTED = (
+    text("frame", "Frame", "the frame received"),
+    whole("rows", "Rows", "its rows"),
+    whole("models", "Models", "different models"),
+    like("queries", "different queries"),
+    whole("items", "Items", "different items"),
+)
+
 SCORED = {
-    "scores": Frame(
-        (
-            MODEL,
-            QUERY,
-            METRIC,
-            CUTOFF,
-            POLICY,
-            VALUE._replace(meaning="the score; empty where the query was left out"),
-            STD._replace(
-                meaning="standard deviation of the score under random tie order; empty for naive, best, worst, and "
-                "where the score is truncated"
-            ),
-            whole("items", "Items", "length of the list"),
-            N_RELEVANT._replace(
-                meaning="R, relevant items of the query: all judged ones, or n_relevant of the queries frame, or those "
-                "that the models retrieved (see pooled); empty: there are judgements, and none of this query"
-            ),
-            TRUNCATED,
-            POOLED,
+    "scores": frame(
+        "model query metric cutoff policy",
+        like("value", "the score; empty where the query was left out"),
+        like(
+            "std",
+            "standard deviation of the score under random tie order; empty for naive, best, worst, and "
+            "where the score is truncated",
         ),
-        ("evaluate", "evaluate_to", "systems.evaluate_like", "codes.radius_scores", "lists.judgement_coverage"),
+        whole("items", "Items", "length of the list"),
+        like(
+            "n_relevant",
+            "R, relevant items of the query: all judged ones, or n_relevant of the queries frame, or those "
+            "that the models retrieved (see pooled); empty: there are judgements, and none of this query",
+        ),
+        "truncated pooled",
+        by="evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage",
     ),
-    "summary": Frame(
-        (
-            MODEL,
-            METRIC,
-            CUTOFF,
-            POLICY,
-            VALUE,
-            TIE_STD,
-            LOWEST,
-            HIGHEST,
-            QUERY_SE,
-            CI_LOW,
-            CI_HIGH,
-            QUERIES,
-            *LEFT_OUT,
-            TRUNCATED_SHARE,
-            POOLED,
-        ),
-        ("summarise",),
+    "summary": frame(
+        "model metric cutoff policy value tie_std lowest highest query_se ci_low ci_high queries",
+        "no_relevant missing unjudged truncated_share pooled",
+        by="summarise",
     ),
     # One row for every model: what tables for reading make of a summary.
-    "board": Frame(
-        (
-            *(MODEL, METRIC, CUTOFF, MEASURE_NAME, EXPECTED, TIE_STD, NAIVE, NAIVE_ERROR, SHUFFLED, LOWEST, HIGHEST),
-            *(TRUNCATED_SHARE, QUERY_SE, CI_LOW, CI_HIGH, INTERVAL, QUERIES, *LEFT_OUT, RANK, LETTERS),
-            text("tie_ranks", "Ranks by ties", "ranks under random tie order alone (95% interval)"),
-            text("query_ranks", "Ranks by queries", "ranks under sampling of queries alone (95% interval)"),
-        )
+    "board": frame(
+        "model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest truncated_share",
+        "query_se ci_low ci_high interval queries no_relevant missing unjudged rank letters",
+        text("tie_ranks", "Ranks by ties", "ranks under random tie order alone (95% interval)"),
+        text("query_ranks", "Ranks by queries", "ranks under sampling of queries alone (95% interval)"),
     ),
-    "shuffled": Frame(
-        (
-            MODEL,
-            METRIC,
-            CUTOFF,
-            whole("draw", "Draw", "number of the random order, from 0"),
-            VALUE._replace(meaning="mean over the queries under this order"),
+    "shuffled": frame(
+        "model metric cutoff",
+        whole("draw", "Draw", "number of the random order, from 0"),
+        like("value", "mean over the queries under this order"),
+        by="shuffled_means",
+    ),
+    "queries": frame(
+        "model query metric cutoff naive",
+        like("expected", "exact mean of the score over all tie orders"),
+        "lowest highest std",
+        number("spread", "Spread", "highest − lowest"),
+        "naive_error truncated",
+        by="lists.query_table",
+    ),
+    "profile": frame(
+        "model cutoff",
+        like("queries", "lists with an item"),
+        number("cut_share", "Cut a tie", "share of them whose cutoff cuts a tie", "share"),
+        number(
+            "mixed_share", "… that matters", "share of the cut ones where the tie holds different relevances", "share"
         ),
-        ("shuffled_means",),
-    ),
-    "queries": Frame(
-        (
-            MODEL,
-            QUERY,
-            METRIC,
-            CUTOFF,
-            NAIVE,
-            EXPECTED._replace(meaning="exact mean of the score over all tie orders"),
-            LOWEST,
-            HIGHEST,
-            STD,
-            number("spread", "Spread", "highest − lowest"),
-            NAIVE_ERROR,
-            TRUNCATED,
+        number(
+            "ends_in_cut_tie",
+            "End in a cut tie",
+            "share of them whose cutoff reaches into a last tie that the end of the list may have cut",
+            "share",
         ),
-        ("lists.query_table",),
-    ),
-    "profile": Frame(
-        (
-            MODEL,
-            CUTOFF,
-            QUERIES._replace(meaning="lists with an item"),
-            number("cut_share", "Cut a tie", "share of them whose cutoff cuts a tie", "share"),
-            number(
-                "mixed_share",
-                "… that matters",
-                "share of the cut ones where the tie holds different relevances",
-                "share",
-            ),
-            number(
-                "ends_in_cut_tie",
-                "End in a cut tie",
-                "share of them whose cutoff reaches into a last tie that the end of the list may have cut",
-                "share",
-            ),
-            number("tie_median", "Median tie", "items of the ties that reach into the top k: median", "tenth"),
-            number(
-                "tie_p90", "90th percentile", "items of the ties that reach into the top k: 90th percentile", "tenth"
-            ),
-            whole("tie_max", "Largest tie", "items of the ties that reach into the top k: largest"),
-            number(
-                "tied_items", "Tied items", "share of the top k that shares its distance with another item", "share"
-            ),
-            number(
-                "mixed_items",
-                "In mixed ties",
-                "share of the top k that stands in a tie of different relevances",
-                "share",
-            ),
-            number("items", "Items", "length of the lists (median)", "tenth"),
-            number("distances", "Distances", "different distances in a list (median)", "tenth"),
-            number("bits", "Bits", "bits that the distance tells about the order (median)", "tenth"),
-            number(
-                "near_ties", "Near ties", "share of the gaps between neighbours that only rounding decides", "share"
-            ),
+        number("tie_median", "Median tie", "items of the ties that reach into the top k: median", "tenth"),
+        number("tie_p90", "90th percentile", "items of the ties that reach into the top k: 90th percentile", "tenth"),
+        whole("tie_max", "Largest tie", "items of the ties that reach into the top k: largest"),
+        number("tied_items", "Tied items", "share of the top k that shares its distance with another item", "share"),
+        number(
+            "mixed_items", "In mixed ties", "share of the top k that stands in a tie of different relevances", "share"
         ),
-        ("tie_profile",),
+        number("items", "Items", "length of the lists (median)", "tenth"),
+        number("distances", "Distances", "different distances in a list (median)", "tenth"),
+        number("bits", "Bits", "bits that the distance tells about the order (median)", "tenth"),
+        number("near_ties", "Near ties", "share of the gaps between neighbours that only rounding decides", "share"),
+        by="tie_profile",
     ),
-    "hints": Frame(
-        (
-            MODEL._replace(meaning="the model; empty: all of them"),
-            text("hint", "Hint", "what kind of oddity"),
-            VALUE._replace(meaning="the number behind it"),
-            text("message", "Message", "the same in words"),
+    "hints": frame(
+        like("model", "the model; empty: all of them"),
+        text("hint", "Hint", "what kind of oddity"),
+        like("value", "the number behind it"),
+        text("message", "Message", "the same in words"),
+        by="tie_hints",
+    ),
+    "truncation": frame(
+        "model cutoff",
+        text(
+            "truncated",
+            "Its lists",
+            "what the lists are taken to be: no (they hold all items), between_ties (cut behind a whole tie) "
+            "or within_tie (the last tie may be cut)",
         ),
-        ("tie_hints",),
-    ),
-    "truncation": Frame(
-        (
-            MODEL,
-            CUTOFF,
-            text(
-                "truncated",
-                "Its lists",
-                "what the lists are taken to be: no (they hold all items), between_ties (cut behind a whole tie) "
-                "or within_tie (the last tie may be cut)",
-            ),
-            text("reason", "Because", "what says so"),
-            whole("lists", "Lists", "lists with an item"),
-            whole("shortest", "Shortest", "items of the shortest list"),
-            whole("longest", "Longest", "items of the longest list"),
-            number(
-                "open_share",
-                "Open",
-                "share of the lists where the cutoff reaches into what the cut leaves open",
-                "share",
-            ),
-            whole(
-                "sufficient_depth",
-                "Depth enough",
-                "items of every query that would probably have been enough: the cutoff and four times the "
-                "largest tie seen; empty: nothing is open, or nothing tells",
-            ),
+        text("reason", "Because", "what says so"),
+        whole("lists", "Lists", "lists with an item"),
+        whole("shortest", "Shortest", "items of the shortest list"),
+        whole("longest", "Longest", "items of the longest list"),
+        number(
+            "open_share", "Open", "share of the lists where the cutoff reaches into what the cut leaves open", "share"
         ),
-        ("truncated_lists",),
-    ),
-    "chance": Frame(
-        (
-            MODEL,
-            METRIC,
-            CUTOFF,
-            VALUE,
-            number("chance", "By chance", "mean over all orders of the whole list"),
-            number("chance_std", "± by chance", "standard deviation of that mean"),
-            number("z", "z", "(value − chance) / chance_std; empty where chance_std is 0", "signed"),
+        whole(
+            "sufficient_depth",
+            "Depth enough",
+            "items of every query that would probably have been enough: the cutoff and four times the "
+            "largest tie seen; empty: nothing is open, or nothing tells",
         ),
-        ("lists.chance_level",),
+        by="truncated_lists",
     ),
-    "ties_at_cutoff": Frame(
-        (
-            MODEL,
-            QUERY,
-            whole("first", "From rank", "first rank of the tie"),
-            whole("last", "To rank", "last rank of the tie"),
-            whole("size", "Items in the tie", "items of the tie"),
-            whole("inside", "Counted", "items of the tie above the cutoff; which of them is up to chance"),
-            whole("relevant", "Relevant in it", "relevant items of the tie"),
-            flag("mixed", "Matters", "whether its items differ in relevance"),
-        ),
-        ("lists.ties_at_cutoff",),
+    "chance": frame(
+        "model metric cutoff value",
+        number("chance", "By chance", "mean over all orders of the whole list"),
+        number("chance_std", "± by chance", "standard deviation of that mean"),
+        number("z", "z", "(value − chance) / chance_std; empty where chance_std is 0", "signed"),
+        by="lists.chance_level",
     ),
-    "tie_groups": Frame(
-        (
-            *LISTED,
-            RELEVANCE,
-            given("mask", "Mask", "false rows leave the list", "boolean", optional=True),
-            given("weight", "Weight", "weight of the item (KerasRS's rule)", "weight", optional=True),
-            ROW,
-            whole("rank", "Rank", "rank in the order received, from 1")._replace(optional=True),
-            whole("tie", "Tie", "number of the tie in its list, from 1"),
-            whole("tie_start", "From rank", "first rank of the tie"),
-            TIE_SIZE,
-            whole("tie_relevant", "Relevant in it", "relevant items of the tie"),
-            text("text", "Text", "what the item says, where a file of items was given")._replace(optional=True),
-        ),
-        ("lists.tie_groups", "lists.ranking_ties", "lists.drawn_order"),
+    "ties_at_cutoff": frame(
+        "model query",
+        whole("first", "From rank", "first rank of the tie"),
+        whole("last", "To rank", "last rank of the tie"),
+        whole("size", "Items in the tie", "items of the tie"),
+        whole("inside", "Counted", "items of the tie above the cutoff; which of them is up to chance"),
+        whole("relevant", "Relevant in it", "relevant items of the tie"),
+        flag("mixed", "Matters", "whether its items differ in relevance"),
+        by="lists.ties_at_cutoff",
     ),
-    "score_distribution": Frame(
-        (
-            VALUE._replace(meaning="a score that some tie order gives the list"),
-            number("probability", "Probability", "share of all tie orders that give it", "chance"),
-            text("method", "Found by", "exact (all orders that differ) or draws"),
-            whole("orders", "Orders", "orders that the metric tells apart, or that were drawn"),
-        ),
-        ("lists.score_distribution",),
+    "tie_groups": frame(
+        *LISTED,
+        RELEVANCE,
+        *MARKS,
+        whole("rank", "Rank", "rank in the order received, from 1")._replace(optional=True),
+        whole("tie", "Tie", "number of the tie in its list, from 1"),
+        whole("tie_start", "From rank", "first rank of the tie"),
+        whole("tie_size", "Items in the tie", "items of the tie"),
+        whole("tie_relevant", "Relevant in it", "relevant items of the tie"),
+        text("text", "Text", "what the item says, where a file of items was given")._replace(optional=True),
+        by="lists.tie_groups lists.ranking_ties lists.drawn_order",
     ),
-    "distribution": Frame(
-        (
-            MODEL,
-            METRIC,
-            CUTOFF,
-            VALUE._replace(meaning="a mean that random tie order can give"),
-            number("probability", "Probability", "how probable it is, exactly", "chance"),
-        )
+    "score_distribution": frame(
+        like("value", "a score that some tie order gives the list"),
+        number("probability", "Probability", "share of all tie orders that give it", "chance"),
+        text("method", "Found by", "exact (all orders that differ) or draws"),
+        whole("orders", "Orders", "orders that the metric tells apart, or that were drawn"),
+        by="lists.score_distribution",
     ),
-    "tie_break_effect": Frame(
-        (
-            MODEL,
-            METRIC,
-            CUTOFF,
-            number("value_before", "Before", "expected mean with the ties"),
-            number("value_after", "After", "expected mean with ties broken by the second key"),
-            number("tie_std_before", "± before", "standard deviation of the first under random tie order"),
-            number("tie_std_after", "± after", "standard deviation of the second under random tie order"),
-            number("removed", "Removed", "1 − after / before of the standard deviations", "share"),
-        ),
-        ("lists.tie_break_effect",),
+    "distribution": frame(
+        "model metric cutoff",
+        like("value", "a mean that random tie order can give"),
+        number("probability", "Probability", "how probable it is, exactly", "chance"),
     ),
-    "rounding_effect": Frame(
-        (
-            MODEL,
-            METRIC,
-            CUTOFF,
-            VALUE._replace(title="As received", meaning="expected mean of the distances as received"),
-            number("value_rounded", "Rounded", "expected mean of the rounded distances"),
-            number("change", "Change", "rounded − received", "signed"),
-            TIE_STD._replace(meaning="standard deviation of the mean as received under random tie order"),
-            number("tie_std_rounded", "± rounded", "standard deviation of the rounded one under random tie order"),
-            whole("rank", "Rank", "rank of the model, 1 is best"),
-            whole("rank_rounded", "Rank rounded", "rank of the model by rounded distances"),
-        ),
-        ("lists.rounding_effect",),
+    "tie_break_effect": frame(
+        "model metric cutoff",
+        number("value_before", "Before", "expected mean with the ties"),
+        number("value_after", "After", "expected mean with ties broken by the second key"),
+        number("tie_std_before", "± before", "standard deviation of the first under random tie order"),
+        number("tie_std_after", "± after", "standard deviation of the second under random tie order"),
+        number("removed", "Removed", "1 − after / before of the standard deviations", "share"),
+        by="lists.tie_break_effect",
     ),
-    "query_weights": Frame(
-        (MODEL, QUERY, METRIC, number("weight", "Weight", "weight of the list: Σ w·g / Σ g")), ("lists.query_weights",)
+    "rounding_effect": frame(
+        "model metric cutoff",
+        like("value", "expected mean of the distances as received", title="As received"),
+        number("value_rounded", "Rounded", "expected mean of the rounded distances"),
+        number("change", "Change", "rounded − received", "signed"),
+        like("tie_std", "standard deviation of the mean as received under random tie order"),
+        number("tie_std_rounded", "± rounded", "standard deviation of the rounded one under random tie order"),
+        whole("rank", "Rank", "rank of the model, 1 is best"),
+        whole("rank_rounded", "Rank rounded", "rank of the model by rounded distances"),
+        by="lists.rounding_effect",
     ),
-    "radius": Frame(
-        (
-            MODEL,
-            given("radius", "Radius", "largest distance of the items that count", "number"),
-            number("precision", "Precision", "relevant items inside / items inside"),
-            number("recall", "Recall", "relevant items inside / R"),
-            number("f1", "F1", "2 · relevant items inside / (items inside + R)"),
-            number("hit_rate", "Hit rate", "share of the queries with a relevant item inside"),
-            QUERIES._replace(meaning="queries in the means"),
-            number("empty", "Empty", "share of all queries with no item inside", "share"),
-        ),
-        ("codes.evaluate_radius",),
+    "query_weights": frame(
+        "model query metric", number("weight", "Weight", "weight of the list: Σ w·g / Σ g"), by="lists.query_weights"
     ),
-    "fingerprint": Frame(
-        (
-            text("frame", "Frame", "the frame received"),
-            whole("rows", "Rows", "its rows"),
-            whole("models", "Models", "different models"),
-            QUERIES._replace(meaning="different queries"),
-            whole("items", "Items", "different items"),
-            whole("distances", "Distances", "different distances or scores"),
-            text("sha256", "SHA-256", "SHA-256 of the frame as CSV text in the order received"),
-        )
+    "radius": frame(
+        "model",
+        given("radius", "Radius", "largest distance of the items that count", "number"),
+        number("precision", "Precision", "relevant items inside / items inside"),
+        number("recall", "Recall", "relevant items inside / R"),
+        number("f1", "F1", "2 · relevant items inside / (items inside + R)"),
+        number("hit_rate", "Hit rate", "share of the queries with a relevant item inside"),
+        like("queries", "queries in the means"),
+        number("empty", "Empty", "share of all queries with no item inside", "share"),
+        by="codes.evaluate_radius",
+    ),
+    "fingerprint": frame(
+        *COUNTED,
+        whole("distances", "Distances", "different distances or scores"),
+        text("sha256", "SHA-256", "SHA-256 of the frame as CSV text in the order received"),
     ),
     # What the dashboard says of the frames that it holds.
-    "facts": Frame(
-        (
-            text("frame", "Frame", "the frame received"),
-            whole("rows", "Rows", "its rows"),
-            whole("models", "Models", "different models"),
-            QUERIES._replace(meaning="different queries"),
-            whole("items", "Items", "different items"),
-            text("columns", "Columns", "names of its columns"),
-        )
-    ),
-    "similarity": Frame(
-        (
-            ids("query", "Query", "the query"),
-            whole("items_a", "Items of A", "items of the first list"),
-            whole("items_b", "Items of B", "items of the second list"),
-            whole("shared", "Shared", "items of both lists"),
-            text("change", "Change", "none, ties (some tie order makes the lists the same), order or items"),
-            number("tau_b", "Kendall’s τ_b", "of the shared items, corrected for ties"),
-            number("tau_ap", "τ_AP", "AP correlation of the shared items, mean over all tie orders"),
-            number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at one rank"),
-            number("rbo_a", "RBO^a", "rank-biased overlap in the mean over the orders of ties"),
-            number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),
-            number("rbo_low", "RBO at least", "the least over all orders of the ties"),
-            number("rbo_high", "RBO at most", "the most over all orders of the ties"),
-        ),
-        ("lists.ranking_similarity",),
+    "facts": frame(*COUNTED, text("columns", "Columns", "names of its columns")),
+    "similarity": frame(
+        ids("query", "Query", "the query"),
+        whole("items_a", "Items of A", "items of the first list"),
+        whole("items_b", "Items of B", "items of the second list"),
+        whole("shared", "Shared", "items of both lists"),
+        text("change", "Change", "none, ties (some tie order makes the lists the same), order or items"),
+        number("tau_b", "Kendall’s τ_b", "of the shared items, corrected for ties"),
+        number("tau_ap", "τ_AP", "AP correlation of the shared items, mean over all tie orders"),
+        number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at one rank"),
+        number("rbo_a", "RBO^a", "rank-biased overlap in the mean over the orders of ties"),
+        number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),
+        number("rbo_low", "RBO at least", "the least over all orders of the ties"),
+        number("rbo_high", "RBO at most", "the most over all orders of the ties"),
+        by="lists.ranking_similarity",
     ),
 }
