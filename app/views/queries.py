@@ -121,7 +121,7 @@ def _deciding(data: Data, choice: Choice) -> None:
     if first == second:
         st.info("These are the same model twice. Choose another one to compare it with.")
         return
-    found = study.compare(first, second).queries.filter(policy="expected")
+    found = study.pair(first, second).queries.filter(policy="expected")
     if found.is_empty():
         st.info("They have no query in common on which both have a score.")
         return

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar, Unpack
 
 import polars as pl
 
 from retrieval_report.analysis.audit import audit
-from retrieval_report.analysis.comparison import compare
+from retrieval_report.analysis.comparison import PairOptions, compare, turned
 from retrieval_report.analysis.costs import cost_table
 from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.flips import flips, rank_agreement
@@ -73,6 +73,19 @@ class Answers(Selection):
     def comparison(self) -> pl.DataFrame:
         """What :func:`compare` returns, with the chance of a reversal; of many, for expected means near in rank."""
         return self._once("comparison", lambda: self._compared())
+
+    def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
+        """What :func:`compare` returns of some models, or by other tests than `comparison`; of two it is first − second.
+
+        >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
+        >>> answers = Answers({"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}}, "rr@2")
+        >>> answers.compare("tied", "best")["difference"][0], answers.compare(baseline="tied")["difference"][0]
+        (-0.25, 0.25)
+        """
+        found = (self.models(*models) if models else self)._compared(**how)
+        if len(models) != 2 or how.get("baseline") is not None:
+            return found
+        return turned(found, pl.col("model_a") != models[0])
 
     @property
     def flips(self) -> pl.DataFrame:
@@ -171,12 +184,12 @@ class Answers(Selection):
         """The answer of this name for what is looked at; found by whoever asks first, while the others wait."""
         return self._data.found.find((name, self._view), make)
 
-    def _compared(self, policies: str | None = None) -> pl.DataFrame:
+    def _compared(self, policies: str | Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
         own: dict[str, Any] = {} if self._data.like else {"rankings": self.judged, **self._options}
         models = len(self.model_names)
-        if models * (models - 1) / 2 > MOST_PAIRS:
+        if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
             own["most_apart"], policies = max(1, MOST_PAIRS // models), "expected"
-        return compare(self.scores, policies=policies, **own)
+        return compare(self.scores, policies=policies, **{**own, **how})
 
     def _paired(self) -> pl.DataFrame | None:
         """What the verdicts on pairs need of the comparison: the tests of one policy, and a test takes long."""

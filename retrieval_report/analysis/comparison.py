@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -30,7 +30,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ListOptions
 from retrieval_report.contracts.registry import schema
 
-__all__ = ["COMPARISON", "compare", "turned"]
+__all__ = ["COMPARISON", "PairOptions", "compare", "turned"]
 
 COMPARISON = schema("comparison")
 COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
@@ -40,8 +40,8 @@ LEAST_RESAMPLES = 9_999
 Columns = dict[str, Floats]
 
 
-class ComparisonOptions(ListOptions, total=False):
-    """The options of ``compare`` but ``queries``."""
+class PairOptions(TypedDict, total=False):
+    """The options of ``compare`` that choose pairs and tests."""
 
     baseline: str | None
     policies: str | Sequence[str] | None
@@ -50,6 +50,11 @@ class ComparisonOptions(ListOptions, total=False):
     correction: str | None
     most_apart: int | None
     resamples: int | None
+
+
+class ComparisonOptions(ListOptions, PairOptions, total=False):
+    """The options of ``compare`` but ``queries``."""
+
     seed: int
     rankings: object
     judgements: object

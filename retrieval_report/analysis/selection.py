@@ -84,7 +84,7 @@ class Selection:
             kept = [query for query in kept if query in set(self._view.queries)]
         return self._narrower(queries=tuple(kept))
 
-    def compare(self, first: str, second: str) -> Self:
+    def pair(self, first: str, second: str) -> Self:
         """The same study with two models: its verdict, comparison and queries are those of this pair."""
         return self.models(first, second)
 

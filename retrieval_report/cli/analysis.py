@@ -37,6 +37,12 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
 @click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
+@click.option(
+    "--correction",
+    type=click.Choice(["holm", "tukey", "max-t"]),
+    help="How family_p allows for the number of pairs; default: max-t with --baseline, else holm below ten models and "
+    "tukey from there on.",
+)
 @output_options("comparison.csv and flips.csv")
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
@@ -46,6 +52,7 @@ def compare(
     columns: dict[str, str] | None,
     name_by: str | None,
     baseline: str | None,
+    correction: str | None,
     out: str | None,
     raw: bool,
     **settings: Any,
@@ -62,10 +69,10 @@ def compare(
     _check_two(data["rankings"])
     study = rr.Study(**data, **as_study(settings), progress=watched())
     comparison, verdicts = study.comparison, study.flips
-    if baseline is not None:
-        rules = {name: value for name, value in settings.items() if name not in ("metrics", "cutoffs")}
-        comparison = rr.compare(study.scores, baseline=baseline, **data, **rules)
+    if baseline is not None or correction is not None:
+        comparison = study.compare(baseline=baseline, correction=correction)
         verdicts = rr.flips(study.summary, comparison=comparison)  # of other pairs it knows of no comparison
+    if baseline is not None:
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
     files = {"comparison.csv": comparison, "flips.csv": verdicts}
     _write(folder, files, raw=raw)

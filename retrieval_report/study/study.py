@@ -28,7 +28,7 @@ __all__ = ["Study"]
 class Study(Answers):
     """Compare models: say what they retrieved and how to score it, and ask; every answer is found once.
 
-    A study does not change, and may be asked from several threads. `at`, `models`, `where` and `compare` give narrower
+    A study does not change, and may be asked from several threads. `at`, `models`, `where` and `pair` give narrower
     studies, which share what is found: scores of a list do not depend on which lists are looked at.
 
     Parameters
@@ -69,9 +69,9 @@ class Study(Answers):
     ...     "rr@3, ap@3", judgements={"q1": {"a": 1}, "q2": {"b": 1}})
     >>> study.table().rows()
     [('fine', 1.0, 1.0), ('coarse', 0.6805555555555556, 0.6805555555555556)]
-    >>> pair = study.at("rr@3").compare("fine", "coarse").comparison.filter(policy="expected")
+    >>> pair = study.at("rr@3").compare("fine", "coarse").filter(policy="expected")
     >>> pair.select("model_a", "model_b", pl.col("difference").round(4)).row(0)
-    ('coarse', 'fine', -0.3194)
+    ('fine', 'coarse', 0.3194)
     """
 
     @property

@@ -143,7 +143,7 @@ def test_counts_have_scores_but_no_list() -> None:
 
 def test_the_queries_that_decide_are_those_of_the_study() -> None:
     page = open_page("queries", made_data(RANKINGS), a="middle", b="coarse")
-    study = rr.Study(RANKINGS, "ndcg@3").compare("middle", "coarse")
+    study = rr.Study(RANKINGS, "ndcg@3").pair("middle", "coarse")
     truth = study.queries.filter(policy="expected")
     shown = table(page, 1)
     for name in ("query", "difference", "lowest", "highest", "decides"):

@@ -58,6 +58,8 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rank
     written = pl.read_csv(tmp_path / "flips.csv")
     assert written.select("model_a", "model_b").unique(maintain_order=True).rows() == [("a", "b"), ("b", "c")]
     assert set(every["verdict"]) == set(written["verdict"]) == {"depends on tie order"}
+    assert run(*arguments[:-4], "--correction", "tukey", "--out", tmp_path).exit_code == 0
+    assert pl.read_csv(tmp_path / "comparison.csv")["family_method"].unique().to_list() == ["tukey"]
 
 
 @pytest.mark.parametrize("rows", [ROWS[: ROWS.index("b,q1")], "query,item,distance,relevance\nq1,x,1,1\n"])

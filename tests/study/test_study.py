@@ -139,7 +139,7 @@ def test_models_alone_are_a_whole_study() -> None:
 
 def test_a_pair_is_read_in_the_order_it_was_asked_in() -> None:
     made = study().at("ap@3")
-    pair = made.compare("middle", "coarse").queries
+    pair = made.pair("middle", "coarse").queries
     assert_frame_equal(pair, deciding_queries(made.scores, "middle", "coarse"))
     assert pair["model_a"].unique().to_list() == ["middle"]
 
@@ -198,3 +198,16 @@ def test_a_failure_is_not_kept_and_the_oldest_are_forgotten() -> None:
     once.find("a", lambda: 3)
     once.find("c", lambda: 4)
     assert [once.known(key) for key in "abc"] == [True, False, True]
+
+
+def test_a_study_compares_two_models_or_by_other_tests() -> None:
+    made = study().at("ap@3")
+    every = made.comparison
+    pair = made.compare("middle", "coarse")
+    known = every.filter(model_a="coarse", model_b="middle")
+    assert pair.select("model_a", "model_b").unique().rows() == [("middle", "coarse")]
+    assert pair["difference"].to_list() == [-value for value in known["difference"]]
+    assert pair["p_tie"].to_list() == known["p_tie"].to_list()
+    given: dict[str, Any] = {"rankings": RANKINGS, "queries": QUERIES, "shuffles": 20}
+    for how in ({"baseline": "fine"}, {"correction": "tukey", "resamples": 999}):
+        assert_frame_equal(made.compare(**how), rr.compare(made.scores, **given, **how))  # type: ignore[arg-type]
