@@ -75,7 +75,7 @@ class Answers(Selection):
         return self._once("comparison", lambda: self._compared())
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        """What :func:`compare` returns of some models, or by other tests than `comparison`; of two it is first − second.
+        """What :func:`compare` returns by tests of choice, or of some models; of two, it is first − second.
 
         >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
         >>> answers = Answers({"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}}, "rr@2")

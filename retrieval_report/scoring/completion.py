@@ -22,6 +22,7 @@ from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, DCG, NDCG, WAP, APAtR, HitRate, Metric, Recall, RPrecision
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.arrays import Cells, Integers, Lists
+from retrieval_report.scoring.cut_preferences import cut_preferences
 from retrieval_report.scoring.following import BY_RELEVANT, Following, ungraded, values_of
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange
@@ -58,8 +59,8 @@ class Completions:
         result: dict[tuple[Metric, int | None], Floats] = {}
         metrics = [metric for metric in asked if not isinstance(metric.term, terms.Preferences)]
         for metric in asked:
-            if metric not in metrics:  # more judged items may follow anywhere: what bounds them is not worked out
-                result[metric, None] = np.full(self.before.size, np.nan)
+            if metric not in metrics:
+                result[metric, None] = cut_preferences(self.prepared, self.following, self.workers, best=best)
         if not metrics:
             return result
         if self.near or self.own_depth:

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
+from oracle_completions import completions
 from real_data import folder
 from retrieval_report import ParameterError, evaluate, evaluate_to, read_judgements, read_rankings
 from retrieval_report.lists import score_distribution
@@ -107,14 +108,51 @@ def test_items_without_judgement_are_never_taken_for_judged_ones(tmp_path: Path)
     assert evaluate(**asked, unjudged="drop", policies="expected").filter(metric="bpref")["value"].item() == 1.0
 
 
-def test_lists_that_were_cut_have_no_bounds_and_say_so() -> None:
-    asked: dict[str, Any] = {**frames([[0, 1], [1, 0]], [1]), "metrics": "bpref", "unjudged": "drop"}
-    cut = evaluate(**asked, policies=("expected", "worst", "best"), truncated="within_tie")
+def extremes(ties: list[list[int]], unretrieved: list[int], level: int | None, *, within: bool) -> list[Fraction]:
+    """The least and the most of bpref over everything that may follow a cut list."""
+    everything = [*(grade for tie in ties for grade in tie), *unretrieved]
+    every = completions(
+        ties, within=within, unseen=[g for g in unretrieved if g], unknown=[()], zeros=unretrieved.count(0)
+    )
+    found = []
+    for whole in every:
+        own = oracles.moments(whole.ties, "bpref", judged=everything, relevant_from=level)
+        found += [own.minimum, own.maximum]
+    return [min(found), max(found)]
+
+
+@settings(max_examples=60)
+@given(
+    ties=st.lists(st.lists(st.sampled_from([0, 0, 1, 2]), min_size=1, max_size=3), min_size=1, max_size=2),
+    unretrieved=st.lists(st.integers(0, 2), max_size=3),
+    level=st.sampled_from([None, 2]),
+    within=st.booleans(),
+)
+def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
+    ties: list[list[int]], unretrieved: list[int], level: int | None, within: bool
+) -> None:
+    if not oracles.count_relevant([*(grade for tie in ties for grade in tie), *unretrieved], level):
+        return
+    asked: dict[str, Any] = {**frames(ties, unretrieved), "metrics": "bpref", "unjudged": "drop"}
+    cut = evaluate(
+        **asked,
+        policies=("worst", "best"),
+        truncated="within_tie" if within else "between_ties",
+        relevant_from=level,
+    )
     assert cut["truncated"].all()
-    whole = evaluate(**asked, policies="expected", truncated="no")
-    assert cut["value"].to_list() == [whole["value"].item(), None, None]
+    wanted = [float(value) for value in extremes(ties, unretrieved, level, within=within)]
+    assert cut["value"].to_list() == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+
+
+def test_bounds_of_cut_lists_are_open_where_the_judged_items_are_not_known() -> None:
+    judged = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 1, 2, 2], "relevance": [0, 1, 1, 0]}
+    asked: dict[str, Any] = {"metrics": "bpref", "policies": ("expected", "worst", "best")}
+    cut = evaluate(judged, **asked, truncated="within_tie")
+    whole = evaluate(judged, **asked, truncated="no")
+    assert cut["value"].to_list() == [whole["value"][0], None, None]
     assert cut["std"].null_count() == 3
-    assert whole["std"].item() > 0
+    assert whole["std"][0] > 0
 
 
 def test_files_in_parts_give_the_same_bits(tmp_path: Path) -> None:

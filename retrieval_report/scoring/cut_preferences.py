@@ -1,0 +1,52 @@
+"""bpref over every completion of a cut list: the least and the most that a deeper retrieval could make of it.
+
+Only judged items are in such lists, so what may follow is known: the relevant items and the others that are judged
+and were not retrieved. The most: all relevant ones follow at once, before the others of a tie that was cut. The least:
+the others follow alone, and those that fall into a cut tie stand before its relevant items.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.metrics.terms import Preferences
+from retrieval_report.scoring.following import Following
+from retrieval_report.scoring.layout import Prepared
+from retrieval_report.scoring.scorer import Scorer, arrange
+
+__all__ = ["cut_preferences"]
+
+Floats = NDArray[np.float64]
+
+
+def cut_preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:
+    """The least or the most of every list; NaN where the judged items are not known."""
+    arrangement = arrange(prepared, "best" if best else "worst")
+    total = Scorer(prepared, (), workers).moments(Preferences(), arrangement).mean[:, 0]
+    relevant, within = prepared.relevant_grade, prepared.beyond.within
+    judged, retrieved = prepared.judged.total(~relevant), prepared.retrieved.total(~relevant)
+    count = np.maximum(prepared.relevant, 0)
+    most = np.minimum(count, judged)
+    last = np.where(within, prepared.ties.total_of_last(~relevant), 0)
+    if best:
+        total = total + _unseen(prepared, following) * _preference(retrieved - last, most)
+    else:
+        more = np.maximum(judged - retrieved, 0)
+        lost = _preference(retrieved, most) - _preference(retrieved + more, most)
+        total = total - np.where(within, prepared.ties.total_of_last(relevant), 0) * lost
+    known = prepared.all_judged & ~following.unlimited
+    return np.where(known, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
+
+
+def _unseen(prepared: Prepared, following: Following) -> NDArray[np.int64]:
+    """Relevant items that may follow each list."""
+    unseen = following.unseen
+    items = unseen.items * prepared.relevant_grade[unseen.grade]
+    found: NDArray[np.int64] = np.diff(np.concatenate([[0], np.cumsum(items)])[unseen.start]) + following.free
+    return found
+
+
+def _preference(before: NDArray[np.int64], most: NDArray[np.int64]) -> Floats:
+    """What a relevant item brings behind so many others."""
+    return np.where(most == 0, 1.0, np.maximum(1.0 - before / np.maximum(most, 1), 0.0))
