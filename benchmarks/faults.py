@@ -99,11 +99,12 @@ def tried(command: str, each: int, folder: Path, draw: random.Random) -> Counter
     new, old = wanted
     for how in (*SIGNALS, "full"):
         for _ in range(each):
+            before = set(left(out))  # a kill leaves one, which others leave alone for a minute
             late = draw.random() < 0.7  # what is written is written at the end
             stopped(
                 words(command, given[1], out), how, draw.uniform(0.6 if late else 0, 1) * (took if how != "full" else 1)
             )
-            rest = len(left(out))
+            rest = set(left(out)) - before
             result = judge(out, old, new)
             became[f"{how}: {result}"] += 1
             became[f"{how}: temporary folder left"] += bool(rest) and how != "SIGKILL"

@@ -1,0 +1,138 @@
+"""Change the code in one place at a time, and see whether a test fails: ``python benchmarks/mutants.py --sample 20``.
+
+Kernels and scoring are tested interpreted, by a few of their tests; an analysis by the tests that name it. A mutant
+that no test kills is printed with its line: a test is missing among those asked, or the change makes no difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("kernels", "scoring", "analysis")
+INTERPRETED = [
+    *("scoring/test_evaluation.py", "scoring/test_ties.py", "scoring/test_arrays.py", "scoring/test_counting.py"),
+    *("kernels/test_single_items.py", "kernels/test_stopping_spread.py", "codes/test_codes.py"),
+]
+PAIRS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Add, ast.Sub), (ast.Mult, ast.Div)]
+PAIRS += [(ast.And, ast.Or), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)]
+SWAPS: dict[type, type] = {**dict(PAIRS), **{new: old for old, new in PAIRS}, ast.FloorDiv: ast.Mult}
+
+
+class Mutant(NamedTuple):
+    """A change of one place in a file."""
+
+    path: Path
+    line: int
+    old: str
+    new: str
+    source: str
+
+
+def mutants(path: Path) -> Iterator[Mutant]:
+    """Every change of an operator or of a whole number in the functions of a file."""
+    text = path.read_text(encoding="utf-8")
+    for function in ast.walk(ast.parse(text)):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for node in [inner for statement in function.body for inner in ast.walk(statement)]:
+            old = ast.get_source_segment(text, node)
+            if old is None or "\n" in old or not isinstance(node, ast.expr):
+                continue
+            new = changed(node)
+            if new is not None:
+                yield Mutant(path, node.lineno, old, new, replaced(text, node, new))
+
+
+def changed(node: Any) -> str | None:
+    """The source of a node with its operator or number changed."""
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
+        node.ops[0] = SWAPS[type(node.ops[0])]()
+    elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS:
+        node.op = SWAPS[type(node.op)]()
+    elif isinstance(node, ast.Constant) and type(node.value) is int:
+        node.value += 1
+    else:
+        return None
+    return f"({ast.unparse(node)})"
+
+
+def replaced(text: str, node: ast.expr, new: str) -> str:
+    """The text with one node of one line written anew."""
+    lines = text.splitlines(keepends=True)
+    raw = lines[node.lineno - 1].encode()
+    lines[node.lineno - 1] = (raw[: node.col_offset] + new.encode() + raw[node.end_col_offset :]).decode()
+    return "".join(lines)
+
+
+def tests_of(path: Path) -> list[str]:
+    """The tests that are asked."""
+    if path.parent.name != "analysis":
+        return [f"tests/{name}" for name in INTERPRETED]
+    folder = ROOT / "tests" / "analysis"
+    naming = {test for test in folder.glob("test_*.py") if f"analysis.{path.stem}" in test.read_text("utf-8")}
+    naming |= {test for test in [folder / f"test_{path.stem}.py"] if test.exists()}
+    return sorted(str(test.relative_to(ROOT)) for test in naming) or ["tests/analysis"]
+
+
+def killed(mutant: Mutant, copy: Path, seconds: float) -> bool:
+    """Whether a test fails, or does not end, where the code is changed."""
+    target = copy / mutant.path.relative_to(ROOT)
+    whole = target.read_bytes()
+    environment = {**os.environ, "PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(copy / "cache")}
+    if mutant.path.parent.name != "analysis":
+        environment["NUMBA_DISABLE_JIT"] = "1"
+    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
+    words += ["-W", "ignore:overflow encountered:RuntimeWarning", *tests_of(mutant.path)]
+    try:
+        target.write_text(mutant.source, encoding="utf-8")
+        ended = subprocess.run(words, cwd=copy, env=environment, capture_output=True, timeout=seconds, check=False)
+        return ended.returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        target.write_bytes(whole)
+
+
+def sampled(name: str, sample: int, draw: random.Random, copy: Path, seconds: float) -> None:
+    """Try some mutants of a folder, and print the survivors and the score."""
+    found = [mutant for path in sorted((ROOT / "retrieval_report" / name).glob("*.py")) for mutant in mutants(path)]
+    score: Counter[bool] = Counter()
+    for mutant in draw.sample(found, min(sample, len(found))):
+        dead = killed(mutant, copy, seconds)
+        score[dead] += 1
+        if not dead:
+            where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
+            print(f"survived {where}: {mutant.old}  ->  {mutant.new}", flush=True)
+    print(f"{name}: {score[True]} of {score.total()} killed, of {len(found)} there are", flush=True)
+
+
+def main() -> None:
+    """Try a sample of each folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, default=20, help="mutants of each folder")
+    parser.add_argument("--seed", type=int, default=18)
+    parser.add_argument("--seconds", type=float, default=300, help="after which a mutant counts as killed")
+    parser.add_argument("--folders", default=",".join(FOLDERS))
+    asked = parser.parse_args()
+    draw = random.Random(asked.seed)  # noqa: S311 - which mutants, no secret
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "benchmarks", "dist"))
+        for name in asked.folders.split(","):
+            sampled(name, asked.sample, draw, copy, asked.seconds)
+
+
+if __name__ == "__main__":
+    main()
