@@ -1,8 +1,8 @@
-"""Larger than memory: rankings on disk, or a lazy frame, are scored part by part.
+"""Score rankings larger than memory, on disk or in a lazy frame, part by part.
 
-A part holds every row of its queries, of all models, so scoring it by itself gives the very bits that scoring the
-whole would give. ``sources`` sees many files as one table, ``parts`` finds or makes the parts, ``facts`` tells a part
-what it cannot see by itself, ``work`` runs them, ``scores`` puts together what comes out.
+A part holds all rows of its queries, of all models, so scoring it alone gives the same bits as scoring the whole.
+``sources`` presents many files as one table, ``parts`` finds or makes the parts, ``known`` finds what a part cannot
+see by itself, ``work`` runs the parts, and ``scores`` combines their results.
 
 >>> sorted(__all__)
 ['ROWS_PER_PART', 'collect_counts', 'collect_scores', 'count_ties_to', 'evaluate_to', 'is_streamed']

@@ -1,4 +1,4 @@
-"""What a part of a table cannot know of the whole: its models, its grades, and whether anything is relevant."""
+"""Facts about a whole table that a part cannot see: its models, its grades, and whether anything is relevant."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from retrieval_report.scoring.judged import KnownOfWhole
 
 __all__ = ["find_known"]
 
-FEW_GRADES = 1_000  # different relevances that every part is given; of more, those that scores are bounded by
+FEW_GRADES = 1_000  # every part is given all grades up to this number; beyond it, only those that bound the scores
 
 
 def find_known(
     table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Options
 ) -> KnownOfWhole:
-    """Scan the rows once or twice, in little memory, and the frames beside them."""
+    """Find the facts in one or two scans of the rows, in little memory, and in judgements and queries."""
     found = pl.concat([_known_of(file, table.empty, options) for file in table.files])
     models = tuple(found["model"].drop_nulls().unique().sort()) if "model" in table.empty.columns else ()
     if judgements is not None:
@@ -38,7 +38,7 @@ def _relevant(grade: pl.Expr, options: Options) -> pl.Expr:
 
 
 def _known_of(file: File, empty: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """What the rows of a file show, for each of its models."""
+    """Return what the rows of a file show for each of its models."""
     grade = _grade(empty)
     relevant = _relevant(grade, options)
     known = [
@@ -56,13 +56,13 @@ def _known_of(file: File, empty: pl.DataFrame, options: Options) -> pl.DataFrame
 
 
 def _grades_of(file: File, empty: pl.DataFrame) -> pl.Series:
-    """The different relevances in a file."""
+    """Return the distinct relevances in a file."""
     with naming(file.path):
         return file.scan.select(file.columns).select(_grade(empty).unique()).collect().to_series().drop_nulls()
 
 
 def _grade(empty: pl.DataFrame) -> pl.Expr:
-    """Relevances that are finite, above 0 and not masked; null for all others."""
+    """Return relevances that are finite, above 0 and not masked; null for all others."""
     if "relevance" not in empty.columns:
         return pl.lit(None, pl.Float64)
     grade = pl.col("relevance").cast(pl.Float64)
@@ -71,7 +71,7 @@ def _grade(empty: pl.DataFrame) -> pl.Expr:
 
 
 def _near(empty: pl.DataFrame, options: Options) -> pl.Expr:
-    """Rows that are not beyond the threshold."""
+    """Select the rows that are not beyond the threshold."""
     if options.distance_threshold is None:
         return pl.lit(True)
     distance = pl.col(order_column(empty))

@@ -1,4 +1,4 @@
-"""What the lists of a table show of having been cut: a row for every list, from one or two scans."""
+"""Evidence of whether the lists of a table were truncated: one row per list, from one or two scans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYS = ["model", "query"]
 
 
 def decide_table(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options) -> dict[str, Decision]:
-    """Decide for every model of a table whether its lists were cut; ``beside`` are judgements and queries."""
+    """Decide for every model of a table whether its lists were truncated; ``beside`` holds judgements and queries."""
     if options.truncated == NO:
         return {}
     lists = _shapes(table, options)
@@ -37,7 +37,7 @@ def decide_table(table: Table, beside: Mapping[str, pl.DataFrame | None], option
 
 
 def _rows(file: File, empty: pl.DataFrame, options: Options) -> pl.LazyFrame:
-    """Rows of the lists of one file, with their model."""
+    """Return the rows of the lists of one file, with their model."""
     order = order_column(empty)
     rows = file.scan.select(file.columns)
     if file.model is not None or "model" not in empty.columns:
@@ -50,7 +50,7 @@ def _rows(file: File, empty: pl.DataFrame, options: Options) -> pl.LazyFrame:
 
 
 def _collected(table: Table, options: Options, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
-    """What is asked of the rows of every file."""
+    """Run a query on the rows of every file and collect the results."""
     parts = []
     for file in table.files:
         with naming(file.path):
@@ -59,7 +59,7 @@ def _collected(table: Table, options: Options, query: Callable[[pl.LazyFrame], p
 
 
 def _shapes(table: Table, options: Options) -> pl.DataFrame:
-    """Items of every list, those before its last tie, and whether any is beyond the threshold."""
+    """Count each list's items and those before its last tie, and note whether any item is beyond the threshold."""
     order = order_column(table.empty)
     value = pl.col(order)
     last = value.max() if order == "distance" else value.min()
@@ -78,7 +78,7 @@ def _shapes(table: Table, options: Options) -> pl.DataFrame:
 
 
 def _known(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options) -> pl.DataFrame:
-    """Relevant items of every list, and of those that were not retrieved."""
+    """Count the relevant items of every list, and those that were not retrieved."""
     judgements, order = beside["judgements"], order_column(table.empty)
     count = pl.col("count") if "count" in table.empty.columns else pl.lit(1, pl.Int64)
     retrieved = pl.col(order).is_not_null()
@@ -109,7 +109,7 @@ def _relevant(frame: pl.DataFrame, options: Options) -> pl.Expr:
 def _with_known(
     lists: pl.DataFrame, beside: Mapping[str, pl.DataFrame | None], options: Options, models: int
 ) -> pl.DataFrame:
-    """Add how many relevant items the query of every list has, as far as that is said."""
+    """Add the number of relevant items of each list's query, as far as it is known."""
     judgements, queries = beside["judgements"], beside["queries"]
     if judgements is not None:
         number = judgements.group_by("query").agg(known=_relevant(judgements, options).sum().cast(pl.Int64))
@@ -126,7 +126,7 @@ def _with_known(
 
 
 def _prints(table: Table, options: Options) -> pl.DataFrame:
-    """A number for every list that is equal where two lists hold the same items."""
+    """Return a number for every list; lists that hold the same items have equal numbers."""
     order = order_column(table.empty)
 
     def prints(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -138,7 +138,7 @@ def _prints(table: Table, options: Options) -> pl.DataFrame:
 
 
 def _recurring(table: Table, options: Options, model: str) -> bool:
-    """Whether two of the model's queries, of the first ones, share an item."""
+    """Return whether any two of the model's first queries share an item."""
     order = order_column(table.empty)
 
     def queries(rows: pl.LazyFrame) -> pl.LazyFrame:

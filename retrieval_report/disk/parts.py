@@ -1,7 +1,7 @@
-"""One table → parts that fit in memory, each with every row of its queries.
+"""Split a table into parts that fit in memory, each with all rows of its queries.
 
-Where the rows of a query already stand together, in the whole or within each of a few files (one per model, one per
-shard of the items), a part is a few ranges of rows and nothing is copied. That is looked up, never taken on trust.
+If the rows of a query are already contiguous, in the whole table or within each of a few files (one per model, one
+per shard of the items), a part is a few ranges of rows and nothing is copied. This is always checked, never assumed.
 Otherwise the rows are copied once, in order, into one folder for every hash of the query.
 """
 
@@ -23,20 +23,20 @@ from retrieval_report.writing.temporary import Scratch
 
 __all__ = ["Parts", "find_parts"]
 
-CHUNK_ROWS = 4_000_000  # rows whose query ids are looked at together
+CHUNK_ROWS = 4_000_000  # rows whose query ids are examined together
 MOST_RUNS = 10_000_000  # runs of equal ids kept in memory, some 50 bytes each
-LEAST_RANGE = 100_000  # mean rows of a range below which jumping about costs more than a copy
-RESULTS_PER_ROW = 4  # results that need the memory of a row
-MOST_PARTS = 256  # files open while rows are copied
-COPY_GROUP = 16_384  # rows of a Parquet row group of a copy: what every open file holds in memory
-MOST_ROWS = 2**32 - 1  # what Polars counts
+LEAST_RANGE = 100_000  # if ranges are shorter than this on average, seeking costs more than a copy
+RESULTS_PER_ROW = 4  # number of results that need as much memory as a row
+MOST_PARTS = 256  # files that are open while rows are copied
+COPY_GROUP = 16_384  # rows per Parquet row group of a copy, which every open file holds in memory
+MOST_ROWS = 2**32 - 1  # the most that Polars counts
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What is scored one after the other."""
+    """Parts of a table, scored one after the other."""
 
-    rows: tuple[int, ...]  # of each part
+    rows: tuple[int, ...]  # number of rows of each part
     read: Callable[[int], pl.DataFrame]  # the rows of a part, in the order of the table
     locate: Callable[[pl.LazyFrame], pl.LazyFrame]  # adds the column ``part`` to a frame with a column ``query``
 
@@ -44,10 +44,10 @@ class Parts:
 def find_parts(
     table: Table, scratch: Scratch, rows_per_part: int, *, results: int, numbered: bool, progress: bool
 ) -> Parts:
-    """Ranges of the table if they can be found, else copies of its rows in ``scratch``.
+    """Return parts as ranges of the table if possible, else as copies of its rows in ``scratch``.
 
-    ``results`` is how many results every query has: of short lists, these fill the memory and not the rows.
-    ``numbered`` asks that copies hold the number of their row, for naive scores.
+    ``results`` is the number of results per query: with short lists, they need more memory than the rows.
+    ``numbered`` adds row numbers to copies, for naive scores.
     """
     if table.rows > MOST_ROWS:
         raise DataError(f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several runs")
@@ -57,7 +57,7 @@ def find_parts(
 
 
 def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
-    """Where rows of the same query stand together: query, begin, end; None if they are scattered."""
+    """Find runs of rows of the same query (query, begin, end); None if the rows are scattered."""
     found: list[pl.DataFrame] = []
     total, runs, last = table.rows, 0, object()
     with tqdm(total=total, desc="looking for queries", unit="row", unit_scale=True, disable=not progress) as bar:
@@ -77,7 +77,7 @@ def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
 
 
 def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int, results: int) -> Parts | None:
-    """Parts as ranges of rows, queries in order of their first row; None if the ranges would be many and short."""
+    """Return parts as ranges of rows, with queries in order of their first row; None if ranges are many and short."""
     rows = (pl.col("end") - pl.col("begin")).sum().alias("rows")
     queries = runs.group_by("query", maintain_order=True).agg(rows)
     size = pl.max_horizontal("rows", results // RESULTS_PER_ROW)
@@ -110,10 +110,10 @@ def _hash_part(parts: int) -> pl.Expr:
 
 
 def _copies(table: Table, folder: Path, rows_per_part: int, results: int, numbered: bool, progress: bool) -> Parts:
-    """Parts as copies on disk, by a hash of the query; rows keep their order."""
+    """Return parts as copies on disk, by a hash of the query; rows keep their order."""
     rows = table.scan()
     queries = rows.select(pl.col("query").approx_n_unique()).collect(engine="streaming").item()
-    # Rows out of order need about twice the memory of rows in place: an index, and often a tie of its own for each.
+    # Rows out of order need about twice the memory of ordered ones: an index, and often a tie for each row.
     size = max(2 * table.rows, queries * results // RESULTS_PER_ROW)
     parts = min(-(-size // rows_per_part), MOST_PARTS)
     if numbered and "row" not in table.empty.columns:
@@ -136,7 +136,7 @@ def _copies(table: Table, folder: Path, rows_per_part: int, results: int, number
     def read(number: int) -> pl.DataFrame:
         frame = scan(number).collect()
         for file in files[number]:
-            file.unlink()  # read once: the disk need not hold copies and results
+            file.unlink()  # it is read only once, so the disk need not hold copies and results together
         return frame
 
     sizes = tuple(scan(number).select(pl.len()).collect().item() for number in range(parts))
@@ -145,7 +145,7 @@ def _copies(table: Table, folder: Path, rows_per_part: int, results: int, number
 
 @contextmanager
 def _watched(rows: pl.LazyFrame, total: int, progress: bool) -> Iterator[pl.LazyFrame]:
-    """The rows, and on request a progress bar that moves as they pass by."""
+    """Yield the rows; if asked, show a progress bar that moves as they pass."""
     if not progress:
         yield rows
         return

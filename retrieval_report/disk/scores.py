@@ -1,4 +1,4 @@
-"""Parts put together: in memory, or in one Parquet file, whole or not at all."""
+"""Combine the results of all parts, in memory or in one Parquet file that is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from retrieval_report.writing.temporary import Scratch, scratch
 __all__ = ["ROWS_PER_PART", "collect_counts", "collect_scores", "count_ties_to", "evaluate_to"]
 
 ROWS_PER_PART = 2_000_000
-"""Rows scored together, unless the caller says otherwise."""
+"""Default number of rows scored together."""
 
 
 def collect_scores(
     rankings: object, judgements: object, queries: object, requests: Requests, options: Options
 ) -> ListScores:
-    """Scores of all lists, sorted as in memory; the rows come part by part."""
+    """Return the scores of all lists, sorted as if scored in memory; rows are read part by part."""
     with scratch() as folder:
         table = open_table(rankings, folder, ROWS_PER_PART)
         parts = list(scored_parts(table, judgements, queries, requests, options, folder, ROWS_PER_PART))
@@ -38,7 +38,7 @@ def collect_scores(
 
 
 def collect_counts(rankings: object) -> pl.DataFrame:
-    """Counts of all ties, sorted as in memory; the rows come part by part."""
+    """Return the counts of all ties, sorted as if counted in memory; rows are read part by part."""
     with scratch() as folder:
         table = open_table(rankings, folder, ROWS_PER_PART)
         counts = pl.concat(list(counted_parts(table, folder, ROWS_PER_PART, False)))
@@ -58,45 +58,45 @@ def evaluate_to(
     rows_per_part: int | None = None,
     **options: Unpack[EvaluateOptions],
 ) -> Path:
-    """Score rankings larger than memory: what :func:`evaluate` returns, written to a Parquet file part by part.
+    """Score rankings larger than memory and write what :func:`evaluate` returns to a Parquet file, part by part.
 
     Memory grows with ``rows_per_part``, the rows of the largest query (of all models together), the judgements and
-    queries frames, and slowly with the number of queries; not with the number of rows. Rows whose queries stand
-    together (in the whole, or within each of a few files) are read in place; others are copied once, to a temporary
-    folder beside ``out``, which needs about the room of the input as Parquet.
+    queries frames, and slowly with the number of queries, but not with the number of rows. If the rows of each query
+    are contiguous (in the whole, or within each of a few files), they are read in place; otherwise they are copied
+    once to a temporary folder beside ``out``, which needs about as much space as the input as Parquet.
 
     Parameters
     ----------
     out
-        The Parquet file to write. It appears when everything has been scored; an older one is replaced then.
+        The Parquet file to write. It appears, or replaces an older one, once everything has been scored.
     rankings
-        Parquet or Arrow files of rankings or counts (a path, a glob, a folder, or a list of them, seen as by
-        :func:`read_rankings`, types equal in all), or a frame. A LazyFrame is computed once; what is more than
-        ``rows_per_part`` of it goes to disk.
+        Parquet or Arrow files of rankings or counts (a path, a glob, a folder, or a list of them, as for
+        :func:`read_rankings`, with equal types in all), or a frame. A LazyFrame is computed once; if it has more than
+        ``rows_per_part`` rows, it goes to disk.
     judgements, queries, metrics, cutoffs
         As for :func:`evaluate`; the frames are held in memory.
     columns, model
         For files, as for :func:`read_rankings`.
     rows_per_part
-        Rows scored together, by default two million. The scores do not depend on it.
+        Number of rows scored together, by default two million. The scores do not depend on it.
     **options
         All other arguments of :func:`evaluate`.
 
     Returns
     -------
     pathlib.Path
-        ``out``. Its rows are those of :func:`evaluate`, equal to the last bit: part after part, sorted within a part
-        by model and query.
+        ``out``. Its rows are those of :func:`evaluate`, equal to the last bit, part after part and sorted within a
+        part by model and query.
 
     Raises
     ------
     RetrievalReportError
-        As :func:`evaluate`. Errors in the data are found part by part, and then count what one part holds.
+        As for :func:`evaluate`. Errors in the data are found part by part, so their counts refer to one part.
 
     Warns
     -----
     RetrievalReportWarning
-        As :func:`evaluate`, but ids are compared (for blanks around them, or Unicode forms) within a part only.
+        As for :func:`evaluate`, but ids are compared (for surrounding blanks or Unicode forms) within a part only.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def count_ties_to(
     rows_per_part: int | None = None,
     progress: bool = False,
 ) -> Path:
-    """Count the ties of rankings larger than memory: what :func:`count_ties` returns, written to a Parquet file.
+    """Count the ties of rankings larger than memory and write what :func:`count_ties` returns to a Parquet file.
 
-    Parameters and memory as for :func:`evaluate_to`.
+    Parameters and memory use are those of :func:`evaluate_to`.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _size(rows_per_part: int | None) -> int:
 def _open(
     rankings: object, out: Path, folder: Scratch, size: int, columns: Mapping[str, str] | None, model: str | None
 ) -> Table:
-    """The rankings as a table, none of whose files is the one to be written."""
+    """Open the rankings as a table, after making sure that the output is not one of its files."""
     table = open_table(rankings, folder, size, columns, model)
     if out.exists() and any(file.path is not None and file.path.samefile(out) for file in table.files):
         raise OutputError(f"cannot write to '{out}': it is one of the files to be read")
@@ -161,10 +161,10 @@ def _open(
 
 @contextmanager
 def _beside(out: str | Path) -> Iterator[Scratch]:
-    """A folder beside the file to be written: it can be moved there in one step, and there is room."""
+    """Make a folder beside the file to be written, from which results can be moved there in one step."""
     path = Path(out)
     if path.is_dir():
-        raise OutputError(f"cannot write to '{path}': is a folder")
+        raise OutputError(f"cannot write to '{path}': it is a folder")
     with scratch(path.parent) as folder:
         try:
             folder()
@@ -174,7 +174,7 @@ def _beside(out: str | Path) -> Iterator[Scratch]:
 
 
 def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> Path:
-    """Write every result as it comes, put them together, and only then take the name asked for."""
+    """Write every result as it comes, combine them, and only then rename the file to ``out``."""
     written: list[Path] = []
     for frame in results:
         written.append(folder / f"result-{len(written):06}.parquet")

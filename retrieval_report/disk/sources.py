@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, or a frame, as one long table whose rows are read by number."""
+"""Parquet and Arrow files, or a frame, as one long table whose rows can be read by number."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from retrieval_report.writing.temporary import Scratch
 
 __all__ = ["File", "Table", "is_streamed", "naming", "open_table"]
 
-PIECE_ROWS = 2_000_000  # rows of a file that holds a piece of a large lazy frame
+PIECE_ROWS = 2_000_000  # rows per file when a large lazy frame is written in pieces
 
 
 @dataclass(frozen=True)
 class File:
     """One file, or a frame in memory: how to scan it, its columns under our names, and its number of rows."""
 
-    path: Path | None  # None: it is in memory
+    path: Path | None  # None: a frame in memory
     scan: pl.LazyFrame
     columns: tuple[pl.Expr, ...]
     rows: int
@@ -38,7 +38,7 @@ class File:
     by_name: bool = False  # whether that is the file's name
 
     def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
-        """Rows ``begin`` … ``end`` − 1; the slice stands next to the scan, so only these are decoded."""
+        """Read rows ``begin`` … ``end`` − 1; the slice directly follows the scan, so only these are decoded."""
         rows = self.scan.slice(begin, end - begin).select(self.columns)
         with naming(self.path):
             return (rows if wanted is None else rows.select(wanted)).collect()
@@ -49,21 +49,21 @@ class Table:
     """The rows of all files, numbered in the order of the files."""
 
     files: tuple[File, ...]
-    empty: pl.DataFrame  # no rows, the right columns and types
-    given: pl.DataFrame  # no rows, and all columns of a frame as it came, for messages
+    empty: pl.DataFrame  # no rows, but the right columns and types
+    given: pl.DataFrame  # no rows, but all columns of the frame as given, for messages
 
     @property
     def starts(self) -> list[int]:
-        """Number of the first row of every file, and the number of rows."""
+        """Return the number of the first row of every file, followed by the number of rows."""
         return list(itertools.accumulate((file.rows for file in self.files), initial=0))
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self.starts[-1]
 
     def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
-        """Rows ``begin`` … ``end`` − 1, in order."""
+        """Read rows ``begin`` … ``end`` − 1, in order."""
         pieces = [self.empty if wanted is None else self.empty.select(wanted)]
         for file, first in zip(self.files, self.starts, strict=False):
             low, high = max(begin - first, 0), min(end - first, file.rows)
@@ -72,22 +72,22 @@ class Table:
         return pl.concat(pieces)
 
     def scan(self) -> pl.LazyFrame:
-        """All rows, in order, to be computed by the streaming engine."""
+        """Return all rows, in order, for the streaming engine."""
         return pl.concat([file.scan.select(file.columns) for file in self.files])
 
 
 @contextmanager
 def naming(path: Path | None) -> Iterator[None]:
-    """Turn an error of the reader into ours, with the path."""
+    """Turn an error of the reader into a FileError that names the path."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FileError(f"{path}: damaged or cut-off file: {reason[:200]}") from error
+        raise FileError(f"{path}: damaged or truncated file: {reason[:200]}") from error
 
 
 def is_streamed(rankings: object) -> bool:
-    """Whether rankings are read part by part: paths, and lazy frames."""
+    """Return whether rankings are read part by part, as paths and lazy frames are."""
     return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
 
 
@@ -98,14 +98,14 @@ def open_table(
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
 ) -> Table:
-    """See rankings or counts as one table; a lazy frame of more than ``most`` rows goes into files in ``scratch``.
+    """Open rankings or counts as one table; a lazy frame of more than ``most`` rows is written to files in ``scratch``.
 
-    Columns and model names are found as by ``read_rankings``. Types of several files must be equal: to widen them,
-    all values would have to be seen first.
+    Columns and model names are found as in ``read_rankings``. Several files must have equal types, because widening
+    them would require reading all values first.
     """
     refuse_fork()
     if not is_path(rankings) and (columns is not None or model is not None):
-        raise ParameterError("columns, model: are for files; rename or add the columns of a frame")
+        raise ParameterError("columns, model: apply to files only; rename or add the columns of a frame")
     if isinstance(rankings, pl.LazyFrame):
         return _computed(rankings, scratch, most)
     if not is_path(rankings):
@@ -128,7 +128,7 @@ def open_table(
 
 
 def _held(frame: pl.DataFrame) -> Table:
-    """A frame in memory; columns that have none of our names stay behind."""
+    """Return a table of a frame in memory, without the columns that have none of our names."""
     empty = frame.clear()
     known = [name for name in RANKINGS.columns if name in frame.columns]
     file = File(None, frame.lazy(), tuple(pl.col(name) for name in known), frame.height)
@@ -136,7 +136,7 @@ def _held(frame: pl.DataFrame) -> Table:
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
-    """A lazy frame, computed once and in order: kept in memory if it is small, else in pieces on disk."""
+    """Compute a lazy frame once, in order, and keep it in memory if it is small, else in pieces on disk."""
     try:
         schema = frame.collect_schema()
         given = pl.DataFrame(schema=schema)
@@ -158,7 +158,7 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
 
 
 def _pieces(held: list[pl.DataFrame], batches: Iterator[pl.DataFrame], folder: Path) -> Iterator[File]:
-    """Files of some million rows each, written as the rows come."""
+    """Write rows as they come into files of some million rows each."""
     batch: pl.DataFrame | None = None
     for number in itertools.count():
         rows = sum(piece.height for piece in held)
@@ -176,7 +176,7 @@ def _piece(rows: pl.DataFrame, path: Path) -> File:
         rows.write_parquet(path, compression="lz4", statistics=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise OutputError(f"the rows cannot be kept in the temporary folder '{path.parent}': {reason}") from error
+        raise OutputError(f"the rows cannot be stored in the temporary folder '{path.parent}': {reason}") from error
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     return File(path, scan, tuple(pl.col(name) for name in rows.columns), rows.height)
 
@@ -206,12 +206,12 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
 
 
 def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
-    """A column under our name; categories as text, since codes of two files are not comparable."""
+    """Return a column under our name; categories become text, since codes of two files are not comparable."""
     column = pl.col(theirs).alias(ours)
     return column.cast(pl.String) if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum) else column
 
 
 def _in_order(file: File, names: Sequence[str]) -> File:
-    """The file with its columns in the order of the first file."""
+    """Return the file with its columns in the order of the first file."""
     by_name = {column.meta.output_name(): column for column in file.columns}
     return replace(file, columns=tuple(by_name[name] for name in names))

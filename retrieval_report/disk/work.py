@@ -1,4 +1,4 @@
-"""A table → results part by part: what one part gives is what the whole would give for its queries."""
+"""Run a table part by part; a part gives the same results as the whole would for its queries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def scored_parts(
     scratch: Scratch,
     rows_per_part: int,
 ) -> Iterator[ListScores]:
-    """The scores of every part; a table of one part is scored as it is."""
+    """Yield the scores of every part; a table of one part is scored directly."""
     _check_columns(table, relevance=judgements is None)
     if table.rows <= rows_per_part:
         rows = table.read(0, table.rows)
@@ -83,7 +83,7 @@ def scored_parts(
 
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: bool) -> Iterator[pl.DataFrame]:
-    """The counts of every part."""
+    """Yield the counts of every part."""
     _check_columns(table, relevance=True)
     if table.rows <= rows_per_part:
         yield from _run(lambda _: count_rows(table.read(0, table.rows)), (table.rows,), "", False)
@@ -101,7 +101,7 @@ def _check_columns(table: Table, *, relevance: bool) -> None:
 
 
 def _checked(table: Table, judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
-    """Checked judgements and queries, with query ids of the rankings' type."""
+    """Return checked judgements and queries, with query ids of the rankings' type."""
     frames = {
         "judgements": None if judgements is None else check_judgements(to_polars(judgements, "judgements")),
         "queries": None if queries is None else check_queries(to_polars(queries, "queries")),
@@ -118,7 +118,7 @@ def _checked(table: Table, judgements: object, queries: object) -> dict[str, pl.
 
 
 def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
-    """Ids of the kind of all rows: of text beside numbers, the first that is not spelt as a number."""
+    """Return ids of the kind of all rows; of text beside numbers, the first that is not written as a number."""
     ids = table.empty[key]
     if ids.dtype != pl.String or frame.schema[key] == pl.String:
         return ids
@@ -127,7 +127,7 @@ def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
 
 
 def _check_request(table: Table, nothing: Frames, requests: Requests, options: Options, whole: KnownOfWhole) -> None:
-    """Start to score no rows at all: what is wrong with the arguments comes out before hours of work."""
+    """Score zero rows, so that wrong arguments are reported before hours of work."""
     check_judged_only([metric for metric, _ in requests], nothing["judgements"] is not None, options.unjudged)
     judged = judge(table.empty, nothing["judgements"], nothing["queries"], options, whole)
     Run(lay_out(judged, replace(options, truncated=NO)), requests, options)
@@ -140,7 +140,7 @@ def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:
 
 
 def _run(work: Callable[[int], Result], parts: tuple[int, ...], title: str, progress: bool) -> Iterator[Result]:
-    """Results of all parts, given by their rows; a warning that several parts give is given once."""
+    """Yield the results of all parts; a warning that several parts raise is shown once."""
     given: set[str] = set()
     with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not progress) as bar:
         for number, rows in enumerate(parts):
@@ -155,7 +155,7 @@ def _run(work: Callable[[int], Result], parts: tuple[int, ...], title: str, prog
             for warning in caught:
                 if str(warning.message) not in given:
                     given.add(str(warning.message))
-                    # from here over scored_parts, who asks for the results, and evaluate, to evaluate's caller
+                    # skips scored_parts, its consumer and evaluate, to point at evaluate's caller
                     warnings.warn(warning.message, stacklevel=5)
             yield result
             bar.update(rows)

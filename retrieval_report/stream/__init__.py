@@ -1,1 +1,1 @@
-"""Sorted batches in, scores out: what a cluster hands to one worker after the other."""
+"""Score sorted batches of rows, such as a cluster hands to each worker."""

@@ -1,4 +1,4 @@
-"""Sorted Arrow batches in, batches of scores out: what Spark's ``mapInArrow`` takes, and other streams."""
+"""Turn sorted Arrow batches into batches of scores, for Spark's ``mapInArrow`` and other streams."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from retrieval_report.stream.chunks import Last, prepare_chunk, ready
 __all__ = ["score_stream", "scores_schema"]
 
 CHUNK_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
-BATCH_ROWS = 1 << 16  # scores in a batch that goes out
+BATCH_ROWS = 1 << 16  # scores per output batch
 ARROW = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64(), pl.Boolean: pa.bool_()}
 
 
@@ -39,36 +39,37 @@ def score_stream(
     pooled: bool = False,
     **options: Any,
 ) -> Iterator[pa.RecordBatch]:
-    """Score lists that come as a stream, sorted; with ``functools.partial`` it is a function for ``mapInArrow``.
+    """Score lists from a sorted stream; ``functools.partial`` makes this a function for ``mapInArrow``.
 
-    The list that a batch leaves unfinished is carried to the next, and rows of equal distance are put together, so
-    neither where batches end nor how many partial counts there are changes a bit of the scores. Memory holds the
-    rows of the largest list, of a batch, and of about 130 000 more.
+    A list that a batch leaves unfinished is carried over to the next, and rows of equal distance are merged, so
+    neither batch boundaries nor partial counts change a bit of the scores. Memory holds the rows of the largest list,
+    of one batch, and about 130 000 more.
 
     Parameters
     ----------
     batches
         ``model`` (optional), ``query``, ``distance`` or ``score``, ``relevance`` and ``count`` (1 when absent), sorted
-        by model, query (text by its bytes) and distance (score: falling). Inside ties naive scores take the order
-        received, which has to rise with ``file`` and ``row``, or go by ``item``, where there are such columns.
-        Optional: ``role``, 2 (or null) for items of the list; 1 for rows that are not in it (masked, or items known
-        but not retrieved, by their relevance); 0 for what judgements and queries frames say: that the list is asked
-        for, its judged items (``relevance``, ``count``) or their number ``n_relevant``. These stand first, with null
-        distances.
+        by model, query (text by its bytes) and distance (score: descending). Inside ties, naive scores follow the order
+        received, in which ``file`` and ``row`` must ascend, or ``item``, if there are such columns.
+        Optional: ``role``, 2 (or null) for items of the list; 1 for rows that are not in it (masked items, or known
+        items that were not retrieved, with their relevance); 0 for what judgements and queries frames say: that the
+        list is requested, its judged items (``relevance``, ``count``) or their number ``n_relevant``. These come first,
+        with null distances.
     metrics, cutoffs
         As for :func:`evaluate`.
     grades
-        The relevances above 0 of the whole, which a stream cannot see: at least the lowest and the highest, and the
-        lowest that ``relevant_from`` takes as relevant.
+        The relevances above 0 in the whole data, which a stream cannot see: at least the lowest, the highest, and the
+        lowest that is at least ``relevant_from``.
     judged
-        There are judgements: rows of role 0 hold all judged items.
+        Whether there are judgements; rows of role 0 then hold all judged items.
     complete
-        There is a queries frame: every list has a row of role 0.
+        Whether there is a queries frame; every list then has a row of role 0.
     pooled
-        There are no judgements: rows of role 0 hold the relevant items of the query that any model shows.
+        Whether relevant items are pooled for lack of judgements; rows of role 0 then hold the relevant items of the
+        query that any model retrieved.
     **options
-        All other options of :func:`evaluate`; ``threads`` is 1 unless given. A stream shows no list beside another,
-        so ``truncated="auto"`` is "no" here: who knows the whole says what it is, for each model.
+        All other options of :func:`evaluate`; ``threads`` is 1 unless given. Lists cannot be compared in a stream, so
+        ``truncated="auto"`` means "no" here: the caller, who knows the whole, must give the value for each model.
 
     Returns
     -------
@@ -78,8 +79,8 @@ def score_stream(
     Raises
     ------
     RetrievalReportError
-        As :func:`evaluate`, and a DataError where rows are not in order or a list comes back. Only the lists scored
-        together are counted in the messages.
+        As for :func:`evaluate`, and a DataError if rows are not in order or a list recurs. Counts in the messages
+        refer only to the lists scored together.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def score_stream(
 
 
 def scores_schema(query: pa.DataType) -> pa.Schema:
-    """The columns of scores, with query ids of a type."""
+    """Return the schema of scores for a type of query ids."""
     return pa.schema([(name, query if dtype is None else ARROW[dtype]) for name, dtype in SCORES.items()])
 
 
@@ -116,9 +117,9 @@ def _score(
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
-    """Whole lists, in frames of not many more rows than CHUNK_ROWS unless one list has more."""
+    """Yield whole lists, in frames of little more than CHUNK_ROWS rows unless a single list has more."""
     done: list[pl.DataFrame] = []
-    carried: list[pl.DataFrame] = []  # rows of one list, which may go on
+    carried: list[pl.DataFrame] = []  # rows of one list, which may continue
     for batch in batches:
         frame = ready(pl.DataFrame(pl.from_arrow(batch)))
         if frame.is_empty():
@@ -135,7 +136,7 @@ def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 
 def _begin_of_last(frame: pl.DataFrame) -> int:
-    """Row from which on all rows belong to the last list."""
+    """Return the first row of the last list."""
     other = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).last()) for key in KEYS)
     rows = frame.select(other.arg_true()).to_series()
     return int(rows[-1]) + 1 if len(rows) else 0
@@ -147,7 +148,7 @@ def _list_of(frame: pl.DataFrame, row: int) -> Last:
 
 
 def _batches(scores: ListScores) -> Iterator[pa.RecordBatch]:
-    """The long frame of scores, a few lists at a time."""
+    """Yield the long frame of scores, a few lists at a time."""
     step = max(1, BATCH_ROWS // scores.columns.height)
     for first in range(0, scores.lists.height, step):
         part = slice(first, first + step)

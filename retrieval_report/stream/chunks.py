@@ -1,8 +1,8 @@
-"""Sorted rows of whole lists → judged rankings, after the order that this relies on has been checked.
+"""Turn sorted rows of whole lists into judged rankings, after checking that they are sorted.
 
-A chunk is a Polars frame of counts or of single items, sorted by model, query and distance (score: falling). Rows of
-three roles say what the joins of :func:`retrieval_report.evaluate` say on one machine: an item of the list, an item or
-a row that is not in it, and what judgements and queries frames know of it.
+A chunk is a Polars frame of counts or of single items, sorted by model, query and distance (score: descending). Its
+rows have three roles, which replace the joins that :func:`retrieval_report.evaluate` makes on one machine: an item of
+the list, an item or row outside it, and what judgements and queries frames know of the list.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Last = tuple[Any, Any]
 
 
 def ready(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a model, a role and a count in every row, and ids and relevances of our types."""
+    """Return the frame with a model, a role and a count in every row, and ids and relevances of our types."""
     if "query" not in frame.columns:
         raise ColumnError(f"stream: no column 'query'; found {', '.join(map(repr, frame.columns))}")
     frame = with_model(frame)
@@ -49,19 +49,19 @@ def ready(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options) -> Prepared:
-    """Check the rows of a chunk, which :func:`ready` has seen, and lay its lists out.
+    """Check the rows of a chunk prepared by :func:`ready` and lay out its lists.
 
-    ``last`` are model and query of the list before the chunk.
+    ``last`` holds model and query of the list before the chunk.
     """
     judged = judge_chunk(frame, last, whole, options)
-    # A stream shows no list beside another, so nothing can be found out here: what is not said is taken as whole.
+    # Lists cannot be compared in a stream, so truncation cannot be detected here; by default lists count as whole.
     asked = given(options.truncated, list(judged.whole.models))
     words = {model: NO if word == AUTO else word for model, word in asked.items()}
     return lay_out(judged, replace(options, naive_order="row", truncated=words))
 
 
 def judge_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options) -> Judged:
-    """The rows of a chunk as they were judged: what is known of their lists comes with them."""
+    """Return the judged rows of a chunk, together with what is known of their lists."""
     frame, names = _numbered(frame)
     rows, others = _apart(frame, whole, options)
     known = _known(frame.filter(pl.col("role") == KNOWN) if whole.judged or whole.pooled else others, whole)
@@ -79,7 +79,7 @@ def judge_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, opt
 
 
 def _numbered(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The frame with the number of its list in every row, and model and query of the lists."""
+    """Return the frame with its list's number in every row, and the model and query of each list."""
     changes = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in KEYS)
     first = frame.select(changes).to_series().to_numpy().copy()
     first[:1] = True
@@ -87,7 +87,7 @@ def _numbered(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _apart(frame: pl.DataFrame, whole: KnownOfWhole, options: Options) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that the options leave in their lists, each with its relevance, and those that are in none."""
+    """Split the rows into those that the options leave in their lists, with relevance, and those in no list."""
     order, rows = pl.col(order_column(frame)), frame.filter(pl.col("role") == RETRIEVED)
     rule = options.unjudged or ("non_relevant" if whole.judged else "error")
     rows, others = settle_nulls(rows, rule), frame.filter(pl.col("role") == NOT_RETRIEVED)
@@ -97,7 +97,7 @@ def _apart(frame: pl.DataFrame, whole: KnownOfWhole, options: Options) -> tuple[
 
 
 def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Items held to the contract of counts, rounded as asked."""
+    """Return items checked against the contract of counts and rounded as requested."""
     naive = "naive" in options.policies
     if naive and (rows["count"] > 1).any():
         raise ParameterError("policies: 'naive' needs the order of the items, and counts above 1 have none")
@@ -106,13 +106,13 @@ def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
     options.check_order(order)
     if options.decimals is not None and not rows.schema[order].is_integer():
         given, rows = rows, rows.with_columns(pl.col(order).round(options.decimals))
-        if naive and (given[order] != rows[order]).any():  # ties that rounding makes stand in no naive order
+        if naive and (given[order] != rows[order]).any():  # ties made by rounding have no naive order
             raise DataError(f"stream: column {order!r}: for naive scores, round to {options.decimals} before sorting")
     return rows.drop("count") if naive else rows
 
 
 def _check_names(names: pl.DataFrame, last: Last | None) -> None:
-    """Refuse lists out of order, and so every list that comes back."""
+    """Refuse lists that are out of order, which includes any list that recurs."""
     if last is not None:
         names = pl.concat([pl.DataFrame([last], schema=names.schema, orient="row"), names])
     at = names.select(_behind(KEYS, falling=False).arg_true()).to_series()
@@ -120,12 +120,12 @@ def _check_names(names: pl.DataFrame, last: Last | None) -> None:
         old, new = names.row(int(at[0]) - 1), names.row(int(at[0]))
         raise DataError(
             f"stream: query {new[1]!r} of model {new[0]!r} comes after query {old[1]!r} of model {old[0]!r}; rows "
-            "have to be sorted by model, query and distance, and no list may come back"
+            "have to be sorted by model, query and distance, and no list may recur"
         )
 
 
 def _naive_columns(rows: pl.DataFrame, options: Options) -> list[str]:
-    """Columns that the order inside ties goes by; none where it is the order received."""
+    """Return the columns that determine the order inside ties; none if it is the order received."""
     if "naive" not in options.policies:
         return []
     if options.naive_order == "row":
@@ -151,7 +151,7 @@ def _check_order(items: pl.DataFrame, start: Integers, options: Options) -> None
 
 
 def _behind(columns: list[str], *, falling: bool) -> pl.Expr:
-    """Rows that do not come after the row before them; the first column decides first."""
+    """Select rows that do not come after the row before them in the order of the columns."""
     wrong = pl.lit(True)
     for name in reversed(columns):
         new, old = pl.col(name), pl.col(name).shift()
@@ -171,7 +171,7 @@ def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str
 
 
 def _known(rows: pl.DataFrame, whole: KnownOfWhole) -> pl.DataFrame:
-    """Items that count in R and in the ideal though they are not in the list."""
+    """Return items that count in R and in the ideal although they are not in the list."""
     rows = rows.filter(pl.col("count") > 0).select(*KEYS, "relevance", "count")
     if not whole.judged:
         return check_relevance(rows.filter(pl.col("relevance").is_not_null()), allow_null=False)
@@ -180,7 +180,7 @@ def _known(rows: pl.DataFrame, whole: KnownOfWhole) -> pl.DataFrame:
 
 
 def _lists(frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
-    """The lists, whether each is missing, and the number of relevant items of its query, where there are such."""
+    """Return the lists, whether each is missing, and the number of relevant items of its query, if known."""
     lists = names.with_columns(missing=_without(frame, pl.col("role") != KNOWN, names))
     if "n_relevant" not in frame.columns:
         return lists
@@ -189,14 +189,14 @@ def _lists(frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without(frame: pl.DataFrame, rows: pl.Expr, names: pl.DataFrame) -> pl.Series:
-    """Lists that none of these rows belongs to."""
+    """Return the lists to which none of these rows belongs."""
     return pl.Series(np.bincount(frame.filter(rows)["list"].to_numpy(), minlength=names.height) == 0)
 
 
 def _check_lists(
     frame: pl.DataFrame, lists: pl.DataFrame, known: pl.DataFrame, whole: KnownOfWhole, options: Options
 ) -> None:
-    """Refuse lists that do not fit to the judgements, to the queries frame, or to what the options allow."""
+    """Refuse lists that do not match the judgements, the queries frame or the options."""
     if whole.complete:
         refuse_unnamed(lists.filter(_without(frame, pl.col("role") == KNOWN, lists))["query"].unique())
     if whole.judged:

@@ -237,12 +237,12 @@ def binary(folder: Path, name: str) -> bytes:
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
 def test_row_088_truncated_parquet_or_arrow(tmp_path: Path, name: str, kept: int) -> None:
     path = write(tmp_path / f"a.{name}", binary(tmp_path, name)[:kept])
-    refused(path, "damaged or cut-off file")
+    refused(path, "damaged or truncated file")
 
 
 def test_row_088_truncated_arrow_stream(tmp_path: Path) -> None:
     content = binary(tmp_path, "arrows")
-    refused(write(tmp_path / "a.arrows", content[: len(content) // 2]), "damaged or cut-off file")
+    refused(write(tmp_path / "a.arrows", content[: len(content) // 2]), "damaged or truncated file")
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
@@ -254,7 +254,7 @@ def test_row_088_a_binary_ending_without_its_content(tmp_path: Path, name: str) 
 def test_row_089_flipped_bits(tmp_path: Path) -> None:
     content = bytearray(binary(tmp_path, "parquet"))
     content[len(content) - 6] ^= 0x10  # the length of the metadata
-    refused(write(tmp_path / "a.parquet", bytes(content)), "damaged or cut-off file")
+    refused(write(tmp_path / "a.parquet", bytes(content)), "damaged or truncated file")
 
 
 def test_row_089_flipped_bits_that_only_a_checksum_shows(tmp_path: Path) -> None:

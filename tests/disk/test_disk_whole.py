@@ -151,7 +151,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
-    with pytest.raises(OutputError, match=r"the rows cannot be kept in the temporary folder .*No space left"):
+    with pytest.raises(OutputError, match=r"the rows cannot be stored in the temporary folder .*No space left"):
         evaluate(made().lazy(), **FEW)
     assert leftovers(tmp_path) == []
 
