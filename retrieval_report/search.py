@@ -174,7 +174,7 @@ def from_search(
 
 def _name(model: object) -> str:
     if not isinstance(model, str) or not model:
-        raise ParameterError(f"results: {model!r} is no name of a model")
+        raise ParameterError(f"results: {model!r} is not the name of a model")
     return model
 
 
@@ -194,7 +194,7 @@ def _check_sources(labels: tuple[object, object], judgements: object, relevance:
     }
     named = [name for name, there in given.items() if there]
     if len(named) > 1:
-        raise ParameterError(f"{named[1]}: given beside {named[0]}; only one of them can say what is relevant")
+        raise ParameterError(f"{named[1]}: given together with {named[0]}; only one of them can say what is relevant")
     if (labels[0] is None) != (labels[1] is None):
         raise ParameterError("query_labels, item_labels: one is given without the other")
     if indexes is not None and labels[0] is not None:
@@ -205,7 +205,7 @@ def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
     """The ids of the queries; None where the results name them themselves."""
     if indexes is not None:
         if ids is not None:
-            raise ParameterError("query_ids: given beside indexes, which name the queries")
+            raise ParameterError("query_ids: given together with indexes, which name the queries")
         return None
     if ids is None:
         return pl.int_range(count, eager=True)
@@ -216,7 +216,7 @@ def _plain(values: object, what: str, count: int | None = None, things: str = ""
     """Labels or ids as NumPy's or as they are, as many as there are things to name."""
     held = as_array(values, what) if hasattr(values, "detach") else values
     if not hasattr(held, "__len__"):
-        raise DataError(f"{what}: a {type(held).__name__} is no list or array")
+        raise DataError(f"{what}: a {type(held).__name__} is not a list or array")
     if count is not None and len(held) != count:
         raise DataError(f"{what}: {len(held)} for {count} {things}")
     return held
@@ -235,7 +235,7 @@ class _Items:
     def of(cls, labels: object, ids: object) -> _Items:
         if isinstance(labels, Mapping):
             if ids is not None:
-                raise ParameterError("item_ids: given beside item_labels by key, which name the items")
+                raise ParameterError("item_ids: given together with item_labels by key, which name the items")
             keys = check_ids(list(labels), len(labels), "item_labels")
             return cls(keys, keys.to_numpy(), list(labels.values()), len(labels))
         held = None if labels is None else _plain(labels, "item_labels")

@@ -100,7 +100,7 @@ def _new_folder(out: str) -> Iterator[Path]:
     folder = check_writable_folder(out)
     scores = folder.absolute() / "scores"
     if scores.exists():
-        raise OutputError(f"cannot write to '{scores}': it is there already, and nothing is replaced")
+        raise OutputError(f"cannot write to '{scores}': it already exists, and nothing is replaced")
     new = not folder.exists()
     try:
         yield scores

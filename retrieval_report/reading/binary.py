@@ -51,4 +51,4 @@ def _guard(source: Source, read: Callable[[], _Result]) -> _Result:
         return read()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FileError(f"{source.path}: damaged or cut-off file: {reason[:200]}") from error
+        raise FileError(f"{source.path}: damaged or truncated file: {reason[:200]}") from error

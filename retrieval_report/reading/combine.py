@@ -167,7 +167,7 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
         return pl.Float64()
     locations = "; ".join(f"{dtype} in {_first_with(dtype, name, parts).path}" for dtype in types)
     odd = _odd_text(name, parts) if name in ID_COLUMNS else None
-    hint = f" ({odd!r} is not spelt as a number is)" if odd else ""
+    hint = f" ({odd!r} is not spelt as a number)" if odd else ""
     raise ColumnError(f"column {name!r} has types that do not go together: {locations}{hint}")
 
 

@@ -58,7 +58,7 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     >>> convert([{"query": "q1"}], "rankings")
     Traceback (most recent call last):
     ...
-    retrieval_report.ColumnError: rankings: a list is no frame; for rows as dicts, pass
+    retrieval_report.ColumnError: rankings: a list is not a frame; for rows as dicts, pass
     pl.DataFrame(rows)
     """
     converted = _to_polars(frame, what)
@@ -87,7 +87,7 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
     except TypeError:
         return _from_arrow(native, what)
     except (pl.exceptions.DuplicateError, nw.exceptions.DuplicateError) as error:
-        raise ColumnError(f"{what}: a column name stands there twice: {_one_line(error)}") from error
+        raise ColumnError(f"{what}: a column name occurs twice: {_one_line(error)}") from error
     except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError, OSError) as error:
         raise DataError(f"{what}: the frame cannot be computed: {_one_line(error)}") from error
 
@@ -129,7 +129,7 @@ def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
     names = [str(name) for name in frame.columns]
     twice = sorted(repeated(names))
     if twice:
-        raise ColumnError(f"{what}: the columns {some(twice)} stand there twice")
+        raise ColumnError(f"{what}: the columns {some(twice)} occur twice")
     columns = [(name, frame.iloc[:, index]) for index, name in enumerate(names)]
     return _convert_columns(columns, _pandas_series, what)
 
@@ -207,12 +207,12 @@ def _no_frame(frame: object, what: str) -> str:
     if hasattr(frame, "rankings"):  # Inputs, Study and their like
         return f"{what}: a {kind} holds more than the {what}; pass all of it with **, as in evaluate(**inputs)"
     if hasattr(frame, "__array__"):
-        return f"{what}: a {kind} is no frame; from_search makes one of the arrays that a search returns"
+        return f"{what}: a {kind} is not a frame; from_search makes one of the arrays that a search returns"
     if isinstance(frame, (list, tuple)):
-        return f"{what}: a {kind} is no frame; for rows as dicts, pass pl.DataFrame(rows)"
+        return f"{what}: a {kind} is not a frame; for rows as dicts, pass pl.DataFrame(rows)"
     if isinstance(frame, str) or hasattr(frame, "__fspath__"):
-        return f"{what}: a {kind} is no frame; read a file with read_rankings, read_judgements or read_queries"
-    return f"{what}: a {kind} is no frame; pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
+        return f"{what}: a {kind} is not a frame; read a file with read_rankings, read_judgements or read_queries"
+    return f"{what}: a {kind} is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
 
 
 def _one_line(error: Exception) -> str:

@@ -142,7 +142,7 @@ def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
     parts = []
     for model, given in entries:
         if not isinstance(model, str) or not model:
-            raise ColumnError(f"rankings: {model!r} is no name of a model, in a dict of model → rankings")
+            raise ColumnError(f"rankings: {model!r} is not the name of a model, in a dict of model → rankings")
         if is_path(given):
             frame = _from_files(given, RANKINGS, columns, model)
         else:

@@ -48,7 +48,7 @@ def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl
     >>> in_kind_of(pl.Series("query", [7, 12]), pl.Series(["007", "12"]), "rankings", "judgements")
     Traceback (most recent call last):
     retrieval_report.KeyMismatchError: column 'query' is Int64 in the rankings and String in the judgements, \
-where '007' is not spelt as a number is; such ids are never cast ('007' and '7' would merge): make both text or both \
+where '007' is not spelt as a number; such ids are never cast ('007' and '7' would merge): make both text or both \
 whole numbers
     """
     if wanted.dtype.is_integer() == given.dtype.is_integer():
@@ -58,7 +58,7 @@ whole numbers
         location = other if wanted.dtype.is_integer() else what
         raise KeyMismatchError(
             f"column {wanted.name!r} is {wanted.dtype} in the {what} and {given.dtype} in the {other}, where "
-            f"{odd!r}{'' if location == other else f' of the {what}'} is not spelt as a number is; such ids are never "
+            f"{odd!r}{'' if location == other else f' of the {what}'} is not spelt as a number; such ids are never "
             "cast ('007' and '7' would merge): make both text or both whole numbers"
         )
     if not wanted.dtype.is_integer():

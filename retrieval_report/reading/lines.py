@@ -96,12 +96,12 @@ def _look_twice(content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], 
 def _check_line(
     location: str, pairs: _Object, schema: Mapping[str, pl.DataType], chosen: Mapping[str, str], warned: set[str]
 ) -> None:
-    """Refuse names that stand there twice and ids that are neither texts nor integers; warn of lost digits, once."""
+    """Refuse names that occur twice and ids that are neither texts nor integers; warn of lost digits, once."""
     values = dict(pairs)
     twice = set(repeated(name for name, _ in pairs))
     for ours, theirs in chosen.items():
         if theirs in twice:
-            raise FileError(f"{location}: the name {theirs!r} stands there twice")
+            raise FileError(f"{location}: the name {theirs!r} occurs twice")
         value = values.get(theirs)
         if ours in ID_COLUMNS:
             if value is not None and type(value) is not str and not re.fullmatch(r"0|-?[1-9]\d*", str(value)):

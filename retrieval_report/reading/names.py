@@ -112,7 +112,7 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
     Raises
     ------
     ColumnError
-        A required column is missing, a name stands there twice, or two columns can be meant.
+        A required column is missing, a name occurs twice, or two columns can be meant.
 
     Examples
     --------

@@ -121,7 +121,7 @@ def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
     names = getattr(rows[0], "_fields", None) if rows else None
     if names is None:
         first = f"first {rows[0]!r:.60}" if rows else "nothing in it"
-        raise ColumnError(f"{what}: a {type(given).__name__} is no frame and holds no named tuples ({first})")
+        raise ColumnError(f"{what}: a {type(given).__name__} is not a frame and holds no named tuples ({first})")
     odd = next((row for row in rows if getattr(row, "_fields", None) != names), None)
     if odd is not None:
         raise ColumnError(f"{what}: {odd!r:.60} among records of {names}")

@@ -79,7 +79,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = repeated(name for name, _ in pairs)
-        raise DataError(f"{twice[0]!r} is there twice in one object")
+        raise DataError(f"{twice[0]!r} occurs twice in one object")
     return found
 
 
@@ -118,6 +118,6 @@ def _of_lines(text: str, source: Source) -> tuple[None, Mapping[str, Any]]:
         except (KeyError, TypeError):
             raise FileError(f"{location}: no object with query_id and results of corpus_id and score") from None
         if query in runs or len(dict(results)) < len(results):
-            raise FileError(f"{location}: query {query!r}, or one of its results, is there twice")
+            raise FileError(f"{location}: query {query!r}, or one of its results, occurs twice")
         runs[query] = dict(results)
     return None, runs

@@ -88,7 +88,7 @@ class _Trial:
             raise FileError(f"{source.path}: damaged file: {_cause(_ended(process))}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise FileError(f"{source.path}: damaged or cut-off file: {answer['error'][:200]}")
+            raise FileError(f"{source.path}: damaged or truncated file: {answer['error'][:200]}")
         return answer
 
     def end(self) -> None:

@@ -1,6 +1,6 @@
-"""Beyond one machine: the same scores on Apache Spark, computed by its DataFrame API alone.
+"""Compute the same scores on Apache Spark, using only its DataFrame API.
 
-It works on one machine, on a cluster and through Spark Connect. Executors import this package, so it has to be
+This works on one machine, on a cluster and through Spark Connect. Executors import this package, so it must be
 installed there too, with pandas and PyArrow.
 """
 

@@ -1,4 +1,4 @@
-"""Rankings on a cluster in, counts on the cluster out: ``count_ties``; and the search for repeated items."""
+"""Count ties on a cluster, and search for repeated items."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["check_items", "count_ties"]
 
 
 def count_ties(rankings: DataFrame) -> DataFrame:
-    """Count the items of every model, query, distance and relevance: :func:`retrieval_report.count_ties` on a cluster.
+    """Count items by model, query, distance and relevance, as :func:`retrieval_report.count_ties` does, on a cluster.
 
     Parameters
     ----------
     rankings
-        Rankings with a column ``relevance``, or counts whose equal rows are to be added up.
+        Rankings with a column ``relevance``, or counts whose matching rows are to be added up.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no order; nothing is computed
-        yet. Rows that break a rule raise a DataError when it is (see :func:`our_errors`). Items twice in a list are
-        not looked for: :func:`check_items` does.
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no particular order; nothing is
+        computed yet. Rows that break a rule raise a DataError when it is (see :func:`our_errors`). Items that occur
+        twice in a list are not detected here; use :func:`check_items`.
     """
     source = open_rows(rankings, Options(policies="expected"), judged=False)
     rows = source.rows
@@ -44,7 +44,7 @@ def count_ties(rankings: DataFrame) -> DataFrame:
 
 
 def _checked(name: str, order: str) -> Column:
-    """A column that refuses what no count may hold."""
+    """Return a column that raises an error for values that no counts frame may hold."""
     column, location = F.col(name), where("query", "model")
     if name in ("query", "item"):
         return refusing(column, column.isNull(), name, "null ids")
@@ -60,10 +60,10 @@ def _checked(name: str, order: str) -> Column:
 
 
 def check_items(rankings: DataFrame) -> None:
-    """Raise a DataError if an item is twice in a list, or models disagree about an item; an exchange of its own."""
+    """Raise a DataError if an item is twice in a list or models disagree about it; this costs a separate exchange."""
     check_frame(rankings, "rankings")
     if "item" not in rankings.columns:
-        raise ColumnError("rankings: no column 'item', which alone tells whether an item is there twice")
+        raise ColumnError("rankings: no column 'item', without which repeated items cannot be found")
     rows = open_rows(rankings, Options(policies="expected"), judged=True).rows
     if "role" in rows.columns:
         rows = rows.filter(F.col("role") == RETRIEVED)

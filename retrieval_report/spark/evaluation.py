@@ -1,4 +1,4 @@
-"""Rankings on a cluster in, scores on the cluster out: ``evaluate`` on Apache Spark."""
+"""Score rankings on a cluster: ``evaluate`` on Apache Spark."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from retrieval_report.stream.arrow import score_stream, scores_schema
 __all__ = ["evaluate"]
 
 ELSEWHERE = {
-    "threads": "an executor scores with one thread a task; spark.task.cpus and the number of executors decide",
-    "progress": "Spark's own page and log show the progress",
+    "threads": "an executor uses one thread per task; set spark.task.cpus and the number of executors",
+    "progress": "Spark's own web page and log show the progress",
 }
 
 
@@ -50,50 +50,50 @@ def evaluate(
     partitions: int | None = None,
     **options: Unpack[EvaluateOptions],
 ) -> DataFrame:
-    """Score rankings on a cluster: what :func:`retrieval_report.evaluate` returns, as a frame of Spark.
+    """Score rankings on a cluster; return what :func:`retrieval_report.evaluate` returns, as a Spark frame.
 
-    Items are counted by model, query, distance and relevance where that makes them fewer, brought together by model
-    and query, sorted, and scored by the same code as on one machine: every score is equal to the last bit. Beside
-    that, one pass over two columns finds the models and the grades at once; everything else is computed by the
-    actions on the frame returned. Executors have to have this package, pandas and PyArrow. Wrap actions in
-    :func:`our_errors`, which turns what executors report into this package's errors.
+    Items are counted by model, query, distance and relevance if that reduces their number, grouped by model and
+    query, sorted, and scored by the same code as on one machine, so every score is equal to the last bit. One pass
+    over two columns finds the models and the grades immediately; everything else is computed by actions on the
+    returned frame. Executors need this package, pandas and PyArrow. Wrap actions in :func:`our_errors`, which turns
+    errors of executors into this package's errors.
 
     Parameters
     ----------
     rankings
         Rankings or counts, with the columns of :func:`retrieval_report.evaluate`, or those that
-        :func:`retrieval_report.read_rankings` knows; a column of our own name is taken before any other, whatever
-        ``spark.sql.caseSensitive`` says.
+        :func:`retrieval_report.read_rankings` knows; a column with our own name takes precedence, whatever the value
+        of ``spark.sql.caseSensitive``.
     judgements, queries
-        As for :func:`retrieval_report.evaluate`; frames of Spark, or local ones, which are sent to the cluster.
+        As for :func:`retrieval_report.evaluate`; Spark frames, or local ones, which are sent to the cluster.
     metrics, cutoffs
         As for :func:`retrieval_report.evaluate`.
     plan
-        "ties" counts equal items before they are sent, "rows" sends every item, "auto" looks at some of the first
-        rows and counts where a tie holds several (if the rows of a list are scattered over files, it sees too few of
-        them: say "ties" yourself). Naive scores need "rows". The scores do not depend on it.
+        "ties" counts equal items before they are sent, "rows" sends every item, and "auto" samples the first rows and
+        counts if ties are long (if the rows of a list are scattered over files, the sample shows too few of them, so
+        choose "ties" yourself). Naive scores need "rows". The scores do not depend on the plan.
     clustered
-        The rows of every list are in one partition of the frame already (buckets, or files of whole queries that
-        ``spark.sql.files.maxPartitionBytes`` does not split), so nothing is sent. That they are is checked
-        afterwards, by :func:`summarise`, which refuses a list that is there twice.
+        Whether the rows of every list are already in one partition of the frame (buckets, or files of whole queries
+        that ``spark.sql.files.maxPartitionBytes`` does not split), so that nothing is sent. :func:`summarise` checks
+        this afterwards: it refuses a list that occurs twice.
     partitions
-        Into how many partitions lists are spread; by default as ``spark.sql.shuffle.partitions`` and adaptive
+        Number of partitions over which lists are spread; by default ``spark.sql.shuffle.partitions`` and adaptive
         execution decide.
     **options
-        All other options of :func:`retrieval_report.evaluate`, but ``threads`` and ``progress``, which are refused.
-        Naive scores take rows in the order of ``row``, or of files by path and rows in them where the frame has just
-        been read from Parquet; else they are refused.
+        All other options of :func:`retrieval_report.evaluate`, except ``threads`` and ``progress``, which are refused.
+        Naive scores take rows in the order of ``row``, or in the order of file paths and rows if the frame was just
+        read from Parquet; otherwise they are refused.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns of :func:`retrieval_report.evaluate`, in no order.
+        The columns of :func:`retrieval_report.evaluate`, in no particular order.
 
     Raises
     ------
     RetrievalReportError
-        At once for arguments, columns and grades; with the actions for values in the data. Items that are twice in a
-        list are not looked for: :func:`check_items` does.
+        Immediately for arguments, columns and grades; during actions for values in the data. Items that occur twice
+        in a list are not detected here; use :func:`check_items`.
     """
     checked = _options(options)
     asked: dict[str, Any] = {"metrics": listed(metrics), "cutoffs": listed(cutoffs)}
@@ -151,13 +151,13 @@ def _check_plan(
         raise ParameterError("partitions: with clustered=True the input's own partitions are kept")
     if clustered and any(frame is not None for frame in beside):
         raise ParameterError(
-            "clustered=True: judgements and queries frames have to be brought to the lists, which is the exchange that "
-            "it is to spare; leave clustered out, or join the relevance to the rankings first"
+            "clustered=True: judgements and queries frames have to be joined to the lists, which is the exchange that "
+            "it should avoid; leave clustered out, or join the relevance to the rankings first"
         )
 
 
 def _facts(rows: DataFrame, beside: Beside, options: Options) -> tuple[list[str], tuple[float, ...]]:
-    """The models, and the lowest, the lowest relevant and the highest relevance above 0: one pass over two columns."""
+    """Find the models, and the lowest, lowest relevant and highest relevance above 0, in one pass over two columns."""
     grade = F.col("relevance").cast("double")
     grade = F.when((grade > 0) & (grade < float("inf")), grade)
     relevant = F.when(grade >= (options.relevant_from or 0), grade)
@@ -173,35 +173,37 @@ def _facts(rows: DataFrame, beside: Beside, options: Options) -> tuple[list[str]
 
 
 def _words(decisions: dict[str, Decision], requests: Requests, options: Options) -> Any:
-    """What the executors are to take the lists of every model for, after a warning of those found to be cut."""
+    """Return how executors should treat each model's lists, after warning about those found to be truncated."""
     warn_truncated(decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=4)
     return {model: decision.truncated for model, decision in decisions.items()} or options.truncated
 
 
 def _pool(source: Source, models: list[str], clustered: bool, options: Options) -> DataFrame | None:
-    """The relevant items of all models, where there are several."""
+    """Return the relevant items of all models, if there are several models."""
     pool = pooled_items(source, options) if len(models) > 1 else None
     if clustered and pool is not None:
         raise ParameterError(
             "clustered=True: to pool the relevant items of a query over models, lists have to be brought together, "
-            "which is the exchange that it is to spare; say relevant_items='own', or leave clustered out"
+            "which is the exchange that it should avoid; use relevant_items='own', or leave clustered out"
         )
     return pool
 
 
 def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside: Beside) -> None:
-    """Score one list of all grades known: what is wrong or odd with the arguments comes out before hours of work."""
+    """Score one list of all known grades, so that errors and warnings about arguments appear before hours of work."""
     relevance = list(grades) or [0.0]
     ties = {"query": "q", "distance": 0, "relevance": relevance, "count": 1}
     small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None, truncated="no")
     named = None
     if beside.judgements is None and beside.queries is not None and "n_relevant" in beside.queries.columns:
-        named = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})  # then it is no news that none is found
+        named = pl.DataFrame(
+            {"query": ["q"], "n_relevant": [len(relevance)]}
+        )  # avoids a warning that no item is relevant
     score_lists(judge(pl.DataFrame(ties), None, named, small), requests, small)
 
 
 def _like(known: DataFrame, rows: DataFrame) -> DataFrame:
-    """Rows of what is known, with all columns of the rows in their types, and those of its own."""
+    """Return known facts as rows with all columns and types of ``rows``, and their own columns."""
     columns = [
         (F.col(field.name) if field.name in known.columns else F.lit(None)).cast(field.dataType).alias(field.name)
         for field in rows.schema.fields
@@ -214,7 +216,7 @@ def _spread(rows: DataFrame, partitions: int | None) -> DataFrame:
 
 
 def _scored(rows: DataFrame, source: Source, score: partial[Any], options: Options) -> DataFrame:
-    """Sort what stands in each partition, and score it as a stream."""
+    """Sort each partition and score it as a stream."""
     order = F.col(source.order)
     near_first = order.desc_nulls_first() if source.order == "score" else order.asc_nulls_first()
     falling = options.naive_order == "item_descending"

@@ -1,4 +1,4 @@
-"""Errors on a cluster: raised in the words of this package where they happen, and turned back into its classes here."""
+"""Raise this package's errors on executors, and turn what Spark reports back into them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OURS = re.compile(r"retrieval_report\.(\w+): (.*)")
 
 @contextmanager
 def our_errors() -> Iterator[None]:
-    r"""Raise what this package raised on an executor as it would be raised here.
+    r"""Re-raise errors that this package raised on an executor, with their own class.
 
     Wrap every action on a frame that :func:`evaluate` returns: Spark reports errors of executors as text.
 
@@ -48,7 +48,7 @@ def refusing(
     location: Column = None,
     error: str = "DataError",
 ) -> Column:
-    """The column, which raises an error of ours on an executor where ``bad`` holds; ``place`` says where that is."""
+    """Return the column, which raises an error of ours where ``bad`` holds; ``location`` describes the row."""
     source = "" if what == "rankings" else f"{what}: "
     message = F.lit(f"retrieval_report.{error}: {source}column {name!r}: {rule}")
     if location is not None:

@@ -1,4 +1,4 @@
-"""Rankings, judgements and queries from files, and scores to files, for the command line on Spark."""
+"""Read rankings, judgements and queries from files and write scores to files, for the command line on Spark."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def is_address(path: str) -> bool:
-    """Whether a path names its file system, such as ``s3a://bucket/runs``.
+    """Return whether a path names its file system, such as ``s3a://bucket/runs``.
 
     >>> is_address("s3a://bucket/runs"), is_address("runs/*.parquet")
     (True, False)
@@ -37,15 +37,15 @@ def is_address(path: str) -> bool:
 
 
 def rankings_frame(spark: SparkSession, paths: Sequence[str], columns: Mapping[str, str] | None = None) -> DataFrame:
-    """Rankings or counts in Parquet files, folders and patterns; the paths go to Spark as they are.
+    """Read rankings or counts in Parquet files, folders and patterns; paths are passed to Spark unchanged.
 
-    Columns are found as by :func:`read_rankings`. Folders may be named ``model=…``. Without a model, a single file
-    gives its name; of several files Spark cannot tell which ones are shards of the same model.
+    Columns are found as in :func:`read_rankings`. Folders may be named ``model=…``. Without a model column, a single
+    file provides its name; among several files Spark cannot tell which ones are shards of the same model.
 
     Raises
     ------
     FileError, ColumnError
-        The files are not there or not Parquet; a column is missing; several files have no model.
+        The files do not exist or are not Parquet; a column is missing; several files have no model.
     """
     frame = _parquet(spark, paths)
     found = _renamed(frame, RANKINGS, columns, ", ".join(paths))
@@ -54,52 +54,52 @@ def rankings_frame(spark: SparkSession, paths: Sequence[str], columns: Mapping[s
     files = frame.inputFiles()
     if len(files) > 1:
         raise ColumnError(
-            f"{', '.join(paths)}: no column 'model' in {len(files)} files, and on Spark a file is no model: "
+            f"{', '.join(paths)}: no column 'model' in {len(files)} files, and Spark does not take files for models: "
             "add the column, or put the files of a model into a folder named model=<name>"
         )
     return found.withColumn("model", F.lit(PurePosixPath(files[0]).stem if files else "model"))
 
 
 def judgements_frame(spark: SparkSession, path: str) -> DataFrame:
-    """Judgements: an address is read by the cluster, as Parquet; any other path here, in any format."""
+    """Read judgements: an address is read by the cluster, as Parquet; any other path is read here, in any format."""
     if is_address(path):
         return _renamed(_parquet(spark, [path]), JUDGEMENTS, None, path)
     return sent(spark, read_judgements(path), path)
 
 
 def queries_frame(spark: SparkSession, path: str) -> DataFrame:
-    """Queries, read as judgements are."""
+    """Read queries, in the same way as judgements."""
     if is_address(path):
         return _renamed(_parquet(spark, [path]), QUERIES, None, path)
     return sent(spark, read_queries(path), path)
 
 
 def write_scores(scores: DataFrame, path: str) -> None:
-    """Write scores as Parquet in folders by model; readers see them when the job's committer has finished.
+    """Write scores as Parquet in one folder per model; readers see them once the job's committer has finished.
 
     Raises
     ------
     OutputError
-        The folder is there already: nothing is replaced.
+        The folder already exists; nothing is replaced.
     RetrievalReportError
-        What :func:`retrieval_report.spark.evaluate` finds wrong with the data, or why Spark gave up.
+        An error that :func:`retrieval_report.spark.evaluate` finds in the data, or the reason why Spark failed.
     """
     try:
         with our_errors():
             scores.write.mode("errorifexists").partitionBy("model").parquet(path)
     except FAILURES as error:
         if "[PATH_ALREADY_EXISTS]" in str(error):
-            raise OutputError(f"cannot write to '{path}': it is there already, and nothing is replaced") from error
-        raise RetrievalReportError(f"Spark gave up: {reason(error)}") from error
+            raise OutputError(f"cannot write to '{path}': it already exists, and nothing is replaced") from error
+        raise RetrievalReportError(f"Spark failed: {reason(error)}") from error
 
 
 def scores_frame(spark: SparkSession, path: str, like: DataFrame) -> DataFrame:
-    """Scores as :func:`write_scores` wrote them; names of models stay text, whatever they look like."""
+    """Read scores written by :func:`write_scores`; names of models stay text, whatever they look like."""
     return spark.read.schema(like.schema).parquet(path).select(like.columns)
 
 
 def write_csv(spark: SparkSession, frame: pl.DataFrame, path: str) -> None:
-    """Write a small frame as one CSV file in a folder, where Spark alone can write."""
+    """Write a small frame as one CSV file in a folder to which only Spark can write."""
     with failing(OutputError, f"cannot write to '{path}'"):
         sent(spark, frame, path).coalesce(1).write.mode("overwrite").csv(path, header=True)
 
@@ -107,12 +107,12 @@ def write_csv(spark: SparkSession, frame: pl.DataFrame, path: str) -> None:
 def _parquet(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     with failing(FileError, ", ".join(paths)):
         frame = spark.read.parquet(*paths)
-        _ = frame.columns  # Spark Connect looks at the files only now
+        _ = frame.columns  # Spark Connect opens the files only now
     return frame
 
 
 def _renamed(frame: DataFrame, kind: Kind, columns: Mapping[str, str] | None, location: str) -> DataFrame:
-    """The columns of use, under our names."""
+    """Return the columns that are used, under our names."""
     chosen = match_columns(frame.columns, kind, columns, location)
     quoted = {ours: "`" + theirs.replace("`", "``") + "`" for ours, theirs in chosen.items()}
     return frame.select([F.col(theirs).alias(ours) for ours, theirs in quoted.items()])

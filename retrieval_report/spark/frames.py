@@ -1,4 +1,4 @@
-"""Frames of Spark, and frames that are not, held to the contracts of ``schema.py`` without computing anything."""
+"""Check Spark frames and local frames against the contracts of columns, without computing anything."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = ["check_frame", "chosen", "empty_of", "on_cluster", "same_ids", "sent"
 
 
 def check_frame(frame: object, what: str) -> None:
-    """Refuse what is no frame of Spark, be it of a cluster at hand or of Spark Connect."""
+    """Refuse anything but a Spark frame, of a direct session or of Spark Connect."""
     if not isinstance(frame, DataFrame):
-        raise ParameterError(f"{what}: a {type(frame).__name__} is no frame of Spark; read it with spark.read")
+        raise ParameterError(f"{what}: a {type(frame).__name__} is not a Spark frame; read it with spark.read")
 
 
 def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequence[str] = ()) -> DataFrame:
-    """The contract's columns under our names, found as `read_rankings` finds them, and others by their exact names.
+    """Return the contract's columns under our names, found as in `read_rankings`, and others by their exact names.
 
-    Spark itself takes ``Query`` for ``query``, and cannot tell them apart where both are there; by position it can.
+    Spark treats ``Query`` as ``query`` and cannot distinguish them if both exist, except by position.
     """
     given = frame.columns
     wanted = [*(column.name for column in contract), *also]
     twice = sorted(set(wanted) & set(repeated(given)))
     if twice:
-        raise ColumnError(f"{what}: the columns {twice} stand there twice")
+        raise ColumnError(f"{what}: the columns {twice} occur twice")
     matched = {name: name for name in wanted if name in given}
     for ours, theirs in own_names(given, KINDS[what], what).items() if what in KINDS else ():
         words = ours == "relevance" and frame.schema[given.index(theirs)].dataType.typeName() == "string"
-        if ours in wanted and ours not in matched and not words:  # a label in words is no relevance
+        if ours in wanted and ours not in matched and not words:  # a label in words is not a relevance
             matched[ours] = theirs
     numbered = frame.toDF(*(f"_{location}" for location in range(len(given))))
     held = numbered.select([F.col(f"_{given.index(matched[name])}").alias(name) for name in wanted if name in matched])
@@ -49,20 +49,20 @@ def chosen(frame: DataFrame, contract: Sequence[Column], what: str, also: Sequen
 
 
 def _whole_ids(frame: DataFrame, names: Sequence[str], what: str) -> DataFrame:
-    """Ids that Spark keeps as decimals for want of unsigned numbers, as its longest integers."""
+    """Return as 64-bit integers the ids that Spark stores as decimals for lack of unsigned types."""
     for field in frame.schema.fields:
         kind = field.dataType
         if field.name in names and isinstance(kind, DecimalType) and kind.scale == 0:
             column = F.col(field.name)
             above = ~column.between(F.lit(-(2**63)).cast("decimal(38,0)"), F.lit(2**63 - 1).cast("decimal(38,0)"))
-            rule = "an id beyond 64 bits with sign, the longest whole numbers of Spark: make the ids text"
+            rule = "an id beyond signed 64 bits, the longest whole numbers of Spark: make the ids text"
             held = refusing(column, above, field.name, rule, what=what, location=where(field.name))
             frame = frame.withColumn(field.name, held.cast("long"))
     return frame
 
 
 def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
-    """A Polars frame of the same columns and no rows, for the checks that need none."""
+    """Return a Polars frame with the same columns and no rows, for checks that need no rows."""
     try:
         return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
     except (TypeError, ValueError, pa.ArrowException) as error:
@@ -70,7 +70,7 @@ def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
 
 
 def typed(frame: DataFrame) -> DataFrame:
-    """Columns in our types: text compared by its bytes, one zero among the floats, grades as numbers."""
+    """Return columns in our types: text compared by its bytes, one zero among the floats, grades as numbers."""
     return frame.select([_typed(field.name, field.dataType.typeName()) for field in frame.schema.fields])
 
 
@@ -86,7 +86,7 @@ def _typed(name: str, kind: str) -> Expression:
 
 
 def where(*names: str) -> Expression:
-    """The place of a row in words: query, item and model, as far as they are named here."""
+    """Return an expression that describes a row by its query, item and model, as far as they are named."""
     parts = [
         F.concat(F.lit(f"{name} '"), F.coalesce(F.col(name).cast("string"), F.lit("null")), F.lit("'"))
         for name in names
@@ -101,7 +101,7 @@ def on_cluster(
     what: str,
     check: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> tuple[DataFrame, pl.DataFrame]:
-    """A frame of Spark with the contract's columns, and an empty frame of their types; local frames are sent there."""
+    """Return a Spark frame with the contract's columns, and an empty frame of their types; local frames are sent."""
     if isinstance(frame, DataFrame):
         frame = chosen(frame, contract, what)
         check(empty_of(frame, what))
@@ -112,20 +112,20 @@ def on_cluster(
 
 
 def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
-    """A frame of this process on the cluster; Spark has no unsigned numbers."""
+    """Send a local frame to the cluster; Spark has no unsigned numbers."""
     wide = [name for name, dtype in local.schema.items() if dtype.is_unsigned_integer() or dtype == pl.Int128]
     try:
         local = local.with_columns(pl.col(wide).cast(pl.Int64))
     except pl.exceptions.InvalidOperationError as error:
         raise ColumnError(f"{what}: Spark has no whole numbers of more than 64 bits: {wide}") from error
-    # In one piece: of a table in several the Connect client of PySpark 4.0.0 sent other rows.
+    # In one chunk: from a table in several, the Connect client of PySpark 4.0.0 sent wrong rows.
     return session.createDataFrame(local.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
 def _spelt(key: str, one: pl.DataType, two: pl.DataType, source: str, what: str) -> Expression:
-    """A column of text ids, which fails on an executor where one is not spelt as a whole number of 64 bits."""
+    """Return a column of text ids that fails on an executor if an id is not written as a 64-bit whole number."""
     rule = (
-        f"{one} in the rankings and {two} in the {what}, where an id is not spelt as a number is; such ids are "
+        f"{one} in the rankings and {two} in the {what}, where an id is not spelt as a number; such ids are "
         "never cast ('007' and '7' would merge): make both text or both whole numbers"
     )
     odd = F.col(key).isNotNull() & ~F.col(key).rlike("^(0|-?[1-9][0-9]{0,17})$")
@@ -136,7 +136,7 @@ def _spelt(key: str, one: pl.DataType, two: pl.DataType, source: str, what: str)
 def same_ids(
     left: DataFrame, right: DataFrame, empty: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str], what: str
 ) -> tuple[DataFrame, DataFrame]:
-    """Both frames with ids of one type, the rankings'; text is taken as numbers where it is spelt as they are."""
+    """Return both frames with the rankings' type of ids; text becomes numbers if it is written like them."""
     for key in keys:
         one, two = empty.schema[key], other.schema[key]
         if one.is_integer() and not two.is_integer():

@@ -1,4 +1,4 @@
-"""What judgements and queries frames say of every list, as rows that go into the stream in front of its items."""
+"""Turn judgements and queries frames into rows that precede the items of each list in the stream."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["Beside", "join_beside", "known_lists", "missing_lists"]
 
 @dataclass(frozen=True)
 class Beside:
-    """The frames beside the rankings, on the cluster."""
+    """The judgements and queries that accompany the rankings, on the cluster."""
 
     judgements: DataFrame | None  # query, item, relevance, each pair once
     queries: DataFrame | None
 
 
 def join_beside(source: Source, judgements: object, queries: object) -> tuple[Source, Beside]:
-    """The rows with the relevance that judgements say, and the frames with ids of one type."""
+    """Return the rows with their judged relevance, and the frames with ids of one type."""
     rows, session = source.rows, source.rows.sparkSession
     known = named = None
     if judgements is not None:
@@ -46,7 +46,7 @@ def join_beside(source: Source, judgements: object, queries: object) -> tuple[So
 
 
 def _named_once(queries: DataFrame) -> DataFrame:
-    """Queries that fail on an executor where one is there twice or null, or its number cannot be."""
+    """Return queries that fail on an executor if one is repeated or null, or its number is impossible."""
     number = F.col("n_relevant") if "n_relevant" in queries.columns else F.lit(0)
     grouped = queries.groupBy("query").agg(
         F.max(number).alias("n_relevant"),
@@ -55,9 +55,7 @@ def _named_once(queries: DataFrame) -> DataFrame:
         F.min(number).alias("least"),
     )
     query = refusing(F.col("query"), F.col("query").isNull(), "query", "null ids", what="queries")
-    query = refusing(
-        query, F.col("times") > 1, "query", "there more than once", what="queries", location=where("query")
-    )
+    query = refusing(query, F.col("times") > 1, "query", "more than once", what="queries", location=where("query"))
     bad = (F.col("numbers") == 0) | (F.col("least") < 0)
     number = refusing(
         F.col("n_relevant"), bad, "n_relevant", "null or negative", what="queries", location=where("query")
@@ -67,7 +65,7 @@ def _named_once(queries: DataFrame) -> DataFrame:
 
 
 def _judged_once(judgements: DataFrame) -> DataFrame:
-    """Judgements that fail on an executor where a pair is judged twice or an id is null."""
+    """Return judgements that fail on an executor if a pair is judged twice or an id is null."""
     grouped = judgements.groupBy("query", "item").agg(
         F.max("relevance").alias("relevance"), F.count("*").alias("times")
     )
@@ -85,7 +83,7 @@ def _judged_once(judgements: DataFrame) -> DataFrame:
 
 
 def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
-    """Rows with the relevance that the judgements say; null where they say none."""
+    """Return rows with their judged relevance; null if there is none."""
     named = judgements.withColumnRenamed("relevance", "judged")
     joined = rows.join(named, on=["query", "item"], how="left")
     judged = F.col("judged")
@@ -100,9 +98,9 @@ def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
 
 
 def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFrame | None) -> DataFrame | None:
-    """What is known of every model's lists, as rows: that they are asked for, their judged and their relevant items.
+    """Return what is known of every model's lists, as rows: that they are requested, their judged and relevant items.
 
-    ``pool`` are the relevant items that any model shows, if those count as judged.
+    ``pool`` holds the relevant items that any model retrieved, if those count as judged.
     """
     parts = []
     if pool is not None:
@@ -126,7 +124,7 @@ def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFr
 
 
 def missing_lists(rows: DataFrame, models: list[str]) -> DataFrame | None:
-    """Lists without rows, where nothing but the rows says which queries there are."""
+    """Return lists without rows, if only the rows define which queries there are."""
     if len(models) < 2:
         return None
     lists = _for_models(_named(rows.select("query").distinct()), models)

@@ -1,4 +1,4 @@
-"""Why Spark failed, in a line: its errors come with pages of Java's."""
+"""Extract from Spark's long Java errors, in one line, why it failed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from retrieval_report.contracts.errors import RetrievalReportError
 
 __all__ = ["FAILURES", "failing", "reason"]
 
-FAILURES = (PySparkException, Py4JError)  # the second where Spark has no class for what Java throws
+FAILURES = (PySparkException, Py4JError)  # the second for Java exceptions for which Spark has no class
 
 
 def reason(error: BaseException) -> str:
-    r"""The first line of what Spark or Java says.
+    r"""Return the first line of an error of Spark or Java.
 
     >>> reason(PySparkException("[PATH_NOT_FOUND] Path does not exist: file:/x\n at org.apache.spark"))
     '[PATH_NOT_FOUND] Path does not exist: file:/x'
@@ -28,7 +28,7 @@ def reason(error: BaseException) -> str:
 
 @contextmanager
 def failing(ours: type[RetrievalReportError], location: str) -> Iterator[None]:
-    """Turn an error of Spark into one of ours."""
+    """Turn an error of Spark into one of this package."""
     try:
         yield
     except FAILURES as error:

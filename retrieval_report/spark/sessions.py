@@ -16,7 +16,7 @@ from retrieval_report.spark.reasons import FAILURES, reason
 
 __all__ = ["is_local", "session"]
 
-# One machine needs no address that others can reach, no page that shows the job, and no log of what goes well.
+# One machine needs no address reachable from others, no web page of the job, and no log of what goes well.
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -26,7 +26,7 @@ LOCAL = {
 
 
 def is_local(master: str) -> bool:
-    """Whether all of Spark runs on this machine, for this process alone.
+    """Return whether all of Spark runs on this machine, for this process alone.
 
     >>> is_local("local[4]"), is_local("local-cluster[2,1,1024]"), is_local("sc://127.0.0.1")
     (True, True, False)
@@ -36,10 +36,10 @@ def is_local(master: str) -> bool:
 
 @contextmanager
 def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
-    """A session on a master (``local[4]``, ``yarn``, ``spark://…``) or a Spark Connect server (``sc://…``).
+    """Open a session on a master (``local[4]``, ``yarn``, ``spark://…``) or a Spark Connect server (``sc://…``).
 
-    What else Spark should know is taken from its own places: ``spark-defaults.conf`` in ``SPARK_CONF_DIR``, and
-    ``PYSPARK_SUBMIT_ARGS``. On one machine the workers are this Python and everything binds 127.0.0.1.
+    Spark's other settings come from the usual sources: ``spark-defaults.conf`` in ``SPARK_CONF_DIR``, and
+    ``PYSPARK_SUBMIT_ARGS``. On one machine the workers use this Python and everything binds 127.0.0.1.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
         ) from error
     try:
         with warnings.catch_warnings():
-            # With pandas 3, on every run; of pandas only the import is needed.
+            # Raised on every run with pandas 3, of which only the import is needed.
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             yield spark
     finally:

@@ -1,4 +1,4 @@
-"""A frame of Spark → the rows that the stream takes: checked columns, joined judgements, the naive order."""
+"""Turn a Spark frame into the rows of the stream: checked columns, joined judgements, the naive order."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from retrieval_report.spark.frames import check_frame, chosen, empty_of, typed, 
 __all__ = ["Source", "open_rows"]
 
 FILE, ROW = "_metadata.file_path", "_metadata.row_index"
-PATH = "path of the file"  # no column that somebody else has
+PATH = "path of the file"  # a name that no user's column has
 
 
 @dataclass(frozen=True)
 class Source:
     """Rows on the cluster."""
 
-    rows: DataFrame  # model, query, item or count, distance or score, relevance, and what the naive order needs
+    rows: DataFrame  # model, query, item or count, distance or score, relevance, and the columns of the naive order
     order: str  # distance or score
     naive: tuple[str, ...]  # the columns of the naive order inside ties
 
     def of(self, rows: DataFrame) -> Source:
-        """The same with other rows."""
+        """Return the same source with other rows."""
         return replace(self, rows=rows)
 
     @property
     def query_type(self) -> pa.DataType:
-        """The type of query ids."""
+        """Return the type of query ids."""
         return to_arrow_schema(self.rows.select("query").schema).field("query").type
 
 
 def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
-    """Rows under our names and in our types, with masked ones marked; nothing is computed yet."""
+    """Return rows with our names and types, and masked ones marked; nothing is computed yet."""
     check_frame(frame, "rankings")
     counted = "count" in frame.columns
     naive: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
 
 
 def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[str, ...]]:
-    """The frame with the columns that say the order received, and their names."""
+    """Return the frame with the columns that hold the order received, and their names."""
     if options.naive_order != "row":
         return frame, ("item",)
     if "row" in frame.columns:
@@ -85,7 +85,7 @@ def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[s
     if frame.inputFiles():
         try:
             placed = frame.select("*", F.col(FILE).alias(PATH), F.col(ROW).alias("row"))
-            _ = placed.columns  # Spark Connect looks at names no earlier
+            _ = placed.columns  # Spark Connect checks names only now
             return placed, ("file", "row")
         except PySparkException as error:
             problem = error
@@ -96,7 +96,7 @@ def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[s
 
 
 def _without_masked(rows: DataFrame, order: str) -> DataFrame:
-    """Masked rows leave their list, which is still there."""
+    """Remove masked rows from their lists, keeping the lists."""
     if "mask" not in rows.columns:
         return rows
     kept = refusing(F.col("mask"), F.col("mask").isNull(), "mask", "null", location=where("query", "item", "model"))

@@ -1,4 +1,4 @@
-"""Means of scores on a cluster: what comes back is one row for each model, metric, cutoff and policy."""
+"""Average scores on a cluster, into one row for each model, metric, cutoff and policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["summarise"]
 GROUP = ["model", *PLACE]
 LIST = ["model", "query", *PLACE]
 COUNTED = ["queries", "no_relevant", "missing", "unjudged"]
-FLAG = {"truncated": "cut", "pooled": "of_pool"}  # of scores, and what counts those that have it
+FLAG = {"truncated": "cut", "pooled": "of_pool"}  # flags of scores, and the columns that count them
 SUMMED = [*COUNTED, *FLAG.values(), "unbounded"]
 
 
@@ -41,34 +41,34 @@ def summarise(
     confidence: float = 0.95,
     unique: bool = True,
 ) -> pl.DataFrame:
-    """Average scores over the queries on the cluster: what :func:`retrieval_report.summarise` returns.
+    """Average scores over queries on the cluster, as :func:`retrieval_report.summarise` does.
 
-    Means agree with those of one machine within 1e-12. The scores are computed anew by every action, so write them
-    and read them back where they are wanted too.
+    Means agree with those of one machine within 1e-12. Every action computes the scores anew, so write them and read
+    them back if you need them too.
 
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns, or the same read from files.
+        The result of :func:`evaluate`, or the same read from files.
     queries
-        ``label`` or ``weight`` of each ``query``, or weights by model, query and metric; of Spark or local.
+        ``label`` or ``weight`` of each ``query``, or weights by model, query and metric; a Spark or local frame.
     average, confidence
         As for :func:`retrieval_report.summarise`. Weighted means take two passes over the scores.
     interval
-        "t"; the bootstrap ("bca") has no form that sums could give, and is refused.
+        "t"; the bootstrap ("bca") cannot be computed from sums, and is refused.
     unique
         Whether to refuse two scores of the same model, query, metric, cutoff and policy, which sends all scores
-        through an exchange. Of what ``evaluate`` returns, only ``clustered=True`` needs it.
+        through an exchange. For results of ``evaluate``, only ``clustered=True`` needs it.
 
     Returns
     -------
     polars.DataFrame
-        As :func:`retrieval_report.summarise`, sorted by model, metric, cutoff and policy.
+        The columns of :func:`retrieval_report.summarise`, sorted by model, metric, cutoff and policy.
 
     Raises
     ------
     RetrievalReportError
-        Also for what :func:`evaluate` finds on the executors.
+        Also for errors that :func:`evaluate` finds on the executors.
     """
     check_choice("average", average, ("micro", "macro", "weighted"))
     check_choice("interval", interval, ("t", "bca"))
@@ -85,7 +85,7 @@ def summarise(
 
 
 def _held(scores: DataFrame, unique: bool) -> DataFrame:
-    """Scores by their contract: NaN is null, nothing is infinite or there twice."""
+    """Check scores against their contract: NaN becomes null, and nothing is infinite or repeated."""
     check_frame(scores, "scores")
     frame = chosen(scores, FRAMES["scores"].columns, "scores")
     for flag in FLAG:
@@ -112,7 +112,7 @@ def _held(scores: DataFrame, unique: bool) -> DataFrame:
 
 
 def _joined(frame: DataFrame, queries: object, column: str, average: str) -> DataFrame:
-    """Scores with the label or the weight of their query."""
+    """Return scores with the label or the weight of their query."""
     if queries is None:
         raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
     keys: list[str] = []
@@ -129,9 +129,14 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
         F.isnan("said") | (F.abs("said") == float("inf")) | (F.col("said") < 0) if column == "weight" else F.lit(False)
     )
     once = refusing(
-        F.col("said"), F.col("said").isNull() | bad, column, "null or no weight", what="queries", location=where(*keys)
+        F.col("said"),
+        F.col("said").isNull() | bad,
+        column,
+        "null or not a weight",
+        what="queries",
+        location=where(*keys),
     )
-    once = refusing(once, F.col("times") > 1, "query", "there more than once", what="queries", location=where(*keys))
+    once = refusing(once, F.col("times") > 1, "query", "more than once", what="queries", location=where(*keys))
     joined = frame.join(said.select(*keys, once.alias(column)), on=keys, how="left")
     rule = f"scores without {column}; the queries frame lacks them"
     found = refusing(F.col(column), F.col(column).isNull(), column, rule, location=where("query", "model"))
@@ -139,7 +144,7 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
 
 
 def _counts() -> list[Column]:
-    """How many queries are in the mean, and how many of them (or of all) are of some kind."""
+    """Return counts of the queries in the mean, and of the queries of each kind."""
     unbounded = F.col("truncated") & F.col("value").isNull()
     inside = unbounded | F.col("value").isNotNull()
     return [
@@ -153,7 +158,7 @@ def _counts() -> list[Column]:
 
 
 def _tie_variance(factor: Column) -> Column:
-    """Σ (factor · std)², null where a score in the mean has no standard deviation."""
+    """Return Σ (factor · std)², or null if a score in the mean has no standard deviation."""
     there = F.col("value").isNotNull()
     whole = F.count(F.when(there, F.col("std"))) == F.count("value")
     return F.when(whole, F.sum(F.when(there, (factor * F.col("std")) ** 2)))
@@ -174,7 +179,7 @@ def _micro(frame: DataFrame) -> pl.DataFrame:
 
 
 def _macro(frame: DataFrame) -> pl.DataFrame:
-    """Means of the labels, then the plain mean of those."""
+    """Return the plain mean of the labels' means."""
     labels = frame.groupBy(*GROUP, "label").agg(*_counts(), *_moments())
     filled = F.col("value").isNotNull()
     size = F.count(F.when(filled, 1))
@@ -191,7 +196,7 @@ def _macro(frame: DataFrame) -> pl.DataFrame:
 
 
 def _weighted(frame: DataFrame) -> pl.DataFrame:
-    """Σ w·x / Σ w, and then, around it, Σ (w·(x − mean))²: a difference of sums would lose its digits."""
+    """Return Σ w·x / Σ w, and in a second pass Σ (w·(x − mean))², since a difference of sums would lose digits."""
     weight = F.when(F.col("value").isNotNull(), F.col("weight").cast("double"))
     frame = frame.withColumn("weight", weight)
     first = frame.groupBy(*GROUP).agg(
@@ -203,7 +208,7 @@ def _weighted(frame: DataFrame) -> pl.DataFrame:
     )
     total = pl.col("total")
     sums = _local(first).with_columns(
-        value=pl.when(total > 0).then(pl.col("product") / total),  # without any weight there is no mean
+        value=pl.when(total > 0).then(pl.col("product") / total),  # if all weights are 0 there is no mean
         tie=pl.when(total > 0).then(pl.col("tie") / total**2),
     )
     means = sent(frame.sparkSession, sums.select(*GROUP, mean="value"), "means")
@@ -224,7 +229,7 @@ def _local(frame: DataFrame) -> pl.DataFrame:
 
 
 def _summary(sums: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """One row for each mean, in the columns of a summary."""
+    """Return one row for each mean, with the columns of a summary."""
     order = pl.col("policy").replace_strict({name: index for index, name in enumerate(POLICIES)}, default=len(POLICIES))
     sums = sums.sort("model", "metric", "cutoff", order, nulls_last=True)
     rows = [_row(row, confidence) for row in sums.iter_rows(named=True)]
@@ -234,7 +239,7 @@ def _summary(sums: pl.DataFrame, confidence: float) -> pl.DataFrame:
 
 
 def _row(sums: Mapping[str, Any], confidence: float) -> dict[str, Any]:
-    """Roots of the variances, and the interval; nothing but counts where a score in the mean has no bound."""
+    """Return roots of the variances and the interval, or only counts if a score in the mean has no bound."""
     row = {name: sums[name] for name in (*GROUP, *COUNTED)}
     row["truncated_share"] = sums["cut"] / sums["queries"] if sums["queries"] else None
     row["pooled"] = sums["of_pool"] > 0

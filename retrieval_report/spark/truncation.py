@@ -1,4 +1,4 @@
-"""What the lists on a cluster show of having been cut: one row for every model comes back."""
+"""Evidence of whether the lists on a cluster were truncated, in one row per model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["decide_on_cluster", "pooled_items"]
 
 
 def decide_on_cluster(source: Source, beside: Beside, models: list[str], options: Options) -> dict[str, Decision]:
-    """Decide for every model whether its lists were cut; nothing is computed where that is said."""
+    """Decide for every model whether its lists were truncated; nothing is computed if the options say so."""
     check_models(options.truncated, models)
     asked = given(options.truncated, models)
     if AUTO not in asked.values():
@@ -28,7 +28,7 @@ def decide_on_cluster(source: Source, beside: Beside, models: list[str], options
 
 
 def pooled_items(source: Source, options: Options) -> DataFrame | None:
-    """The relevant items that any model shows or knows of, each once; None where R is not to be pooled."""
+    """Return the relevant items of any model, each once; None if R is not pooled."""
     rows = source.rows
     if options.relevant_items != "pooled" or "item" not in rows.columns:
         return None
@@ -41,7 +41,7 @@ def pooled_items(source: Source, options: Options) -> DataFrame | None:
 
 
 def _beyond(source: Source, distance: Column, options: Options) -> Column:
-    """Whether a distance is above the threshold, which is a number of its type, as in Polars."""
+    """Return whether a distance is above the threshold, which is converted to its type, as in Polars."""
     kind = source.rows.schema[source.order].dataType
     threshold = F.lit(options.distance_threshold)
     return distance > (threshold.cast(kind) if kind.typeName() == "float" else threshold)
@@ -53,7 +53,7 @@ def _in_list(source: Source) -> Column:
 
 
 def _lists(source: Source, options: Options) -> DataFrame:
-    """Items of every list, those before its last tie, relevant ones, and a number for what it holds."""
+    """Return for every list its items, those before its last tie, relevant ones, and a fingerprint of its items."""
     rows, near = source.rows, F.col(source.order)
     count = F.col("count") if "count" in rows.columns else F.lit(1)
     grade = F.col("relevance").cast("double")
@@ -87,7 +87,7 @@ def _lists(source: Source, options: Options) -> DataFrame:
 
 
 def _with_known(lists: DataFrame, beside: Beside, options: Options, models: int) -> DataFrame:
-    """Add how many relevant items the query of every list has, as far as that is said."""
+    """Add the number of relevant items of each list's query, as far as it is known."""
     known = F.lit(None).cast("long")
     if beside.judgements is not None:
         grade = F.col("relevance").cast("double")
@@ -103,7 +103,7 @@ def _with_known(lists: DataFrame, beside: Beside, options: Options, models: int)
 
 
 def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
-    """What the lists of every model show."""
+    """Return the evidence from the lists of every model."""
     differ = F.lit(None).cast(lists.schema["query"].dataType)
     models = F.lit(1)
     if shared:
@@ -132,7 +132,7 @@ def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
 
 
 def _recurring(source: Source, model: str) -> bool:
-    """Whether two of the model's queries, of the first ones, share an item."""
+    """Return whether any two of the model's first queries share an item."""
     own = source.rows.filter((F.col("model") == model) & _in_list(source))
     first = own.select("query").distinct().orderBy("query").limit(SAMPLE_QUERIES)
     items, different = own.join(first, on="query", how="left_semi").agg(

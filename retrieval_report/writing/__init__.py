@@ -1,1 +1,1 @@
-"""Files that are written whole or not at all, and names that are made safe and short."""
+"""Write files whole or not at all, and make names safe and short."""

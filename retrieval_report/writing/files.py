@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and CSV that a spreadsheet cannot mistake for formulas."""
+"""Write files whole or not at all, and CSV whose text no spreadsheet takes for formulas."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ from retrieval_report.writing.temporary import decide, finish, temporary_folder,
 __all__ = ["check_writable_folder", "csv_bytes", "made", "write_bytes", "write_files", "write_text"]
 
 # What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
-_FORMULA = r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"  # full-width signs too, which some take for the usual ones
+_FORMULA = (
+    r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"  # full-width signs too, which some programs treat like the usual ones
+)
 FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
-# Where lists are separated by semicolons, a semicolon inside a text begins a cell.
+# In locales that separate cells by semicolons, a semicolon inside text begins a new cell.
 FORMULA_INSIDE = rf";('*{_FORMULA})"
 
 
 def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
-    r"""Turn a frame into UTF-8 CSV; numbers keep every digit, null is an empty cell.
+    r"""Return a frame as UTF-8 CSV; numbers keep every digit, and null is an empty cell.
 
     Parameters
     ----------
     frame
         Any frame of numbers, booleans and text.
     raw
-        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@`` (also behind blanks,
-        or full-width), or with tab, a line break or NUL, gets a leading ``'``, so that a spreadsheet shows it instead
-        of running it; so does what follows a semicolon.
+        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@`` (also after blanks,
+        or full-width), or with a tab, a line break or NUL, gets a leading ``'``, so that a spreadsheet shows it instead
+        of running it; so does text after a semicolon.
 
     Examples
     --------
@@ -55,10 +57,10 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
 
 
 def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
-    """Return the folder as a path if files can be written to it; to be called before a long computation.
+    """Return the folder as a path if files can be written to it; call this before a long computation.
 
-    A folder that does not exist yet is fine when its parent exists and can be written to; it is made later. What
-    interrupted writers left in the folder is finished or removed.
+    A folder that does not exist yet is fine if its parent exists and is writable; it is created later. Files that
+    interrupted writers left in the folder are finished or removed.
 
     Raises
     ------
@@ -68,7 +70,7 @@ def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     path = Path(folder)
     try:
         tidy(path)
-        # Asking for permission bits misses read-only mounts and full quotas; trying does not.
+        # Permission bits do not show read-only mounts and full quotas, so try.
         probe = path / temporary_name(secrets.token_hex(8)) if path.is_dir() else path
         try:
             probe.mkdir()
@@ -91,25 +93,24 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = ()) -> None:
-    """Write files that belong together, all of a folder or none.
+    """Write files that belong together, all of them or none.
 
     All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) in their target's folder before
     the first target is replaced. Until then any error, a full disk or an interrupt leaves the old files as they were
-    and removes the temporary ones. From then on the new files stand: where the process is killed between two of
-    them, the next one that writes to the folder (or loads a report from it) replaces the rest. Missing folders are
-    made.
+    and removes the temporary ones. After that the new files are final: if the process is killed between two of them,
+    the next one that writes to the folder (or loads a report from it) replaces the rest. Missing folders are created.
 
     Parameters
     ----------
     contents
-        Per target its bytes, or a finished file on the same file system, which is moved there.
+        For each target its bytes, or a finished file on the same file system, which is moved there.
     gone
-        Files in the same folders that are removed with it, if they are there.
+        Files in the same folders that are removed at the same time, if they exist.
 
     Raises
     ------
     OutputError
-        A file cannot be written; the message holds its path.
+        A file cannot be written; the message names its path.
     """
     path = Path()
     with ExitStack() as stack:
@@ -134,20 +135,20 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
 
 @contextmanager
 def made(folder: Path) -> Iterator[None]:
-    """A folder that is made if need be; it is gone again where nothing gets into it."""
+    """Create a folder if necessary, and remove it again if it stays empty."""
     missing = [location for location in (folder, *folder.parents) if not location.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     except BaseException:
         for location in missing:
-            with suppress(OSError):  # it holds something
+            with suppress(OSError):  # not empty
                 location.rmdir()
         raise
 
 
 def _replace_all(locations: Mapping[Path, Path]) -> None:
-    """Replace the targets in all folders; an interrupt comes after the last of them."""
+    """Replace the targets in all folders; an interrupt is delayed until the last one is replaced."""
     try:
         _finish_all(locations)
     except OSError:

@@ -1,4 +1,4 @@
-"""Names of models and metrics as text that fits into a chart; they are data, never a pattern or an expression."""
+"""Make names of models and metrics fit into charts and sentences; they are never a pattern or an expression."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 __all__ = ["LABEL", "clean", "listed", "measure_name", "quoted", "short", "unique_labels", "unlinked"]
 
-LABEL = 28  # letters of a label beside a chart
-TOOLTIP = 1000  # nobody reads further, and the name stands in every row that is drawn
+LABEL = 28  # characters of a label beside a chart
+TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 RIGHT_TO_LEFT = {"R", "AL", "AN"}
@@ -17,7 +17,7 @@ ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNO
 
 
 def clean(name: str, limit: int = TOOLTIP) -> str:
-    r"""One line of text without control characters, cut in the middle, where names of a series differ least.
+    r"""Return one line without control characters, shortened in the middle, where names of a series differ least.
 
     >>> clean("a\n\tb"), clean("x" * 10 + "-epoch-12", 12), clean("")
     ('a b', 'xxxxxx…ch-12', '(no name)')
@@ -33,9 +33,9 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
 
 
 def unlinked(text: str) -> str:
-    r"""Keep addresses in a text from becoming links: Markdown makes them links whether or not marks are escaped.
+    r"""Keep addresses in a text from becoming links, as they would in Markdown even with its marks escaped.
 
-    A word joiner, which has no width, goes where an address would have to go on.
+    A word joiner, which has no width, is inserted where an address would have to continue.
 
     >>> unlinked("see https://a.b, www.a.b, me@a.b, ndcg@5.").count("\u2060")
     3
@@ -44,12 +44,12 @@ def unlinked(text: str) -> str:
 
 
 def short(name: str) -> str:
-    """The name as a label."""
+    """Return the name as a label."""
     return clean(name, LABEL)
 
 
 def quoted(name: str) -> str:
-    """The label inside a sentence; one written from right to left does not turn the words around it."""
+    """Return the label for use inside a sentence; right-to-left text does not reorder the words around it."""
     label = short(name)
     if any(unicodedata.bidirectional(char) in RIGHT_TO_LEFT for char in label):
         return f"\u2068{label}\u2069"
@@ -57,7 +57,7 @@ def quoted(name: str) -> str:
 
 
 def unique_labels(names: Iterable[str]) -> dict[str, str]:
-    """A label for every name; names that look alike when cut are numbered.
+    """Return a label for every name; names that look alike when shortened are numbered.
 
     >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
     'aaaaaaaaaaaaaa…bbbbbbbbbbbbb (2)'
@@ -75,7 +75,7 @@ def unique_labels(names: Iterable[str]) -> dict[str, str]:
 
 
 def measure_name(metric: str, cutoff: int | None) -> str:
-    """A metric at a cutoff.
+    """Return the text of a metric at a cutoff.
 
     >>> measure_name("precision", 1), measure_name("ap(denominator=retrieved)", None)
     ('precision@1', 'ap(denominator=retrieved)@all')
@@ -84,7 +84,7 @@ def measure_name(metric: str, cutoff: int | None) -> str:
 
 
 def listed(names: Sequence[str], most: int = 2) -> str:
-    """Names in a sentence; many are counted.
+    """Join names for a sentence; many are counted.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
     ('a', 'a and b', '3 models')

@@ -1,7 +1,7 @@
-"""How numbers are written: with four decimals, and with more where fewer would hide what they are there to show.
+"""Write numbers with four decimals, or with more if four would hide what they should show.
 
-One rule for tables, charts, LaTeX and the terminal: what is not 0 does not read 0, and numbers that stand against each
-other have as many decimals as their difference needs.
+One rule serves tables, charts, LaTeX and the terminal: a number that is not 0 is never shown as 0, and numbers that
+are compared have as many decimals as their difference needs.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from itertools import pairwise
 __all__ = ["DECIMALS", "column_decimals", "decimals", "interval", "number", "size", "span"]
 
 DECIMALS, MOST = 4, 8
-OF_COLUMN = 6  # the most that all numbers of a column get, for the sake of two that are close
-ROUNDING = 1e-12  # means are exact to twelve digits; what is smaller is 0
+OF_COLUMN = 6  # the most decimals that a whole column gets to distinguish two close numbers
+ROUNDING = 1e-12  # means are exact to twelve digits; smaller differences are 0
 
 
 def decimals(*sizes: float | None, least: int = DECIMALS) -> int:
-    """Decimals that show the smallest of some sizes or differences; eight at most.
+    """Return the decimals needed to show the smallest of some sizes or differences, eight at most.
 
     Parameters
     ----------
     *sizes
-        Numbers whose first figure must be seen; None, 0 and what rounding leaves need no decimals.
+        Numbers whose first digit must be visible; None, 0 and rounding errors need no decimals.
     least
-        Decimals that there are anyway.
+        Smallest number of decimals.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def _seen(size: float) -> bool:
 
 
 def column_decimals(values: Iterable[float | None], least: int = DECIMALS) -> int:
-    """Decimals that tell the closest two different numbers of a column apart; six at most.
+    """Return the decimals needed to distinguish the closest two different numbers of a column, six at most.
 
     >>> column_decimals([0.95, 0.97, None]), column_decimals([0.96231, 0.96234, 0.5]), column_decimals([0.5, 0.5])
     (4, 5, 4)
@@ -52,18 +52,18 @@ def column_decimals(values: Iterable[float | None], least: int = DECIMALS) -> in
 
 
 def number(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
-    """A number with so many decimals; one that rounds to 0 has no sign.
+    """Return a number with a given number of decimals; one that rounds to 0 has no sign.
 
     Parameters
     ----------
     value
-        The number; "–" stands for None.
+        The number; None is written as "–".
     places
-        Decimals.
+        Number of decimals.
     sign
-        "+" to write the sign of positive numbers too.
+        "+" to show the sign of positive numbers too.
     minus
-        What a minus is written as: for a terminal the hyphen, which can be copied.
+        The character for minus; for a terminal the hyphen, so that numbers can be copied.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def number(value: float | None, places: int = DECIMALS, sign: str = "", minus: s
 
 
 def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
-    """A number alone, such as a difference or a standard deviation: only what is 0 reads 0.
+    """Return a number that stands alone, such as a difference or a standard deviation; only 0 is shown as 0.
 
     >>> size(0.02), size(0.00003), size(-0.00003, sign="+"), size(0.0), size(1e-17)
     ('0.0200', '0.00003', '−0.00003', '0.0000', '0.0000')
@@ -90,7 +90,7 @@ def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str
 
 
 def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -> str:
-    """Two numbers with as many decimals as their difference needs; one where they are the same.
+    """Return two numbers with as many decimals as their difference needs, or one if they are the same.
 
     >>> span(0.962, 0.971), span(0.96231, 0.96234), span(0.5, 0.5)
     ('0.9620 to 0.9710', '0.96231 to 0.96234', '0.5000')
@@ -102,7 +102,7 @@ def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -
 
 
 def interval(low: float | None, high: float | None, places: int = 3, minus: str = "−") -> str:
-    """The ends of an interval in brackets.
+    """Return the ends of an interval in brackets.
 
     >>> interval(-0.042, -0.013), interval(0.96231, 0.96234), interval(0.5, 0.5), interval(None, 1.0)
     ('[−0.042, −0.013]', '[0.96231, 0.96234]', '[0.500, 0.500]', '–')

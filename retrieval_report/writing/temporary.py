@@ -1,8 +1,8 @@
-"""Temporary folders: what does not fit in memory, and what is about to replace results.
+"""Temporary folders for data that does not fit in memory and for files that are about to replace results.
 
-Such a folder is locked while its process lives. Whoever writes to the same folder next finds those that are not locked
-any more: results that were about to be replaced together are, and the rest is removed. Windows has no such locks, and
-nothing is removed there.
+Such a folder is locked while its process lives. The next process that writes to the same folder finds the unlocked
+ones: results that were about to be replaced together are replaced, and the rest is removed. Windows has no such locks,
+and nothing is removed there.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if os.name == "posix":
 
 __all__ = ["Scratch", "decide", "finish", "scratch", "temporary_folder", "temporary_name", "tidy"]
 
-Scratch = Callable[[], Path]  # makes the folder when it is called first
+Scratch = Callable[[], Path]  # creates the folder on the first call
 
 PREFIX, SUFFIX = ".retrieval-report-", ".tmp"
 YOUNG = 60
-"""Seconds for which a folder without a lock is left alone: it gets its lock a moment after it is made."""
+"""Seconds for which an unlocked folder is left alone, since it is locked a moment after it is created."""
 DECISION = "decided.json"
-"""Names the files in a temporary folder that belong in the folder around it, once all of them are whole."""
+"""File that lists the files to be moved to the folder around a temporary folder, once all of them are whole."""
 
 
 def temporary_name(middle: str) -> str:
-    """A name by which what is left behind is known."""
+    """Return a name by which leftover folders can be recognised."""
     return f"{PREFIX}{middle}{SUFFIX}"
 
 
 @contextmanager
 def scratch(beside: Path | None = None) -> Iterator[Scratch]:
-    """A folder in ``beside``, or where temporary files go ($TMPDIR): made on demand, and gone at the end.
+    """Provide a folder in ``beside``, or in $TMPDIR, that is created on demand and removed at the end.
 
     >>> with scratch() as folder:
     ...     place = folder()
@@ -66,7 +66,7 @@ def scratch(beside: Path | None = None) -> Iterator[Scratch]:
 
 @contextmanager
 def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
-    """A locked folder in ``beside``, or in $TMPDIR; what others left there is tidied up first."""
+    """Provide a locked folder in ``beside``, or in $TMPDIR, after tidying up what others left there."""
     tidy(Path(tempfile.gettempdir()) if beside is None else beside)
     location = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=SUFFIX, dir=beside))
     lock = _lock(location)
@@ -78,7 +78,7 @@ def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
 
 
 def decide(location: Path, names: Sequence[str], gone: Sequence[str] = ()) -> None:
-    """Say for good that these files replace those of the same names in the folder around ``place``, and others go."""
+    """Commit to replacing the files of the same names in the folder around ``location``, and to removing ``gone``."""
     with (location / DECISION).open("x", encoding="utf-8") as file:
         json.dump({"replace": list(names), "remove": list(gone)}, file)
         file.flush()
@@ -86,11 +86,16 @@ def decide(location: Path, names: Sequence[str], gone: Sequence[str] = ()) -> No
 
 
 def finish(location: Path) -> None:
-    """Do what was decided, as far as it is not done; nothing where nothing was."""
+    """Complete what was decided, as far as it is not done yet, if anything was."""
     try:
         decided = json.loads((location / DECISION).read_text(encoding="utf-8"))
         names, gone = ([name for name in decided[what] if Path(name).name == name] for what in ("replace", "remove"))
-    except (OSError, ValueError, KeyError, TypeError):  # not written to its end: nothing was replaced yet
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+    ):  # the decision was not fully written, so nothing was replaced yet
         return
     for name in names:
         if (location / name).exists():
@@ -101,7 +106,7 @@ def finish(location: Path) -> None:
 
 
 def tidy(folder: Path) -> None:
-    """Finish or remove what processes left in a folder that have ended without doing so themselves."""
+    """Finish or remove what processes left in a folder when they ended early."""
     with suppress(OSError):
         for location in folder.glob(temporary_name("*")):
             with suppress(OSError):
@@ -125,13 +130,13 @@ def _tidy_one(location: Path) -> None:
 
 
 def _lock(location: Path) -> int | None:
-    """Lock a folder, if nobody has; the lock ends with the process, however that ends."""
+    """Lock a folder unless another process has; the lock ends with the process, however that ends."""
     if os.name != "posix":  # pragma: no cover
         return None
     descriptor = os.open(location, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # held by another, or a file system without locks
+    except OSError:  # held by another process, or a file system without locks
         os.close(descriptor)
         return None
     return descriptor

@@ -74,7 +74,7 @@ def test_scores_that_are_there_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "scores").mkdir()
     result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", "spark", "--out", str(tmp_path)])
     assert result.exit_code == 2
-    assert "it is there already, and nothing is replaced" in result.stderr
+    assert "it already exists, and nothing is replaced" in result.stderr
 
 
 def start(folder: Path, asked: list[str], master: str, **environment: str) -> subprocess.Popen[bytes]:

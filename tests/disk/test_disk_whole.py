@@ -202,9 +202,9 @@ def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
             compute(source)
         with pytest.raises(DataError, match="the frame cannot be computed"):
             compute(made().lazy().with_columns(distance=pl.col("nowhere")))
-        with pytest.raises(ColumnError, match="a list is no frame"):
+        with pytest.raises(ColumnError, match="a list is not a frame"):
             compute([])
-        with pytest.raises(ColumnError, match="a list is no frame"):
+        with pytest.raises(ColumnError, match="a list is not a frame"):
             compute(made().head(2).to_dicts())
     made().write_csv(source / "rankings.csv")
     with pytest.raises(FileError, match=r"is csv; only Parquet and Arrow files .* read_rankings"):

@@ -111,12 +111,12 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
 @pytest.mark.parametrize(
     ("frame", "hint"),
     [
-        ([{"query": "q"}], r"a list is no frame; for rows as dicts, pass pl.DataFrame\(rows\)"),
+        ([{"query": "q"}], r"a list is not a frame; for rows as dicts, pass pl.DataFrame\(rows\)"),
         ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
         ({"query": ["q"], "item": ["a", "b"]}, "the columns differ in length: {'query': 1, 'item': 2}"),
-        (np.zeros((2, 2)), "a ndarray is no frame"),
-        (np.zeros(3), "a ndarray is no frame"),
-        (None, "a NoneType is no frame"),
+        (np.zeros((2, 2)), "a ndarray is not a frame"),
+        (np.zeros(3), "a ndarray is not a frame"),
+        (None, "a NoneType is not a frame"),
     ],
 )
 def test_row_072_what_is_no_frame_is_refused_with_a_hint(frame: object, hint: str) -> None:

@@ -67,7 +67,7 @@ def test_whole_numbers_that_floats_hold_are_not_warned_of(tmp_path: Path, whole:
     ],
 )
 def test_a_name_that_stands_in_an_object_twice_is_refused(tmp_path: Path, line: str) -> None:
-    refused(write(tmp_path, ROW.strip(), line), FileError, "line 2: the name '(score|item|query)' stands there twice")
+    refused(write(tmp_path, ROW.strip(), line), FileError, "line 2: the name '(score|item|query)' occurs twice")
 
 
 def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_dictionary_of_models_takes_anything(tmp_path: Path) -> None:
     for model in models:
         assert_frame_equal(found.filter(model=model).drop("model"), WANTED.drop("model"))
     assert read_rankings(models)["row"].to_list() == list(range(50))
-    with pytest.raises(ColumnError, match="5 is no name of a model"):
+    with pytest.raises(ColumnError, match="5 is not the name of a model"):
         read_rankings({5: FRAME})
     both = read_rankings({"a": FRAME, "b": FRAME.rename({"score": "distance"})})
     assert both["distance"].to_list() == [*(0.0 - FRAME["score"]), *FRAME["score"]]

@@ -78,7 +78,7 @@ def test_nothing_to_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_path_of_another_type_is_refused() -> None:
-    with pytest.raises(ColumnError, match=r"rankings: a int is no frame"):
+    with pytest.raises(ColumnError, match=r"rankings: a int is not a frame"):
         read_rankings(7)
     with pytest.raises(ParameterError, match=r"path: expected a file name, a Path or a list of them, got DataFrame"):
         find_files(pl.DataFrame())

@@ -56,7 +56,7 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert read_rankings(path).select("query", "item", "score").rows() == ROWS
     path.write_text(json.dumps(lines[0]) + "\n" + json.dumps(lines[0]) + "\n")
-    with pytest.raises(FileError, match="line 2: query 'q1', or one of its results, is there twice"):
+    with pytest.raises(FileError, match="line 2: query 'q1', or one of its results, occurs twice"):
         read_rankings(path)
     path.write_text(json.dumps(lines[0]) + '\n{"query_id": 1}\n')
     with pytest.raises(FileError, match="line 2: no object with query_id and results"):
@@ -66,7 +66,7 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ('{"q": {"a": 1, "a": 2}}', FileError, "'a' is there twice in one object"),
+        ('{"q": {"a": 1, "a": 2}}', FileError, "'a' occurs twice in one object"),
         ('{"q": {"a": 1}', FileError, "m.json: no JSON"),
         ('{"q": {"a": 1}, "r": 5}', FileError, "JSON, but neither"),
         ('{"q": {"a": "near"}}', FileError, "JSON, but neither"),

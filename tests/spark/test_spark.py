@@ -114,7 +114,7 @@ def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
     scores = collected(on.evaluate(sent(spark, decimals), **EXPECTED))
     assert_frame_equal(scores, without_spark(unsigned, **EXPECTED), check_exact=True, check_dtypes=False)
     beyond = decimals.with_columns(item=(unsigned["item"] + 2**63).cast(pl.Decimal(20, 0)))
-    with pytest.raises(rr.DataError, match=r"column 'item': an id beyond 64 bits with sign.* in item '92233"):
+    with pytest.raises(rr.DataError, match=r"column 'item': an id beyond signed 64 bits.* in item '92233"):
         collected(on.evaluate(sent(spark, beyond), **EXPECTED))
 
 
@@ -242,7 +242,7 @@ def test_bad_queries_on_the_cluster(spark: Any) -> None:
     frame = made()
     names = frame.select("query").unique(maintain_order=True)
     bad = {
-        "query': there more than once, in query 'q": pl.concat([names, names[:1]]),
+        "query': more than once, in query 'q": pl.concat([names, names[:1]]),
         "n_relevant': null or negative": names.with_columns(n_relevant=pl.lit(-1)),
     }
     for message, queries in bad.items():
@@ -279,7 +279,7 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
             "rankings": frame.selectExpr("query", "item", "make_interval(1) distance")
         },
         "there twice": {"rankings": frame.select("*", "distance")},
-        "rankings: a DataFrame is no frame of Spark": {"rankings": made()},
+        "rankings: a DataFrame is not a Spark frame": {"rankings": made()},
         "distance_threshold: the rankings have a 'score'": {
             "rankings": frame.withColumnRenamed("distance", "score"),
             "distance_threshold": 1,

@@ -71,9 +71,9 @@ def test_scores_are_written_once_and_read_as_they_were(spark: Any, tmp_path: Pat
     assert sorted(entry.name for entry in Path(path).iterdir() if entry.is_dir()) == ["model=007", "model=8"]
     again = files.scores_frame(spark, path, scores)
     assert sorted(tuple(row) for row in again.collect()) == [("007", 1, 0.5), ("8", 2, None)]
-    with pytest.raises(rr.OutputError, match="it is there already, and nothing is replaced"):
+    with pytest.raises(rr.OutputError, match="it already exists, and nothing is replaced"):
         files.write_scores(scores, path)
-    with pytest.raises(rr.RetrievalReportError, match="Spark gave up: "):
+    with pytest.raises(rr.RetrievalReportError, match="Spark failed: "):
         files.write_scores(scores, "/proc/no/scores")
 
 

@@ -154,8 +154,8 @@ def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
 def test_bad_weights_on_the_cluster(spark: Any, scores: pl.DataFrame) -> None:
     queries = queries_of(scores)
     bad = {
-        "queries: column 'weight': null or no weight, in query 'q": queries.with_columns(weight=-pl.col("weight")),
-        "queries: column 'query': there more than once, in query 'q": pl.concat([queries, queries[:1]]),
+        "queries: column 'weight': null or not a weight, in query 'q": queries.with_columns(weight=-pl.col("weight")),
+        "queries: column 'query': more than once, in query 'q": pl.concat([queries, queries[:1]]),
     }
     for message, given in bad.items():
         with pytest.raises(rr.DataError, match=message):
