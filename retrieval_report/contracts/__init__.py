@@ -1,1 +1,1 @@
-"""What every frame, argument and option has to be, and the errors that say so."""
+"""The rules for every frame, argument and option, and the errors raised when one is broken."""

@@ -1,4 +1,4 @@
-"""Checks of plain arguments: numbers, whole numbers, and lists of things."""
+"""Check plain arguments: numbers, whole numbers, and lists of things."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 def is_missing(value: object) -> bool:
-    """Whether this says that there is no value: None, and what pandas makes of it in a column (NaN, NA, NaT).
+    """Return whether a value means "no value": None, or its form in pandas columns (NaN, NA, NaT).
 
     >>> is_missing(None), is_missing(np.float32("nan")), is_missing(0), is_missing("nan")
     (True, True, False, False)
@@ -27,7 +27,7 @@ def is_missing(value: object) -> bool:
 
 
 def is_whole(value: object) -> bool:
-    """Whether this is one whole number of Python or NumPy; truth values and arrays are none.
+    """Return whether a value is a single whole number of Python or NumPy; truth values and arrays are not.
 
     >>> is_whole(np.int8(3)), is_whole(True), is_whole(3.0), is_whole(np.array(3))
     (True, False, False, False)
@@ -36,7 +36,7 @@ def is_whole(value: object) -> bool:
 
 
 def is_number(value: object) -> bool:
-    """Whether this is one finite real number of Python or NumPy that Float64 reaches.
+    """Return whether a value is a single finite real number of Python or NumPy that fits Float64.
 
     >>> is_number(np.float32(0.5)), is_number(True), is_number("1"), is_number(math.nan), is_number(10**400)
     (True, False, False, False, False)
@@ -50,7 +50,7 @@ def is_number(value: object) -> bool:
 
 
 def number_text(value: float) -> str:
-    """A number in few characters that read back as the same number.
+    """Return a number as short text that reads back as the same number.
 
     >>> number_text(3.0), number_text(0.95), number_text(0.99999999), number_text(1234567)
     ('3', '0.95', '0.99999999', '1234567')
@@ -61,7 +61,7 @@ def number_text(value: float) -> str:
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """The value as a Python int; a ParameterError unless it is a whole number within the bounds.
+    """Return the value as a Python int; raise a ParameterError unless it is a whole number within the bounds.
 
     >>> check_whole("seed", np.uint8(7), 0)
     7
@@ -77,7 +77,7 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:
-    """What an argument names, one thing or several, as a list; whoever checks the things refuses what is neither.
+    """Return an argument that holds one thing or several as a list; invalid things are left for the caller to refuse.
 
     >>> listed("ap"), listed(iter(["ap", "rr"])), listed(None)
     (['ap'], ['ap', 'rr'], [None])
@@ -86,13 +86,13 @@ def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[objec
         return [given]
     try:
         things = iter(given)
-    except TypeError:  # an array without dimensions
+    except TypeError:  # a zero-dimensional array
         return [given]
     return list(things)
 
 
 def repeated(things: Iterable[Thing]) -> list[Thing]:
-    """What is there more than once, in the order of its second time.
+    """Return the things that occur more than once, in the order of their second occurrence.
 
     >>> repeated(["a", "b", "a", "c", "b", "a"])
     ['a', 'b']
@@ -107,7 +107,7 @@ def repeated(things: Iterable[Thing]) -> list[Thing]:
 
 
 def some(names: Sequence[object], most: int = 20) -> str:
-    """A list for a message, which need not name thousands.
+    """Return a list as text for a message, shortened if it is long.
 
     >>> some(["a", "b"]), some(range(1000), most=3)
     ("['a', 'b']", '[0, 1, 2, … and 997 more]')

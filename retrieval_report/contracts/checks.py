@@ -1,4 +1,4 @@
-"""What every check is made of: refuse rows, repeated keys, words that are no choice, in one form of message."""
+"""Building blocks of checks: refuse bad rows, repeated keys and unknown words, with messages of one form."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = [
     "warn_unmatched",
 ]
 
-LONGEST_WORD = 80  # letters that are compared with the choices
-ROWS_AT_A_TIME = 2**18  # of which the ids are put together
+LONGEST_WORD = 80  # characters that are compared with the choices
+ROWS_AT_A_TIME = 2**18  # rows whose ids are joined at a time
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
@@ -40,19 +40,21 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def did_you_mean(value: object, choices: Iterable[str]) -> str:
-    """The end of a message on a word that is no choice: which choice is nearest, if one is near.
+    """Return the end of a message about an unknown word: the nearest choice, if one is near.
 
     >>> did_you_mean("ngcd", ["ndcg", "rr"]), did_you_mean("bleu", ["ndcg", "rr"])
     ("; did you mean 'ndcg'?", '')
     """
     word, known = str(value)[:LONGEST_WORD].lower(), list(choices)
-    letters = [choice for choice in known if sorted(choice.lower()) == sorted(word)]  # in another order
+    letters = [
+        choice for choice in known if sorted(choice.lower()) == sorted(word)
+    ]  # the same letters in another order
     close = letters or difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
-    """How many rows are bad, and where the first one is, in words."""
+    """Return how many rows are bad, and a description of where the first one is."""
     rows = frame.with_row_index("__row").filter(bad)
     if rows.height == 0:
         return 0, ""
@@ -78,7 +80,7 @@ def refuse(
 def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     """Raise a DataError if two rows have the same keys."""
     if frame.select(keys).hash_rows().n_unique() == frame.height:
-        return  # as a rule: rows of different hashes differ
+        return  # the usual case: rows with different hashes differ
     if frame.select(keys).n_unique() == frame.height:
         return
     rows, location = _place(frame, pl.struct(keys).is_duplicated())
@@ -108,7 +110,7 @@ def check_agreement(frame: pl.DataFrame) -> None:
 
 
 def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
-    """Warn where ids differ only by blanks around them or by Unicode form: joins elsewhere may merge them."""
+    """Warn if ids differ only by surrounding blanks or Unicode form, since joins elsewhere may merge them."""
     ids = frame[name]
     if ids.dtype != pl.String or _all_plain(ids):
         return
@@ -119,7 +121,7 @@ def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
         if merged:
             like = unique.filter(changed == changed.filter(changed.is_duplicated())[0]).sort()
             warnings.warn(
-                f"{what}: column {name!r}: {merged} ids are told apart only by what {form} would remove, such as "
+                f"{what}: column {name!r}: {merged} ids differ only by what {form} would remove, such as "
                 f"{like[0]!r} and {like[1]!r}",
                 RetrievalReportWarning,
                 stacklevel=2,
@@ -127,13 +129,13 @@ def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
 
 
 def _all_plain(ids: pl.Series) -> bool:
-    """Whether all ids are ASCII without blanks: looking at them one after the other takes three times as long."""
+    """Return whether all ids are ASCII without blanks, since examining them one by one takes three times as long."""
     parts = (part.to_series().str.join("").item() or "" for part in ids.to_frame().iter_slices(ROWS_AT_A_TIME))
     return all(text.isascii() and " " not in text and "\t" not in text for text in parts)
 
 
 def warn_unmatched(rows: pl.DataFrame, relevance: pl.Series, judgements: pl.DataFrame) -> None:
-    """Tell that no item retrieved is judged: the ids of two sources seldom agree by themselves ('7' and '007')."""
+    """Warn if no retrieved item is judged, because ids from two sources often differ in form ('7' and '007')."""
     if rows.height and judgements.height and relevance.null_count() == rows.height:
         warnings.warn(
             f"judgements: none of the {rows.height} retrieved items is judged; the rankings have items like "

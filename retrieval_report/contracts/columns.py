@@ -1,7 +1,7 @@
-"""What a column is: its name, type, title, meaning and format, declared once; and the columns that many frames share.
+"""Declare columns once, with name, type, title, meaning and format; and define the columns that many frames share.
 
 Checks of input, empty frames, the CSV file that explains columns, headings of the report and of the dashboard and the
-help of the command line read them here, by way of :mod:`retrieval_report.contracts.registry`.
+help of the command line read them here, through :mod:`retrieval_report.contracts.registry`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ FORMATS = ("text", "number", "signed", "share", "chance", "count", "tenth", "fla
 class Column(NamedTuple):
     """One column of a frame.
 
-    ``dtype`` is None where the caller's data decide it; then ``kind`` says what :func:`check_rankings` and its like
+    ``dtype`` is None if the caller's data decide it; ``kind`` then says what checks such as :func:`check_rankings`
     accept. ``format`` is one of "text", "number" (four digits), "signed" (with its sign), "share" (percent), "chance"
-    (a probability, where a rounded 0 would be wrong), "count", "tenth" (one digit) or "flag" (yes or no).
+    (a probability, for which a rounded 0 would be wrong), "count", "tenth" (one digit) or "flag" (yes or no).
     """
 
     name: str
@@ -34,7 +34,7 @@ class Column(NamedTuple):
 
     @property
     def help(self) -> str:
-        """The meaning as a sentence for readers, which begins with a capital unless it begins with a name."""
+        """Return the meaning as a sentence, which starts with a capital unless it starts with a name."""
         first = self.meaning.split(" ", 1)[0]
         return self.meaning if "_" in first else self.meaning[:1].upper() + self.meaning[1:]
 
@@ -47,45 +47,45 @@ class Frame(NamedTuple):
 
 
 def text(name: str, title: str, meaning: str) -> Column:
-    """A column of text."""
+    """Declare a column of text."""
     return Column(name, pl.String, title, meaning, "text")
 
 
 def number(name: str, title: str, meaning: str, format: str = "number") -> Column:
-    """A column of Float64."""
+    """Declare a column of Float64."""
     return Column(name, pl.Float64, title, meaning, format)
 
 
 def whole(name: str, title: str, meaning: str) -> Column:
-    """A column of Int64."""
+    """Declare a column of Int64."""
     return Column(name, pl.Int64, title, meaning, "count")
 
 
 def flag(name: str, title: str, meaning: str) -> Column:
-    """A column of truth values."""
+    """Declare a column of truth values."""
     return Column(name, pl.Boolean, title, meaning, "flag")
 
 
 def ids(name: str, title: str, meaning: str) -> Column:
-    """A column of ids, whose type is that of the input."""
+    """Declare a column of ids, whose type is that of the input."""
     return Column(name, None, title, meaning, "text", "id")
 
 
 def given(name: str, title: str, meaning: str, kind: str, *, optional: bool = False) -> Column:
-    """A column of a frame that is passed in, of any type that fits its kind."""
+    """Declare a column of an input frame, of any type that fits its kind."""
     return Column(name, None, title, meaning, {"boolean": "flag", "integer": "count"}.get(kind, "text"), kind, optional)
 
 
 # The columns that many frames share.
-INTERVAL = text("interval", "95% interval", "of the mean under sampling of queries; it knows nothing of ties")
+INTERVAL = text("interval", "95% interval", "of the mean under sampling of queries; it does not account for ties")
 COLUMNS = (
     INTERVAL,
     whole("rank", "Rank", "rank of the model, 1 is best"),
-    text("letters", "Tier", "letters; models that share one cannot be told apart"),
+    text("letters", "Tier", "letters; models that share a letter are not significantly different"),
     text("model", "Model", "what produced the ranked lists"),
     ids("query", "Query", "the query"),
     text("metric", "Metric", "the metric with its parameters, without the cutoff"),
-    whole("cutoff", "Cutoff", "positions that count; empty: the whole list"),
+    whole("cutoff", "Cutoff", "number of positions that count; empty: the whole list"),
     text(
         "policy",
         "Score",
@@ -94,44 +94,44 @@ COLUMNS = (
     text("model_a", "Model A", "first model of the pair, by name"),
     text("model_b", "Model B", "second model of the pair"),
     whole("queries", "Queries", "queries in the mean"),
-    whole("unpaired", "Unpaired", "queries that only one of the two has a score for"),
+    whole("unpaired", "Unpaired", "queries for which only one of the two has a score"),
     number("value", "Score", "mean score"),
     number(
         "lowest",
         "Lowest",
-        "under the worst order inside ties; of truncated scores the least of all completions of the lists",
+        "under the worst order inside ties; for truncated scores, the least over all completions of the lists",
     ),
     number(
         "highest",
         "Highest",
-        "under the best order inside ties; of truncated scores the most of all completions of the lists",
+        "under the best order inside ties; for truncated scores, the most over all completions of the lists",
     ),
     number(
         "tie_std",
         "± tie std",
-        "standard deviation of the mean under random tie order: exact, but of policy shuffled that of the "
-        "draws; empty where a score has none, as truncated ones have",
+        "standard deviation of the mean under random tie order: exact, but for policy shuffled that of "
+        "the draws; empty where a score has none, as truncated scores do",
     ),
     number("ci_low", "95% from", "lower end of the 95% interval under sampling of queries"),
     number("ci_high", "95% to", "upper end of that interval"),
     number("value_a", "A", "mean of model_a over the paired queries"),
     number("value_b", "B", "mean of model_b over the paired queries"),
-    number("difference", "A − B", "mean of model_a less mean of model_b", "signed"),
+    number("difference", "A − B", "mean of model_a minus mean of model_b", "signed"),
     number("naive", "Naive", "score in the order received"),
     number(
         "expected",
         "Expected",
-        "mean over all orders inside ties: exact, but of truncated scores an estimate from the rows given",
+        "mean over all orders inside ties: exact, but for truncated scores an estimate from the rows given",
     ),
     number("shuffled", "Shuffled", "mean over random orders inside ties"),
     number("naive_error", "Naive is off by", "naive − expected", "signed"),
     number("std", "± tie std", "standard deviation of the score under random tie order"),
     whole("n_relevant", "Relevant", "relevant items of the query, retrieved or not"),
-    flag("truncated", "Cut", "whether the score reaches into what the cut of its list leaves open"),
+    flag("truncated", "Cut", "whether the score depends on what truncation of the list leaves open"),
     number(
         "truncated_share",
         "Cut",
-        "share of the queries in the mean whose score reaches into what the cut of its list leaves open",
+        "share of the queries in the mean whose score depends on what truncation of the list leaves open",
         "share",
     ),
     text("measure", "Measure", "metric and cutoff"),
@@ -142,7 +142,7 @@ COLUMNS = (
         "probability, if no two models differed, that any pair of the family would be as far apart as this one",
         "chance",
     ),
-    whole("family", "Family", "pairs that were corrected for together"),
+    whole("family", "Family", "number of pairs corrected for together"),
     text(
         "family_method",
         "Correction",
@@ -161,23 +161,23 @@ COLUMNS = (
     number(
         "p_tie",
         "Reversed by ties",
-        "probability that random tie order shows the pair in the other order than the expected means",
+        "probability that random tie order reverses the order of the expected means",
         "chance",
     ),
-    number("p_tie_low", "At least", "the least that p_tie can be", "chance"),
-    number("p_tie_high", "At most", "the most that p_tie can be", "chance"),
+    number("p_tie_low", "At least", "the smallest possible p_tie", "chance"),
+    number("p_tie_high", "At most", "the largest possible p_tie", "chance"),
     number(
         "p_equal",
         "Equal by ties",
-        "probability that random tie order shows the two means equal; empty: not known",
+        "probability that the two means are equal under random tie order; empty: not known",
         "chance",
     ),
     text(
         "p_tie_method",
         "Found by",
         "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum bounded), "
-        "shuffles (some orders drawn; bounds miss once in 10 000), normal (from exact moments, bounded), bounds "
-        "(they alone are known) or truncated (lists cut inside a tie)",
+        "shuffles (random orders; the bounds fail once in 10 000), normal (from exact moments, bounded), "
+        "bounds (only they are known) or truncated (lists cut inside a tie)",
     ),
 )
 SHARED = {column.name: column for column in COLUMNS}

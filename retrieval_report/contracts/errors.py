@@ -1,6 +1,6 @@
-"""The error tree: one base class, a child per place where a rule can be broken.
+"""The errors of this package: one base class, and a subclass for each kind of input that can break a rule.
 
-Every message names the rule, the place and the value, for example
+Every message names the rule, the location and the value, for example
 ``column 'distance': 3 NaN, first in query 'q17' of model 'itq-32'``.
 """
 
@@ -21,12 +21,12 @@ __all__ = [
 
 
 LONGEST_WORD = 500
-"""Characters without a blank that a message shows whole; long paths have fewer, names in bad data have millions."""
+"""Longest run of characters without a blank that a message shows whole; paths are shorter, bad names far longer."""
 LONGEST_MESSAGE = 4000
 
 
 def _shortened(message: str) -> str:
-    """A message as it is shown: what it quotes from data may be of any length.
+    """Shorten a message for display, since the data it quotes may be of any length.
 
     >>> _shortened("model " + 1000 * "x" + " is repeated").replace("x" * 300, "(300 x)")
     'model (300 x)…xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx is repeated'
@@ -41,7 +41,7 @@ def _shortened(message: str) -> str:
 class RetrievalReportError(ValueError):
     """Base of every error this package raises on bad input.
 
-    Each is a ValueError as well.
+    Each is also a ValueError.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -49,7 +49,7 @@ class RetrievalReportError(ValueError):
 
 
 class ColumnError(RetrievalReportError):
-    """A column is missing, there twice, or of a type that cannot be used."""
+    """A column is missing, occurs twice, or has a type that cannot be used."""
 
 
 class DataError(RetrievalReportError):
@@ -57,7 +57,7 @@ class DataError(RetrievalReportError):
 
 
 class KeyMismatchError(RetrievalReportError):
-    """Two frames do not fit together: id types, queries or judgements disagree."""
+    """Two frames do not match: their id types, queries or judgements disagree."""
 
 
 class ParameterError(RetrievalReportError):
@@ -65,15 +65,15 @@ class ParameterError(RetrievalReportError):
 
 
 class FileError(RetrievalReportError):
-    """A file cannot be read as what it claims to be; the message holds its path."""
+    """A file cannot be read as what it claims to be; the message names its path."""
 
 
 class OutputError(RetrievalReportError):
-    """A result cannot be written where it was asked to go."""
+    """A result cannot be written to the requested location."""
 
 
 class RetrievalReportWarning(UserWarning):
-    """Input that is accepted but may not mean what its author thinks."""
+    """Warning about input that is accepted but may not mean what its author thinks."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(_shortened(message))

@@ -1,4 +1,4 @@
-"""Processes made by ``fork``: threads do not come along, and Polars would wait for its own without end."""
+"""Refuse processes made by ``fork``, in which the threads of Polars are missing and it would wait forever."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from retrieval_report.contracts.errors import RetrievalReportError
 
 __all__ = ["refuse_fork"]
 
-# What Linux shows of the threads of Polars, which start with the first work they get.
+# The name by which Linux shows the threads of Polars, which start with the first work they get.
 THREADS = ("polars-0", "async-executor-")
 
 _used = _had_threads = _stranded = False
 
 
 def refuse_fork() -> None:
-    """Raise an error in a process forked from one in which Polars had threads; every way into the package asks.
+    """Raise an error in a process forked after Polars had started threads; every entry point of the package calls this.
 
     Without it the first query would hang. A process forked before any work was done starts threads of its own.
 
     Raises
     ------
     RetrievalReportError
-        The threads were left behind.
+        The threads are missing.
     """
     global _used
     if _stranded:
         raise RetrievalReportError(
-            f"process {os.getpid()} was made by fork, which leaves behind the threads that Polars had started, and "
-            "Polars would wait for them without end; start processes with multiprocessing.get_context('spawn') or "
+            f"process {os.getpid()} was made by fork, which does not copy the threads that Polars had started, and "
+            "Polars would wait for them forever; start processes with multiprocessing.get_context('spawn') or "
             "'forkserver'"
         )
     _used = True
@@ -39,7 +39,7 @@ def _threads_started() -> bool:
     try:
         tasks = list(Path("/proc/self/task").iterdir())
         return any((task / "comm").read_text().startswith(THREADS) for task in tasks)
-    except OSError:  # no Linux: whoever came this way has used them
+    except OSError:  # not Linux: code that gets here has used them
         return _used
 
 

@@ -1,4 +1,4 @@
-"""The column contract of every frame, as code, and the checks that hold a frame to it.
+"""Check frames against the column contract of their kind.
 
 A check returns the frame with the contract's columns only, in the contract's types, or raises an error that names
 the column, the rule, the number of bad rows and the first of them.
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-MOST_ITEMS = 2**62  # running totals of items stay well inside 64 bits
+MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
 
 
 RANKINGS = FRAMES["rankings"].columns
@@ -46,7 +46,7 @@ SUMMARY = schema("summary")
 
 
 def order_column(frame: pl.DataFrame) -> str:
-    """Name of the column that orders a list: ``distance`` or ``score``.
+    """Return the name of the column that orders a list: ``distance`` or ``score``.
 
     >>> order_column(pl.DataFrame({"query": ["a"], "score": [1.0]}))
     'score'
@@ -55,11 +55,11 @@ def order_column(frame: pl.DataFrame) -> str:
 
 
 def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance: bool = False) -> pl.DataFrame:
-    """Hold a rankings frame to its contract.
+    """Check a rankings frame against its contract.
 
-    ``relevance`` asks for the column; ``null_distance`` lets rows without distance through (items known, not
-    retrieved). Null relevances and repeated items are left for the caller: the first may come from judgements, the
-    second are found faster once the lists are known.
+    ``relevance`` requires the column; ``null_distance`` accepts rows without distance (known items that were not
+    retrieved). Null relevances and repeated items are left to the caller: the former may come from judgements, the
+    latter are found faster once the lists are known.
     """
     given = frame.columns
     frame = _contract(frame, RANKINGS, "rankings")
@@ -79,7 +79,7 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
 
 
 def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
-    """Hold a counts frame to its contract; ``what`` is what messages call it."""
+    """Check a counts frame against its contract; ``what`` is its name in messages."""
     given = frame.columns
     frame = _contract(frame, COUNTS, what)
     order = _one_order(frame, given, what)
@@ -91,13 +91,13 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
     total = int(frame["count"].cast(pl.Int128).sum() or 0)
     if total >= MOST_ITEMS:
         raise DataError(
-            f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number taken"
+            f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number accepted"
         )
     return frame.with_columns(count.cast(pl.Int64))
 
 
 def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
-    """Hold a judgements frame (qrels) to its contract."""
+    """Check a judgements frame (qrels) against its contract."""
     frame = _contract(frame, JUDGEMENTS, "judgements")
     frame = _check_ids(frame, ("query", "item"), "judgements")
     warn_merging(frame, "item", "judgements")
@@ -107,7 +107,7 @@ def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
-    """Hold a queries frame to its contract."""
+    """Check a queries frame against its contract."""
     frame = _contract(frame, QUERIES, "queries")
     frame = _check_ids(frame, ("query",), "queries")
     check_unique(frame, ("query",), "queries")
@@ -123,7 +123,7 @@ def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.DataFrame:
-    """Keep the contract's columns in its order, all of a type that fits; name what is missing."""
+    """Return the contract's columns in its order, after checking their types; missing ones are named."""
     columns = list(columns)
     missing = [c.name for c in columns if not c.optional and c.name not in frame.columns]
     if missing:
@@ -182,7 +182,7 @@ def _names(columns: Iterable[str]) -> str:
 
 
 def _close(given: Iterable[str], wanted: Sequence[str]) -> str:
-    """A hint at a column whose name differs by case or blanks only."""
+    """Return a hint at a column whose name differs only by case or blanks."""
     near = [name for name in given if name.strip().lower() in wanted and name not in wanted]
     return f"; {near[0]!r} is close: rename it" if near else ""
 
@@ -200,7 +200,7 @@ def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings"
 
 
 def with_model(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with a column ``model``, 'model' in every row where it had none."""
+    """Return the frame with a column ``model``, filled with 'model' if it had none."""
     return frame if "model" in frame.columns else frame.select(pl.lit("model").alias("model"), pl.all())
 
 
@@ -223,7 +223,7 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
 
 
 def check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:
-    """Hold the column ``relevance`` to its contract; truth values and decimals become Float64, NaN null."""
+    """Check the column ``relevance``; truth values and decimals become Float64, NaN becomes null."""
     if frame.schema["relevance"] == pl.Boolean or frame.schema["relevance"].is_decimal():
         frame = frame.with_columns(pl.col("relevance").cast(pl.Float64))
     column = pl.col("relevance")

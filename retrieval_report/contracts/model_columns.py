@@ -15,7 +15,7 @@ MEANS = {
 }
 PAIRED = like("queries", "paired queries")
 DISAGREE = text(
-    "disagree", "Reversed in", "which of shuffled and naive name the other model than the expected means do"
+    "disagree", "Reversed in", "which of shuffled and naive favour the other model than the expected means do"
 )
 SEGMENT = text("segment", "Segment", "the queries that share this value")
 VERDICT = text("verdict", "Verdict", "whether the order of the two models can be trusted, and if not, why")
@@ -55,13 +55,11 @@ COMPARED = {
             for name, meaning in MEANS.items()
             for side in "ab"
         ),
-        like(
-            "value_a", "mean of model_a that the verdict speaks of: over the paired queries, where they were compared"
-        ),
-        like("value_b", "mean of model_b that the verdict speaks of"),
+        like("value_a", "mean of model_a to which the verdict refers: over the paired queries, if they were compared"),
+        like("value_b", "mean of model_b to which the verdict refers"),
         "unpaired",
         DISAGREE,
-        flag("overlap", "Overlap", "whether some tie orders show the one ahead and some the other"),
+        flag("overlap", "Overlap", "whether some tie orders put one model ahead and some the other"),
         "difference_std p_tie p_tie_low p_tie_high p_equal p_tie_method pooled family_p",
         VERDICT,
         by="flips",
@@ -71,7 +69,7 @@ COMPARED = {
         text("policy_a", "Policy", "one policy"),
         text("policy_b", "Other policy", "another policy"),
         number("tau", "Kendall’s τ", "Kendall's τ-b between the two rankings of the models", "signed"),
-        flag("same_winner", "Same winner", "whether both put the same models first"),
+        flag("same_winner", "Same winner", "whether both rank the same models first"),
         whole("models", "Models", "models ranked by both"),
         by="stats.rank_agreement",
     ),
@@ -84,9 +82,9 @@ COMPARED = {
         number(
             "honest_difference",
             "Honest difference",
-            "the largest difference that Tukey's test does not tell apart; empty for other tests",
+            "the largest difference that is not significant by Tukey's test; empty for other tests",
         ),
-        like("queries", "queries that all models have a score for; everything is computed on them"),
+        like("queries", "queries for which all models have a score; everything is computed on them"),
         like("unpaired", "queries left out"),
         by="leaderboard",
     ),
@@ -102,16 +100,16 @@ COMPARED = {
     ),
     "rank_intervals": frame(
         "metric cutoff policy model value rank",
-        text("source", "Source", "the chance that is drawn anew: ties, queries or both"),
+        text("source", "Source", "what is drawn at random: ties, queries or both"),
         whole("rank_low", "Best rank", "best rank of the interval"),
         whole("rank_high", "Worst rank", "worst rank of the interval"),
-        number("first_share", "First", "share of the draws in which no model is ahead of it", "share"),
+        number("first_share", "First", "share of the draws in which no model is ahead of this one", "share"),
         text("method", "Found by", "bootstrap, normal, draws, normal+bootstrap or exact"),
         by="stats.rank_intervals",
     ),
     "no_worse": frame(
         "model",
-        text("baseline", "Baseline", "the model that the others are held to"),
+        text("baseline", "Baseline", "the model that the others are compared with"),
         "metric cutoff policy",
         like("value", "mean of the model over the paired queries"),
         number("baseline_value", "Baseline score", "mean of the baseline over the paired queries"),
@@ -126,7 +124,7 @@ COMPARED = {
         ),
         VERDICT._replace(meaning="no worse, worse or not decided"),
         "difference_std",
-        number("detectable", "Detectable", "the smallest loss that these queries would have shown"),
+        number("detectable", "Detectable", "the smallest loss that these queries could have shown"),
         whole("queries_needed", "Queries needed", "queries needed to show a loss of the margin"),
         PAIRED,
         "unpaired",
@@ -142,9 +140,9 @@ COMPARED = {
         "difference_std",
         number("share", "Share", "part of the difference of the means that comes from this query", "share"),
         flag(
-            "decides", "Decides", "whether it is among the fewest queries without which the winner would not be ahead"
+            "decides", "Decides", "whether the query is in the smallest set without which the winner would not be ahead"
         ),
-        flag("order_unsure", "Tie order may turn it", "whether tie order can turn the difference around"),
+        flag("order_unsure", "Tie order may reverse it", "whether tie order can reverse the difference"),
         by="stats.deciding_queries",
     ),
     "segments": frame(
@@ -167,8 +165,8 @@ COMPARED = {
         number("amount", "Amount", "what the model costs"),
         "value tie_std lowest highest ci_low ci_high",
         flag("front", "On the front", "whether no other model costs as little and scores as much"),
-        flag("front_in_every_order", "In every order", "the same in its worst tie order and the others' best"),
-        flag("front_in_some_order", "In some order", "the same in its best tie order and the others' worst"),
+        flag("front_in_every_order", "In every order", "the same, in its worst tie order and the others' best"),
+        flag("front_in_some_order", "In some order", "the same, in its best tie order and the others' worst"),
         text("beaten_by", "Beaten by", "the best-scoring model that beats it; empty on the front"),
         by="stats.cost_table",
     ),
@@ -179,26 +177,26 @@ COMPARED = {
         number(
             "prints",
             "Prints",
-            "the mean that it prints; empty where its order is open and decides it, or it would raise an error",
+            "the mean that it prints; empty if its order is unknown and decides it, or if it would raise an error",
         ),
-        number("prints_low", "At least", "the least that it could print"),
-        number("prints_high", "At most", "the most that it could print"),
+        number("prints_low", "At least", "the smallest value that it could print"),
+        number("prints_high", "At most", "the largest value that it could print"),
         number("exact", "Exact", "the exact value of the metric asked for"),
         like("expected", "exact mean over all tie orders of the system's own definition"),
         "lowest highest tie_std",
-        number("off", "By tie order", "prints − expected: what tie order did; empty where prints is", "signed"),
-        number("z", "z", "by tie order, in standard deviations of random tie order", "tenth"),
-        number("definition_shift", "By definition", "expected − exact: what its definition did", "signed"),
+        number("off", "By tie order", "prints − expected: effect of tie order; empty where prints is", "signed"),
+        number("z", "z", "effect of tie order, in standard deviations of random tie order", "tenth"),
+        number("definition_shift", "By definition", "expected − exact: effect of its definition", "signed"),
         text(
             "winner",
             "Names as best",
-            "model with the highest print; all that could have it, joined by 'or', where tie order is open",
+            "model with the highest printed value; if order is open, all that could have it, joined by 'or'",
         ),
         text("exact_winner", "Best without the accident", "model with the highest expected value"),
         flag(
             "same_winner",
             "Same winner",
-            "whether it names the model with the highest expected value; empty: it could name one or another",
+            "whether it favours the model with the highest expected value; empty: it could go either way",
         ),
         "order note",
         by="audit",
@@ -206,14 +204,14 @@ COMPARED = {
     "conventions": frame(
         "definition call order system version",
         like("metric", "name of the metric"),
-        whole("row_order_up_to", "Rows up to", "lists of up to so many items keep the rows as received"),
+        whole("row_order_up_to", "Rows up to", "lists of up to this many items keep the rows as received"),
         flag("float32", "Float32", "whether distances are rounded to float32 first, which makes ties"),
         text("seen", "Sees", "whose relevant items count: those judged, or those of the list"),
         text("cutoffs", "Cutoffs", "any, whole (lists only) or given (a whole number only)"),
-        flag("binary", "Binary", "whether it sees relevances as 0 and 1 only"),
-        number("relevant_from", "Relevant from", "grades from here on are relevant; empty: as the caller says"),
+        flag("binary", "Binary", "whether it treats relevances as 0 and 1 only"),
+        number("relevant_from", "Relevant from", "smallest grade that is relevant; empty: the caller decides"),
         text("positive", "Scores of 0", "what it does with items whose score is not above 0"),
-        flag("short_lists", "Short lists", "whether it takes lists with fewer than k items"),
+        flag("short_lists", "Short lists", "whether it accepts lists with fewer than k items"),
         text("no_relevant", "Nothing relevant", "what a query without a relevant item scores"),
         text("missing_query", "No list", "what a query without rows scores"),
         "note",
@@ -225,8 +223,8 @@ COMPARED = {
         number("after", "After", "mean of the later report"),
         like("difference", "after − before", title="After − before"),
         text("change", "Change", "same (every digit), changed, new or gone"),
-        flag("same_data", "Same data", "whether both reports are of the same data"),
-        flag("same_parameters", "Same parameters", "whether both reports are made by the same rules"),
+        flag("same_data", "Same data", "whether both reports are about the same data"),
+        flag("same_parameters", "Same parameters", "whether both reports use the same settings"),
         by="report.compare_reports",
     ),
 }

@@ -1,4 +1,4 @@
-"""Everything that decides a score besides the data, checked once."""
+"""The options that decide a score besides the data, checked once."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = [
 ]
 
 POLICIES = PARAMETERS["policies"].choices
-# Options that are one word of several; truncated may also be a mapping of models to such words.
+# Options with a fixed set of words; truncated may also be a mapping of models to such words.
 WORDS = ("no_relevant", "naive_order", "missing_query", "unjudged", "unjudged_query", "null_distance", "relevant_items")
-MOST_SHUFFLES = 10_000_000  # the mean of so many is known to 3 in 10 000 standard deviations
+MOST_SHUFFLES = 10_000_000  # the mean of this many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
-WIDEST = 2**127  # whole numbers from here on fit no column, and Polars takes none of them
+WIDEST = 2**127  # whole numbers from here on fit no column, and Polars rejects them
 
 
 class RowOptions(TypedDict, total=False):
@@ -69,7 +69,7 @@ class EvaluateOptions(ScoringOptions, total=False):
 
 
 def options_with(given: Mapping[str, object], **fixed: object) -> Options:
-    """The options of a caller, but for those that the function decides.
+    """Return the options of a caller, except for those that the function sets itself.
 
     >>> options_with({"decimals": 2, "policies": "naive"}, policies="expected").policies
     ('expected',)
@@ -80,9 +80,9 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
 
 @dataclass(frozen=True)
 class Options:
-    """The keyword arguments of ``evaluate`` but the frames, metrics and cutoffs.
+    """The keyword arguments of ``evaluate``, except the frames, metrics and cutoffs.
 
-    Policies may come as one name or any iterable of names, and numbers as NumPy's; they are kept as Python's.
+    Policies may be one name or any iterable of names, and numbers may be NumPy's; they are stored as Python's.
 
     >>> Options(policies=["best", "worst", "best"]).policies
     ('best', 'worst')
@@ -123,7 +123,7 @@ class Options:
         self._keep_numbers()
 
     def _keep_numbers(self) -> None:
-        """Check the numbers, and keep them as Python's own."""
+        """Check the numbers, and store them as Python's own."""
         self._keep("shuffles", check_whole("shuffles", self.shuffles, 1, MOST_SHUFFLES))
         self._keep("seed", check_whole("seed", self.seed, 0))
         if self.decimals is not None:
@@ -138,12 +138,12 @@ class Options:
             self._keep("distance_threshold", _plain(self.distance_threshold))
 
     def check_order(self, order: str) -> None:
-        """Refuse a threshold of distances for rankings that have another ``order``."""
+        """Refuse a threshold of distances for rankings that are ordered by score."""
         if self.distance_threshold is not None and order == "score":
             raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
 
     def check_counted(self) -> None:
-        """Refuse what counts cannot tell."""
+        """Refuse options that need more than counts."""
         if "naive" in self.policies:
             raise ParameterError(
                 "policies: 'naive' needs the order of the items, and a counts frame has none; evaluate the rankings, "
@@ -151,16 +151,16 @@ class Options:
             )
 
     def _keep(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)  # the record is frozen for everybody else
+        object.__setattr__(self, name, value)  # the record is frozen for all other code
 
     @property
     def workers(self) -> int:
-        """How many threads to use."""
+        """Return the number of threads to use."""
         return self.threads or os.cpu_count() or 1
 
 
 def check_relevant_from(grade: object) -> int | float:
-    """The grade from which on items are relevant, as Python's number.
+    """Return the smallest relevant grade as a Python number.
 
     >>> check_relevant_from(0)
     Traceback (most recent call last):
@@ -172,5 +172,5 @@ def check_relevant_from(grade: object) -> int | float:
 
 
 def _plain(number: Any) -> int | float:
-    """A number as Python's, whole ones beyond every integer column as Float64."""
+    """Return a number as Python's; whole numbers too large for any integer column become floats."""
     return int(number) if is_whole(number) and abs(int(number)) < WIDEST else float(number)

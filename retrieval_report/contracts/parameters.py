@@ -1,4 +1,4 @@
-"""Every option once: its title, its sentence and its choices. Checks, ``--help`` and the sidebar read them here."""
+"""Declare every option once, with title, sentence and choices, for checks, ``--help`` and the sidebar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["PARAMETERS", "Parameter"]
 
 
 class Parameter(NamedTuple):
-    """One option: what it is called where there is room for words, what it decides, and its choices if it has any."""
+    """One option: its title, a sentence that says what it decides, and its choices, if any."""
 
     title: str
     meaning: str
@@ -19,66 +19,65 @@ class Parameter(NamedTuple):
 
 
 PARAMETERS: Mapping[str, Parameter] = {
-    "metrics": Parameter(
-        "Metrics", "By name, with parameters and a cutoff of their own if wanted: ap(denominator=k)@10."
-    ),
-    "cutoffs": Parameter("Cutoffs", "Depths for the metrics that name none; all is the whole list."),
+    "metrics": Parameter("Metrics", "By name, optionally with parameters and a cutoff: ap(denominator=k)@10."),
+    "cutoffs": Parameter("Cutoffs", "Depths for metrics given without a cutoff; all means the whole list."),
     "policies": Parameter(
         "Scores shown",
-        "What is done with the order inside ties. expected: the exact mean over all orders; naive: ties in the order "
-        "received; shuffled: random orders; worst, best: the lowest and the highest that any order can give.",
+        "How the order inside ties is treated. expected: the exact mean over all orders; naive: ties in the order "
+        "received; shuffled: random orders; worst, best: the lowest and highest score that any order can give.",
         ("expected", "naive", "shuffled", "best", "worst"),
     ),
     "shuffles": Parameter("Random orders drawn", "How many random orders the policy shuffled draws."),
-    "seed": Parameter("Seed", "Where those random orders start."),
+    "seed": Parameter("Seed", "Seed of those random orders."),
     "no_relevant": Parameter(
         "Queries without a relevant item",
         "Queries without a relevant item score 0, are left out, score 1, or are refused.",
         ("zero", "skip", "one", "error"),
     ),
     "relevant_from": Parameter(
-        "Relevant from grade", "The smallest relevance that counts as relevant; by default every one above 0."
+        "Relevant from grade", "The smallest relevance that counts as relevant; by default any above 0."
     ),
     "distance_threshold": Parameter(
-        "Relevant up to distance", "Items farther away keep their rank and count as not relevant; by default none do."
+        "Relevant up to distance",
+        "Items farther away keep their rank but count as not relevant; by default there is no limit.",
     ),
     "naive_order": Parameter(
         "Naive order",
-        "The order that the policy naive takes inside ties: that of the rows, or of the item ids, rising or falling.",
+        "The order of the policy naive inside ties: that of the rows, or of the item ids, ascending or descending.",
         ("row", "item", "item_descending"),
     ),
-    "decimals": Parameter("Decimals kept", "Distances are rounded to so many decimals first."),
+    "decimals": Parameter("Decimals kept", "Distances are first rounded to this many decimals."),
     "missing_query": Parameter(
         "Queries without a list",
-        "Queries that others answer and a model does not score 0, are left out, or are refused.",
+        "Queries that other models answer but this one does not score 0, are left out, or are refused.",
         ("zero", "skip", "error"),
     ),
     "unjudged": Parameter(
         "Items without relevance",
-        "Items that nobody judged count as not relevant, are dropped from the lists, or are refused; by default they "
-        "are not relevant where there are judgements beside the rankings, else refused.",
+        "Items without judgement count as not relevant, are dropped from the lists, or are refused; by default they "
+        "are not relevant if a judgements frame is given, else refused.",
         ("non_relevant", "drop", "error"),
     ),
     "unjudged_query": Parameter(
         "Queries without judgements",
-        "Queries that the judgements do not have are refused, or left out.",
+        "Queries that do not occur in the judgements are refused, or left out.",
         ("error", "skip"),
     ),
     "null_distance": Parameter(
         "Items without a distance",
-        "Items without a distance are refused, or count as known but not retrieved: the relevant ones lower recall.",
+        "Items without a distance are refused, or count as known but not retrieved; relevant ones then lower recall.",
         ("error", "not_retrieved"),
     ),
     "truncated": Parameter(
         "Lists cut at their end",
-        "Whether lists were cut, as top-k lists are. no: they hold all items; between_ties: they end behind a whole "
-        "tie; within_tie: their last tie may go on; auto decides from the data, and says so.",
+        "Whether lists were cut, as top-k lists are. no: they hold all items; between_ties: they end after a whole "
+        "tie; within_tie: their last tie may continue; auto decides from the data, and says so.",
         TRUNCATED,
     ),
     "relevant_items": Parameter(
-        "Relevant where nobody judged",
-        "Without judgements and without n_relevant, what any model shows is relevant for all (pooled), each model "
-        "knows its own list alone, or the data are refused.",
+        "Relevant items without judgements",
+        "Without judgements and n_relevant, what any model retrieved counts for all models (pooled), only each model's "
+        "own list counts (own), or the data are refused.",
         ("pooled", "own", "error"),
     ),
     "threads": Parameter("Threads", "Threads to use; by default all processors. The result does not depend on it."),

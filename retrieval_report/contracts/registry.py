@@ -33,7 +33,7 @@ _OF_FRAME = {name: {part.name: part for part in frame.columns} for name, frame i
 
 
 def schema(frame: str) -> dict[str, Any]:
-    """Names and types of a frame's columns; None where the input decides the type.
+    """Return names and types of a frame's columns; the type is None if the input decides it.
 
     >>> list(schema("shuffled")), schema("shuffled")["draw"]
     (['model', 'metric', 'cutoff', 'draw', 'value'], Int64)
@@ -42,7 +42,7 @@ def schema(frame: str) -> dict[str, Any]:
 
 
 def column(frame: str, name: str) -> Column:
-    """One column of a frame.
+    """Return one column of a frame.
 
     >>> column("comparison", "p_tie").title
     'Reversed by ties'
@@ -51,7 +51,7 @@ def column(frame: str, name: str) -> Column:
 
 
 def title_of(name: str) -> str:
-    """What a column is called wherever it is; a name that no frame has is read as words.
+    """Return the title of a column; a name that no frame has is turned into words.
 
     >>> title_of("p_tie"), title_of("from_score")
     ('Reversed by ties', 'from score')
@@ -60,7 +60,7 @@ def title_of(name: str) -> str:
 
 
 def describe(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """A row for every column of the frames: ``frame``, ``column``, ``type``, ``meaning``.
+    """Return one row per column of the frames: ``frame``, ``column``, ``type``, ``meaning``.
 
     >>> describe({"summary": pl.DataFrame({"value": [0.5]})}).row(0)
     ('summary', 'value', 'Float64', 'mean score')

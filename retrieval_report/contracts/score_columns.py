@@ -1,4 +1,4 @@
-"""The columns of frames about lists and scores, and of the frames that are passed in."""
+"""The columns of frames about lists and scores, and of input frames."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from retrieval_report.contracts.columns import SHARED, flag, frame, given, ids, 
 
 __all__ = ["GIVEN", "SCORED"]
 
-MODEL_NAME = given("model", "Model", "what produced the list; 'model' when absent", "id", optional=True)
+MODEL_NAME = given("model", "Model", "what produced the list; 'model' if absent", "id", optional=True)
 ITEM = given("item", "Item", "the retrieved item", "id")
 DISTANCE = given("distance", "Distance", "small is near; this or score", "number", optional=True)
 ORDER_SCORE = given("score", "Score", "large is near; this or distance", "number", optional=True)
 RELEVANCE = given("relevance", "Relevance", "graded relevance, at least 0", "grade")
 COUNT = given("count", "Count", "how many items share model, query, distance and relevance", "integer")
-ROW = given(
-    "row", "Row", "file order, which naive scores use; the row's position when absent", "integer", optional=True
-)
+ROW = given("row", "Row", "file order, which naive scores use; the row's position if absent", "integer", optional=True)
 MARKS = (
-    given("mask", "Mask", "false rows leave the list", "boolean", optional=True),
+    given("mask", "Mask", "rows with false are removed from the list", "boolean", optional=True),
     given("weight", "Weight", "weight of the item (KerasRS's rule)", "weight", optional=True),
     ROW,
 )
@@ -56,17 +54,17 @@ COUNTED = (
 SCORED = {
     "scores": frame(
         "model query metric cutoff policy",
-        like("value", "the score; empty where the query was left out"),
+        like("value", "the score; empty if the query was left out"),
         like(
             "std",
-            "standard deviation of the score under random tie order; empty for naive, best, worst, and "
-            "where the score is truncated",
+            "standard deviation of the score under random tie order; empty for naive, best, worst, and for "
+            "truncated scores",
         ),
         whole("items", "Items", "length of the list"),
         like(
             "n_relevant",
             "R, relevant items of the query: all judged ones, or n_relevant of the queries frame, or those "
-            "that the models retrieved (see pooled); empty: there are judgements, and none of this query",
+            "that the models retrieved (see pooled); empty: there are judgements, but none of this query",
         ),
         "truncated pooled",
         by="evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage",
@@ -100,14 +98,12 @@ SCORED = {
     "profile": frame(
         "model cutoff",
         like("queries", "lists with an item"),
-        number("cut_share", "Cut a tie", "share of them whose cutoff cuts a tie", "share"),
-        number(
-            "mixed_share", "… that matters", "share of the cut ones where the tie holds different relevances", "share"
-        ),
+        number("cut_share", "Cut a tie", "share of them whose cutoff splits a tie", "share"),
+        number("mixed_share", "… that matters", "share of the split ties that hold different relevances", "share"),
         number(
             "ends_in_cut_tie",
             "End in a cut tie",
-            "share of them whose cutoff reaches into a last tie that the end of the list may have cut",
+            "share of lists whose cutoff reaches into a last tie that the end of the list may have cut",
             "share",
         ),
         number("tie_median", "Median tie", "items of the ties that reach into the top k: median", "tenth"),
@@ -115,18 +111,23 @@ SCORED = {
         whole("tie_max", "Largest tie", "items of the ties that reach into the top k: largest"),
         number("tied_items", "Tied items", "share of the top k that shares its distance with another item", "share"),
         number(
-            "mixed_items", "In mixed ties", "share of the top k that stands in a tie of different relevances", "share"
+            "mixed_items", "In mixed ties", "share of the top k that lies in a tie of different relevances", "share"
         ),
         number("items", "Items", "length of the lists (median)", "tenth"),
         number("distances", "Distances", "different distances in a list (median)", "tenth"),
-        number("bits", "Bits", "bits that the distance tells about the order (median)", "tenth"),
-        number("near_ties", "Near ties", "share of the gaps between neighbours that only rounding decides", "share"),
+        number("bits", "Bits", "bits of information that distances give about the order (median)", "tenth"),
+        number(
+            "near_ties",
+            "Near ties",
+            "share of the gaps between neighbours that are no larger than rounding errors",
+            "share",
+        ),
         by="tie_profile",
     ),
     "hints": frame(
         like("model", "the model; empty: all of them"),
         text("hint", "Hint", "what kind of oddity"),
-        like("value", "the number behind it"),
+        like("value", "the number that the hint is based on"),
         text("message", "Message", "the same in words"),
         by="tie_hints",
     ),
@@ -135,21 +136,24 @@ SCORED = {
         text(
             "truncated",
             "Its lists",
-            "what the lists are taken to be: no (they hold all items), between_ties (cut behind a whole tie) "
-            "or within_tie (the last tie may be cut)",
+            "how the lists are treated: no (they hold all items), between_ties (cut after a whole tie) or "
+            "within_tie (the last tie may be cut)",
         ),
-        text("reason", "Because", "what says so"),
+        text("reason", "Because", "evidence for it"),
         whole("lists", "Lists", "lists with an item"),
         whole("shortest", "Shortest", "items of the shortest list"),
         whole("longest", "Longest", "items of the longest list"),
         number(
-            "open_share", "Open", "share of the lists where the cutoff reaches into what the cut leaves open", "share"
+            "open_share",
+            "Open",
+            "share of the lists where the cutoff reaches into what truncation leaves open",
+            "share",
         ),
         whole(
             "sufficient_depth",
             "Depth enough",
-            "items of every query that would probably have been enough: the cutoff and four times the "
-            "largest tie seen; empty: nothing is open, or nothing tells",
+            "items per query that would probably have been enough: the cutoff plus four times the largest tie "
+            "seen; empty: nothing is open, or there is no way to tell",
         ),
         by="truncated_lists",
     ),
@@ -165,7 +169,7 @@ SCORED = {
         whole("first", "From rank", "first rank of the tie"),
         whole("last", "To rank", "last rank of the tie"),
         whole("size", "Items in the tie", "items of the tie"),
-        whole("inside", "Counted", "items of the tie above the cutoff; which of them is up to chance"),
+        whole("inside", "Counted", "items of the tie above the cutoff; chance decides which ones"),
         whole("relevant", "Relevant in it", "relevant items of the tie"),
         flag("mixed", "Matters", "whether its items differ in relevance"),
         by="lists.ties_at_cutoff",
@@ -179,14 +183,14 @@ SCORED = {
         whole("tie_start", "From rank", "first rank of the tie"),
         whole("tie_size", "Items in the tie", "items of the tie"),
         whole("tie_relevant", "Relevant in it", "relevant items of the tie"),
-        text("text", "Text", "what the item says, where a file of items was given")._replace(optional=True),
+        text("text", "Text", "content of the item, if a file of items was given")._replace(optional=True),
         by="lists.tie_groups lists.ranking_ties lists.drawn_order",
     ),
     "score_distribution": frame(
         like("value", "a score that some tie order gives the list"),
-        number("probability", "Probability", "share of all tie orders that give it", "chance"),
+        number("probability", "Probability", "share of all tie orders that give this score", "chance"),
         text("method", "Found by", "exact (all orders that differ) or draws"),
-        whole("orders", "Orders", "orders that the metric tells apart, or that were drawn"),
+        whole("orders", "Orders", "orders that the metric distinguishes, or that were drawn"),
         by="lists.score_distribution",
     ),
     "distribution": frame(
@@ -240,14 +244,14 @@ SCORED = {
         whole("items_a", "Items of A", "items of the first list"),
         whole("items_b", "Items of B", "items of the second list"),
         whole("shared", "Shared", "items of both lists"),
-        text("change", "Change", "none, ties (some tie order makes the lists the same), order or items"),
+        text("change", "Change", "none, ties (some tie order makes the lists equal), order or items"),
         number("tau_b", "Kendall’s τ_b", "of the shared items, corrected for ties"),
         number("tau_ap", "τ_AP", "AP correlation of the shared items, mean over all tie orders"),
-        number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at one rank"),
-        number("rbo_a", "RBO^a", "rank-biased overlap in the mean over the orders of ties"),
+        number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at the same rank"),
+        number("rbo_a", "RBO^a", "rank-biased overlap, mean over the orders of ties"),
         number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),
-        number("rbo_low", "RBO at least", "the least over all orders of the ties"),
-        number("rbo_high", "RBO at most", "the most over all orders of the ties"),
+        number("rbo_low", "RBO at least", "the smallest value over all orders of the ties"),
+        number("rbo_high", "RBO at most", "the largest value over all orders of the ties"),
         by="lists.ranking_similarity",
     ),
 }

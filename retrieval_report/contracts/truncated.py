@@ -1,4 +1,4 @@
-"""The words for whether and where lists were cut."""
+"""The words that say whether and where lists were truncated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TRUNCATED = (AUTO, NO, BETWEEN_TIES, WITHIN_TIE)
 
 
 def check_truncated(truncated: object) -> str | dict[str, str]:
-    """Hold the argument ``truncated`` to its rule: one of the words, or a mapping of models to them.
+    """Check the argument ``truncated``: one of the words, or a mapping of models to them.
 
     >>> check_truncated("yes")
     Traceback (most recent call last):

@@ -1,1 +1,1 @@
-"""From judged rankings to scores: one join, one layout, one scorer."""
+"""Turn judged rankings into scores: one join, one layout, one scorer."""

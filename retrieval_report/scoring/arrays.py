@@ -1,4 +1,4 @@
-"""The only border between frames and NumPy: columns → keys and codes, rows → lists of ties of cells."""
+"""Convert frames to NumPy arrays: columns to keys and codes, rows to lists of ties of cells."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int
 
 @lru_cache(maxsize=4)
 def _pool(workers: int, process: int) -> ThreadPoolExecutor:
-    """Threads that are kept, for starting them takes longer than many a kernel; a forked process has none of them."""
+    """Return a pool that is kept, since starting threads can take longer than a kernel; a forked process has none."""
     return ThreadPoolExecutor(workers, thread_name_prefix="retrieval_report")
 
 
 def starts(codes: NDArray[np.integer], lists: int) -> Integers:
-    """First row of each list, for rows sorted by list code; ``lists`` + 1 entries.
+    """Return the first row of each list, for rows sorted by list code, as ``lists`` + 1 entries.
 
     >>> starts(np.array([0, 0, 2]), 4)
     array([0, 2, 2, 3, 3])
@@ -73,7 +73,7 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
 
 
 def id_keys(ids: pl.Series) -> Keys:
-    """64 bits for every id: whole numbers as they are, a hash of text. Equal ids have equal keys."""
+    """Return a 64-bit key for every id: whole numbers as they are, text hashed. Equal ids have equal keys."""
     if ids.dtype == pl.String:
         return frozen(ids.hash().to_numpy())
     if ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128):
@@ -82,7 +82,7 @@ def id_keys(ids: pl.Series) -> Keys:
 
 
 def order_keys(values: pl.Series, *, falling: bool) -> Integers:
-    """Distances or scores as int64: equal exactly where they are equal, small where they are near.
+    """Return distances or scores as int64 keys: equal exactly where the values are equal, small where they are near.
 
     Nothing is negated or rounded: float64 is ordered by its bits, unsigned numbers by an offset, and larger-is-nearer
     by the complement, which no number overflows.
@@ -100,15 +100,15 @@ def order_keys(values: pl.Series, *, falling: bool) -> Integers:
         keys = (values.to_numpy() ^ np.uint64(2**63)).view(np.int64)
     elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
         keys = values.cast(pl.Int64).to_numpy()
-    else:  # decimals and 128-bit numbers do not fit 64 bits; their ranks do
+    else:  # decimals and 128-bit numbers do not fit in 64 bits, but their ranks do
         keys = values.rank("dense").cast(pl.Int64).to_numpy()
     return ~keys if falling else keys
 
 
 def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
-    """The distinct relevances of the rows and of ``known``, ascending, and which of them each row has."""
+    """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each row's relevance."""
     most = relevance.max() if relevance.dtype.is_integer() else None
-    if isinstance(most, int) and most <= FEW_GRADES:  # whole grades: a table instead of a hash
+    if isinstance(most, int) and most <= FEW_GRADES:  # for small whole grades, a table replaces the hash
         whole = relevance.cast(pl.Int64).to_numpy()
         seen = np.zeros(most + 1, np.bool_)
         seen[whole] = True
@@ -122,7 +122,7 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
 
 
 def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Rows]:
-    """The distinct keys, sorted, and the rows of each: lists are numbered in that order."""
+    """Return the distinct keys, sorted, and the rows of each; lists are numbered in this order."""
     changes = frame.select(pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys).fill_null(True))
     at = np.flatnonzero(changes.to_series().to_numpy())
     scattered = at.size > frame.height // 2
@@ -145,7 +145,7 @@ def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Rows
 
 
 def _codes_of(heads: pl.DataFrame) -> tuple[Places, Places]:
-    """A number for every distinct row of keys, and where it appears first."""
+    """Number the distinct rows of keys, and return where each appears first."""
     parts = [_codes_of_ids(heads[name]) for name in heads.columns]
     parts = [part for part in parts if part[1].size > 1] or parts[:1]  # a constant key decides nothing
     if len(parts) == 1:
@@ -168,7 +168,7 @@ def _codes_of_ids(ids: pl.Series) -> tuple[Places, Places]:
 def lists_from_rows(
     rows: Rows, key: Integers, grade: Codes, count: Integers, kinds: int, *, naive: bool, workers: int
 ) -> tuple[Lists, Lists | None]:
-    """The lists with their true ties, and on request with every row a tie of its own, ties in the order received.
+    """Return lists with their true ties and, if asked, lists in which every row is its own tie, in the order received.
 
     ``count`` of length 0 means that every row is one item.
     """
@@ -199,18 +199,18 @@ def lists_from_rows(
 
 
 def _joined(array: NDArray[Scalar], parts: Sequence[slice]) -> NDArray[Scalar]:
-    """Parts of an array one after the other; the array itself where they are all of it."""
+    """Concatenate parts of an array, or return the array itself if they cover it."""
     whole = sum(part.stop - part.start for part in parts) == array.size
     return array if whole else np.concatenate([array[part] for part in parts])
 
 
 def singles(row_start: Integers, grade: Codes) -> Lists:
-    """Lists in which every row is a tie of its own: the order received."""
+    """Return lists in which every row is a tie of its own, in the order received."""
     return Lists(row_start, np.arange(grade.size + 1), grade, np.ones(grade.size, np.int64))
 
 
 def ordered(lists: Lists, *, best: bool) -> Lists:
-    """The best or the worst order of every tie: its cells as ties of their own, high or low grades first."""
+    """Return lists with every tie in its best or worst order: cells become ties, high or low grades first."""
     first = lists.tie[lists.start]
     own = np.arange(lists.grade.size + 1)
     if not best:
@@ -221,7 +221,7 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
 
 
 def ideal_lists(lists: Lists, extra: Cells, kinds: int) -> Lists:
-    """Every list's items, and extra items known but not retrieved, in falling order of grade."""
+    """Return every list's items, and extra items known but not retrieved, in descending order of grade."""
     room = lists.grade.size + extra.grade.size
     new = Cells(np.zeros(lists.start.size, np.int64), np.empty(room, np.int32), np.empty(room, np.int64))
     cells = grouping.ideal_cells(lists, extra, kinds, new)
@@ -229,7 +229,7 @@ def ideal_lists(lists: Lists, extra: Cells, kinds: int) -> Lists:
 
 
 def keys_of(ids: pl.Series) -> Keys:
-    """A 64-bit key for every id, the same on every machine and in every order of the rows; for random draws.
+    """Return a 64-bit key for every id, for random draws; it does not depend on machine or row order.
 
     >>> keys_of(pl.Series(["a", "b"])).tolist() == keys_of(pl.Series(["b", "a"])).tolist()[::-1]
     True
@@ -241,7 +241,7 @@ def keys_of(ids: pl.Series) -> Keys:
         shuffling.text_keys(characters, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), keys)
     elif ids.dtype in (pl.Int128, pl.UInt128):
         narrow = ids.cast(pl.Int64, strict=False)
-        if narrow.null_count():  # numbers beyond 64 bits go by their digits
+        if narrow.null_count():  # numbers beyond 64 bits are hashed by their digits
             small = narrow.is_not_null()
             keys[small.to_numpy()] = keys_of(narrow.filter(small))
             keys[(~small).to_numpy()] = keys_of(ids.filter(~small).cast(pl.String))

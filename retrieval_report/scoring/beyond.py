@@ -1,4 +1,4 @@
-"""What the cut of a list leaves open: from which position on, and which items may follow there."""
+"""What truncation leaves open in a list: from which position on, and which items may follow."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Beyond:
-    """What the cut of each list leaves open."""
+    """What truncation leaves open in each list."""
 
-    before: Integers  # items whose position no further item can change; MOST_ITEMS where nothing is open
-    within: Bools  # further items may tie with the last tie; else they all lie behind it
-    pooled: Bools  # R counts only what the models retrieved: more relevant items may follow
-    far: Bools  # all further items are beyond ``distance_threshold``, and so count as relevance 0
+    before: Integers  # items whose position no further item can change; MOST_ITEMS if nothing is open
+    within: Bools  # whether further items may belong to the last tie; otherwise they all come after it
+    pooled: Bools  # whether R counts only what the models retrieved, so that more relevant items may follow
+    far: Bools  # whether all further items are beyond ``distance_threshold`` and so have relevance 0
 
     @classmethod
     def nothing(cls, lists: int) -> Beyond:
-        """Lists that hold all items."""
+        """Return the record for lists that hold all items."""
         no = np.zeros(lists, np.bool_)
         return cls(np.full(lists, MOST_ITEMS), no, no, no)
 
     def __getitem__(self, which: Integers) -> Beyond:
-        """Those of some of the lists."""
+        """Select some of the lists."""
         return Beyond(self.before[which], self.within[which], self.pooled[which], self.far[which])
 
     @property
     def open(self) -> Bools:
-        """Lists that were cut."""
+        """Return which lists were truncated."""
         return self.before < MOST_ITEMS
 
 
 def open_lists(
     beyond: Beyond, ties: Lists, names: pl.DataFrame, missing: Bools, words: Mapping[str, str], options: Options
 ) -> Beyond:
-    """Where each list is open, if its model's lists were cut as ``words`` says."""
+    """Return what is open in each list, given how its model's lists were truncated (``words``)."""
     if all(word == NO for word in words.values()):
         return replace(beyond, pooled=np.zeros_like(beyond.pooled))
     models = names["model"]
@@ -59,16 +59,16 @@ def open_lists(
         models.is_in([model for model in found if words.get(model, NO) in kinds]).to_numpy()
         for kinds in ((WITHIN_TIE, "between_ties"), (WITHIN_TIE,))
     )
-    within = within | (cut & (options.decimals is not None))  # rounding may put what follows into the last tie
+    within = within | (cut & (options.decimals is not None))  # rounding may put following items into the last tie
     is_open = cut & ~missing
     before = ties.length - np.where(within, ties.total_of_last(), 0)
-    # A model that ranks all items shows every relevant one.
+    # A model that ranks all items retrieves every relevant one.
     pooled = beyond.pooled & all(word != NO for word in words.values())
     return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
 
 
 def difference(lists: Lists, shown: Lists) -> Cells:
-    """Items of relevance above 0 that are in ``lists`` and not in ``shown``, counted by list and grade.
+    """Count, by list and grade, items of relevance above 0 that are in ``lists`` but not in ``shown``.
 
     >>> one = Lists(np.array([0, 1]), np.array([0, 2]), np.array([2, 1], np.int32), np.array([3, 4]))
     >>> two = Lists(np.array([0, 1]), np.array([0, 1]), np.array([2], np.int32), np.array([1]))
@@ -99,10 +99,10 @@ def decide_lists(
     models: Sequence[str],
     options: Options,
 ) -> dict[str, Decision]:
-    """Decide for the models of lists that are laid out whether their lists were cut.
+    """Decide for each model whether its lists, already laid out, were truncated.
 
-    ``keys`` are those of the items of the rows, None for counts; ``found`` the relevant items of each list, and
-    ``known`` those that judgements or ``n_relevant`` name, −1 where they do not; ``models`` are all that there are.
+    ``keys`` are the keys of the rows' items (None for counts), ``found`` the number of relevant items of each list,
+    ``known`` the number according to judgements or ``n_relevant`` (−1 if unknown), and ``models`` all models.
     """
     check_models(options.truncated, models)
     asked = given(options.truncated, models)
@@ -125,7 +125,7 @@ def decide_lists(
 
 
 def _recurring(names: pl.DataFrame, rows: Rows, keys: Keys | None) -> Callable[[str], bool]:
-    """Tells of a model whether two of its queries, of the first ones, share an item."""
+    """Return a function that says whether any two of a model's first queries share an item."""
 
     def recurring(model: str) -> bool:
         assert keys is not None

@@ -1,7 +1,7 @@
-"""Scores whose distribution under tie order is known in closed form, however large the tie.
+"""Score distributions under tie order that are known in closed form, however large the tie.
 
 Precision, recall and F1 grow by the same step with every relevant item among the top k, of which a cut tie gives a
-hypergeometric number; hit rate and reciprocal rank see nothing but the place of the first relevant item.
+hypergeometric number; hit rate and reciprocal rank depend only on the rank of the first relevant item.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ __all__ = ["Closed", "closed_form", "counts_hits"]
 
 
 def counts_hits(term: Term) -> bool:
-    """Whether a metric sees nothing but the number of relevant items among the top k."""
+    """Return whether a metric depends only on the number of relevant items among the top k."""
     return isinstance(term, Sum) and isinstance(term.values, Relevant) and isinstance(term.weights, Unit)
 
 
 class Closed(NamedTuple):
-    """Orders of one list that are enough to score, and how their scores become all scores."""
+    """The few orders of one list that must be scored, and how all scores follow from theirs."""
 
     grade: Codes  # (few orders, cells)
     chance: Floats  # of every score
-    spread: Callable[[Floats], Floats]  # scores of the few orders, a row each → every score
+    spread: Callable[[Floats], Floats]  # from scores of the few orders (one row each) to every score
 
 
 def closed_form(
     term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: NDArray[np.bool_]
 ) -> Closed | None:
-    """The orders of one list down to a place; None for metrics without closed form.
+    """Return the orders of one list down to a rank; None for metrics without a closed form.
 
     ``base`` are the grades at the cells that the orders are laid out in: a cell an item in ties of different grades.
     """
@@ -64,7 +64,7 @@ def closed_form(
 
 
 def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], size: int, hits: int) -> Closed:
-    """The least and the most relevant items in the part of a tie above the cutoff; scores between them lie evenly."""
+    """Return the orders with fewest and most relevant items above the cutoff; scores between them are evenly spaced."""
     slots = here.stop - here.start
     least, most = max(0, slots - (size - hits)), min(hits, slots)
     grade = np.repeat(base[None, :], 2, axis=0)
@@ -77,7 +77,7 @@ def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], s
 
 
 def _first_hit(base: Codes, position: tuple[int, int, int, int], term: FirstRelevant) -> Closed:
-    """The first relevant item at each slot of the first tie that has one, and beyond the last slot."""
+    """Return the orders with the first relevant item at each slot of the first tie that has one, and beyond it."""
     before, slots, size, hits = position
     positions = np.arange(min(slots, size - hits + 1))
     going = np.cumprod(np.concatenate([[1.0], (size - hits - positions) / (size - positions)]))

@@ -1,11 +1,11 @@
-"""Scores over every completion of a cut list: the least and the most that a deeper retrieval could make of them.
+"""The lowest and highest scores over all completions of a truncated list, as a deeper retrieval could show.
 
-A completion adds any number of items at the last distance (or behind it, where the last tie is whole), of any
+A completion adds any number of items at the last distance (or beyond it, if the last tie is whole), of any
 relevance that judgements, ``n_relevant`` or the grades seen still allow, in every order. Items at greater distances
-need no case of their own: every order of theirs is also an order of items at the last distance. So the extremes are
-those of a list whose last tie holds all that may follow, with as many irrelevant items as the deepest cutoff has room
-for, and the kernels that bound tie orders bound completions too. What depends on the number of items retrieved, or on
-a number of relevant items that nobody knows, is mended metric by metric; docs/metrics.md has the derivations.
+need no separate case, because each of their orders is also an order of items at the last distance. The extremes are
+therefore those of a list whose last tie holds all that may follow, with as many irrelevant items as fit above the
+deepest cutoff, and the kernels that bound tie orders also bound completions. Scores that depend on the number of items
+retrieved, or on an unknown number of relevant items, are corrected metric by metric; docs/metrics.md derives this.
 """
 
 from __future__ import annotations
@@ -32,17 +32,15 @@ __all__ = ["Completions"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-DEEP = 2**20  # a cutoff beyond it counts as the whole list: no list is filled up so far
-MOST_SEARCHED = (
-    200  # positions down to which the best NDCG of unknown ideals is searched for; deeper it is bounded by 1
-)
+DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
+MOST_SEARCHED = 200  # depth down to which the best NDCG with unknown ideals is searched for; beyond it the bound is 1
 
 
 class Completions:
-    """The completions of cut lists, and the extreme scores over them."""
+    """The completions of truncated lists, and the extreme scores over them."""
 
     def __init__(self, prepared: Prepared, cutoffs: Sequence[int | None], workers: int) -> None:
-        """Take lists that are open, and the cutoffs (none for metrics that look at the first R positions)."""
+        """Take truncated lists, and the cutoffs (none for metrics over the first R positions)."""
         self.prepared = prepared if prepared.relevant_grade.any() else _with_grade(prepared)
         self.workers, self.own_depth = workers, not cutoffs
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEP))
@@ -54,7 +52,7 @@ class Completions:
         self.most = self.prepared.grades.size - 1
 
     def extremes(self, metrics: Iterable[Metric], *, best: bool) -> dict[tuple[Metric, int | None], Floats]:
-        """The least or the largest value of every list, for each metric and cutoff (own depth: None)."""
+        """Return the lowest or highest value of every list, for each metric and cutoff (None: its own depth)."""
         asked = list(metrics)
         result: dict[tuple[Metric, int | None], Floats] = {}
         metrics = [metric for metric in asked if not isinstance(metric.term, terms.Preferences)]
@@ -77,7 +75,7 @@ class Completions:
 
     @cached_property
     def low(self) -> Scorer:
-        """For the least scores: irrelevant items first, ideals as high and relevant items as many as they can be."""
+        """Return the scorer of the lowest scores: irrelevant items first, the highest ideals, the largest R."""
         ideal = self._cells(self.most, more=self.reach, unseen=True, zeros=True)
         lists = self._lists(self._cells(self.least, more=self.reach, unseen=True, zeros=True))
         scorer = self._scorer(lists, self._ideal(self._lists(ideal)), self._unknown(self.most, self.reach), self.near)
@@ -86,7 +84,7 @@ class Completions:
 
     @cached_property
     def high(self) -> Scorer:
-        """For the most: relevant items first. Of R unknown, as few more relevant items as fill the top k."""
+        """Return the scorer for the highest scores: relevant items first, only as many more as fill the top k."""
         lists = self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
         scorer = self._scorer(lists, self._ideal(lists), self._unknown(self.least, 0 * self.reach), self.near)
         scorer.length = self.retrieved[:, None]
@@ -98,25 +96,25 @@ class Completions:
 
     @cached_property
     def seen(self) -> Lists:
-        """Lists that the relevant items which are known, and no others, follow."""
+        """Return lists completed with the known relevant items and no others."""
         return self._lists(self._cells(self.most, more=0 * self.reach, unseen=True, zeros=True))
 
     @cached_property
     def reach(self) -> Integers:
-        """Positions that a finite cutoff reaches; as many items of a kind are enough."""
+        """Return the positions that a finite cutoff reaches; more items of a kind are never needed."""
         deepest = np.minimum(self.prepared.relevant, DEEP) if self.own_depth else max(self.near, default=0)
         return np.asarray(np.maximum(np.broadcast_to(deepest, self.before.size), 1), dtype=np.int64)
 
     @cached_property
     def retrieved(self) -> Floats:
-        """Items of a list that goes on with relevant items alone."""
+        """Return the length of each list if only relevant items follow."""
         unseen = self.following.unseen
         relevant = unseen.items * self.prepared.relevant_grade[unseen.grade]
         more = np.diff(np.concatenate([[0], np.cumsum(relevant)])[unseen.start]) + self.following.free
         return np.where(self.following.unlimited, np.inf, self.prepared.length + more)
 
     def _cells(self, grade: int, *, more: Integers, unseen: bool, zeros: bool) -> Cells:
-        """What may follow each list; relevant items of unknown grade have ``grade``, unlimited ones are ``more``."""
+        """Return what may follow each list; items of unknown grade get ``grade``, unlimited ones number ``more``."""
         follow, lists = self.following, self.before.size
         every, loose = np.arange(lists), np.flatnonzero(~self.prepared.relevant_grade)[-1]
         parts = [
@@ -132,11 +130,11 @@ class Completions:
         return Cells(arrays.starts(owner, lists), code[order].astype(np.int32), items[order].astype(np.int64))
 
     def _unknown(self, grade: int, more: Integers) -> Cells:
-        """What follows and is not among the items known."""
+        """Return following items that are not among the known ones."""
         return self._cells(grade, more=more, unseen=False, zeros=False)
 
     def _lists(self, extra: Cells) -> Lists:
-        """The lists with what follows in their last tie, or in one behind it."""
+        """Return the lists with following items in their last tie, or in a tie after it."""
         ties, kinds = self.prepared.ties, self.prepared.grades.size
         lists, cells = self.before.size, ties.grade.size + extra.grade.size
         start, tie = np.zeros(lists + 1, np.int64), np.zeros(ties.tie.size + lists, np.int64)
@@ -145,7 +143,7 @@ class Completions:
         return Lists(start, tie[: found + 1].copy(), new.grade[:size].copy(), new.items[:size].copy())
 
     def _ideal(self, lists: Lists, extra: Cells | None = None) -> Lists:
-        """All items of the lists by falling grade."""
+        """Return all items of the lists by descending grade."""
         none = Cells(np.zeros(self.before.size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
         return arrays.ideal_lists(lists, none if extra is None else extra, self.prepared.grades.size)
 
@@ -155,7 +153,7 @@ class Completions:
         return Scorer(own, cutoffs, self.workers)
 
     def _mended(self, metric: Metric, values: Floats) -> Floats:
-        """The largest values, where they depend on how many relevant items there are, or on what is in the ideal."""
+        """Correct the highest values that depend on the number of relevant items or on the ideal."""
         unlimited = self.following.unlimited[:, None]
         if isinstance(metric, RPrecision | APAtR):
             return np.where(unlimited, 1.0, values)
@@ -166,9 +164,11 @@ class Completions:
         return values
 
     def _most_ap(self, metric: AP) -> Floats:
-        """The largest AP where any number of relevant items may follow: one more is one more term and one more in R."""
+        """Return the highest AP if any number of relevant items may follow, each adding a term and increasing R."""
         asked, scorer = self.high.asked, self.high
-        if isinstance(metric, WAP):  # its terms depend on grades: only bounded, by the most of the sum and the least R
+        if isinstance(
+            metric, WAP
+        ):  # its terms depend on grades, so it is only bounded, by the largest sum and the smallest R
             total = scorer.moments(metric.term, arrange(scorer.prepared, "best")).mean
             least = np.maximum(self.relevant, 1.0)[:, None]
             return total / (least if metric.denominator == "total" else np.minimum(asked, least))
@@ -189,7 +189,7 @@ class Completions:
         return result
 
     def _most_ndcg(self, metric: NDCG, values: Floats) -> Floats:
-        """The largest NDCG, where what follows has a part in the ideal; at most 1 where that is not searched for."""
+        """Return the highest NDCG if following items enter the ideal; 1 where no search is made."""
         follow, over_list = self.following, metric.ideal == "list"
         unknown = follow.some if over_list else ungraded(self.prepared, follow)
         open_ideal = follow.unlimited | follow.loose | unknown
@@ -205,7 +205,7 @@ class Completions:
         for row in np.flatnonzero(open_ideal).tolist():
             for column, cutoff in enumerate(self.high.asked[row].tolist()):
                 if cutoff <= self.before[row]:
-                    continue  # more in the ideal, and nothing more in the sum
+                    continue  # this would increase the ideal but not the sum
                 if cutoff > MOST_SEARCHED or gains[0] > 0 or follow.loose[row]:
                     result[row, column] = 1.0
                 else:
@@ -213,7 +213,7 @@ class Completions:
         return result
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
-        """The least score of a whole list: what may be cut is infinitely far away, behind irrelevant items."""
+        """Return the lowest score of a whole list: missing items lie infinitely far away, after irrelevant ones."""
         prepared, unlimited = self.prepared, self.following.unlimited
         shown = prepared.retrieved.total(prepared.relevant_grade)
         if cutoff is None and isinstance(metric, Recall):
@@ -230,7 +230,7 @@ class Completions:
         return np.where(unlimited, 0.0, values) if isinstance(metric, NDCG) else values
 
     def _most_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
-        """The largest score of a whole list; NaN where nothing bounds it or the bound is not known."""
+        """Return the highest score of a whole list; NaN if it is unbounded or the bound is not known."""
         lists = self._lists(self._cells(self.most, more=np.ones_like(self.reach), unseen=True, zeros=False))
         scorer = self._far(lists, cutoff, self.retrieved)
         values = scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value[:, 0]
@@ -251,7 +251,7 @@ class Completions:
         return np.where(unknown, 1.0 if bounded else np.nan, values)
 
     def _far(self, lists: Lists, cutoff: int | None, length: Floats | float) -> Scorer:
-        """A scorer of whole lists that divides by a cutoff and a length of its own."""
+        """Return a scorer of whole lists with a given cutoff and length to divide by."""
         scorer = self._scorer(lists, self._ideal(lists), self._unknown(self.most, self.reach), (None,))
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
@@ -260,14 +260,14 @@ class Completions:
 
 @dataclass(frozen=True)
 class _Search:
-    """What the search for the best NDCG asks of every list: items by grade, (lists, grades)."""
+    """Input of the search for the best NDCG: numbers of items by grade, of shape (lists, grades)."""
 
-    won: Floats  # best DCG of the positions that are known
+    won: Floats  # best DCG of the known positions
     ideal: Integers  # in the ideal, whatever follows
-    front: Integers  # of them what can stand right behind the known positions
+    front: Integers  # those that can come right after the known positions
     optional: Integers  # may follow, and is in the ideal if it does
-    least: Integers  # how many of the optional ones follow at least
-    most: Integers  # and at most
+    least: Integers  # smallest number of optional items that follow
+    most: Integers  # and largest
     gains: Floats
     before: Integers
     discount: terms.Discount
@@ -303,7 +303,7 @@ class _Search:
 
 
 def _best_of_ties(scorer: Scorer, metric: Metric) -> Floats:
-    """The best that tie order alone can do."""
+    """Return the best scores that tie order alone can give."""
     return scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value
 
 
@@ -313,7 +313,7 @@ def _by_grade(own: Completions, lists: Lists) -> Integers:
 
 
 def _closed(ties: Lists, within: Bools) -> Lists:
-    """The lists without their last tie, where that may be cut."""
+    """Return the lists without their last tie if it may be cut."""
     dropped = within & (np.diff(ties.start) > 0)
     kept = np.ones(ties.tie.size - 1, np.bool_)
     kept[ties.start[1:][dropped] - 1] = False
@@ -324,7 +324,7 @@ def _closed(ties: Lists, within: Bools) -> Lists:
 
 
 def _with_grade(prepared: Prepared) -> Prepared:
-    """The lists with a relevant grade, where no relevant item is known: what follows has to have one."""
+    """Add a relevant grade to lists without a known relevant item, because following items need one."""
     grade = max(1.0, float(np.nextafter(prepared.grades[-1], np.inf)))
     return replace(
         prepared, grades=np.append(prepared.grades, grade), relevant_grade=np.append(prepared.relevant_grade, True)

@@ -1,4 +1,4 @@
-"""Every order that the ties of a list allow: what it scores, and how probable it is."""
+"""The score and the probability of every order that the ties of a list allow."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ BLOCK = 4_000_000  # cells of lists that are scored together
 
 
 class OrderScores(NamedTuple):
-    """What one list scores in each of its orders."""
+    """The scores of one list in each of its orders."""
 
     model: str
     query: object
     value: Floats  # (orders, metrics and cutoffs)
     chance: Floats  # (orders,)
-    exact: bool  # these are all orders that the metrics tell apart; else they are drawn
-    walks: tuple[Walk | None, ...] = ()  # of each column, where they were asked for
+    exact: bool  # whether these are all orders that the metrics distinguish; otherwise they are drawn
+    walks: tuple[Walk | None, ...] = ()  # one per column, if requested
 
     def distribution(self, column: int, digits: int | None = None) -> pl.DataFrame:
-        """Each ``value`` of one metric and cutoff, rising, with its ``probability``; ``method``: exact or draws."""
+        """Return each ``value`` of one metric and cutoff, ascending, with ``probability`` and ``method``."""
         value = self.value[:, column] if digits is None else self.value[:, column].round(digits)
         frame = pl.DataFrame({"value": value, "probability": self.chance}).sort("value")
         grouped = frame.group_by("value", maintain_order=True).agg(pl.col("probability").sum())
@@ -49,25 +49,24 @@ class OrderScores(NamedTuple):
 
 
 class _Orders(NamedTuple):
-    """The grades at the places of one list in each of its orders."""
+    """The grades at the ranks of one list in each of its orders."""
 
     grade: Codes  # (orders, cells)
     chance: Floats  # (orders,)
     exact: bool
-    spread: Callable[[Floats], Floats] | None = None  # from the scores of these orders to those that have the chances
+    spread: Callable[[Floats], Floats] | None = None  # from the scores of these orders to all scores
 
 
 def score_orders(
     prepared: Prepared, requests: Requests, options: Options, draws: int, *, walks: bool = False
 ) -> list[OrderScores]:
-    """Score every list in each of its orders, or in so many drawn ones where it has too many.
+    """Score every list in each of its orders, or in drawn orders if there are too many.
 
-    Orders are told apart down to the deepest place that a metric asked for looks at, by the relevances there. The
-    drawn orders are those of policy "shuffled". Lists that are left out are not there. One metric at one cutoff, or
-    metrics made of the same sums, may have a distribution in closed form.
+    Orders are distinguished by the relevances down to the deepest rank that a requested metric considers. Drawn orders
+    are those of the policy "shuffled". Lists without a value are omitted. One metric at one cutoff, or metrics made of
+    the same sums, may have a distribution in closed form.
 
-    With ``walks`` lists come with their walks; those that have them are drawn in no case, and have no orders where
-    they have many.
+    With ``walks``, lists come with their walks. Orders of such lists are never drawn, and are omitted if they are many.
     """
     check_judged_only([metric for metric, _ in requests], prepared.all_judged, options.unjudged)
     refuse_without(prepared, options)
@@ -102,21 +101,21 @@ def score_orders(
 
 
 def _one_need(requests: Requests) -> Term | None:
-    """The sums that all metrics are made of, where they are the same at one cutoff."""
+    """Return the term that all metrics share at one cutoff, or None."""
     wanted_terms = {metric.term for metric, _ in requests}
     cutoffs = {cutoff for _, own in requests for cutoff in own}
     return wanted_terms.pop() if len(wanted_terms) == len(cutoffs) == 1 else None
 
 
 def _closed_orders(run: Run, term: Term, base: Codes, limit: int, number: int) -> _Orders | None:
-    """The few orders that tell a whole distribution; None where there is no closed form."""
+    """Return the few orders that determine a whole distribution; None if there is no closed form."""
     relevant = run.prepared.relevant_grade
     closed = closed_form(term, run.prepared.ties, base, limit, number, relevant)
     return None if closed is None else _Orders(closed.grade, closed.chance, True, closed.spread)
 
 
 def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -> _Orders | None:
-    """All orders of one list down to a place; None where there are too many."""
+    """Return all orders of one list down to a rank; None if there are too many."""
     most = min(most, max(1, MOST_CELLS // max(base.size, 1)))
     grade, chance = base[None, :], np.ones(1)
     before = cell = 0
@@ -142,7 +141,7 @@ def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -
 def _drawn_orders(
     ties: Lists, layout: Lists, limit: Integers, keys: NDArray[np.uint64], number: int, draws: int
 ) -> _Orders:
-    """Random orders of one list; its own part of the layout is where they are drawn."""
+    """Draw random orders of one list, in its own part of the layout."""
     own = layout.grade[layout.start[number] : layout.start[number + 1]]
     drawn = np.empty((draws, own.size), np.int32)
     for draw in range(draws):
@@ -152,7 +151,7 @@ def _drawn_orders(
 
 
 def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:
-    """Ways to deal kinds of which there are ``count`` each into some slots, and the probability of each.
+    """Return all ways to deal kinds with ``count`` items each into slots, and the probability of each.
 
     >>> arrangements(np.array([2, 1]), 2, 10)
     (array([[0, 0],
@@ -174,14 +173,14 @@ def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.int
 
 
 def _blocks(found: dict[int, _Orders]) -> Iterator[list[int]]:
-    """Runs of lists that take about so much memory."""
+    """Yield groups of lists that take about the same amount of memory."""
     numbers = np.array(list(found), dtype=np.intp)
     block = np.cumsum([orders.grade.size for orders in found.values()], dtype=np.int64) // BLOCK
     yield from (numbers[block == which].tolist() for which in np.unique(block))
 
 
 def _score(run: Run, layout: Lists, numbers: list[int], orders: list[_Orders]) -> list[Floats]:
-    """Scores (orders, columns) of some lists: each is as many lists as it has orders."""
+    """Return scores (orders, columns) of some lists, each repeated once per order."""
     copies = [own.grade.shape[0] for own in orders]
     cells = np.repeat([own.grade.shape[1] for own in orders], copies)
     items = [layout.items[layout.start[number] : layout.start[number + 1]] for number in numbers]

@@ -1,4 +1,4 @@
-"""What may follow a cut list, and which scores it could change."""
+"""What may follow a truncated list, and which scores it could change."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ BY_RELEVANT = ("total", "min")  # denominators of AP that R decides
 
 @dataclass(frozen=True)
 class Following:
-    """What may follow each list, beside irrelevant items."""
+    """What may follow each list, apart from irrelevant items."""
 
     unseen: Cells  # items of known grade
     free: Integers  # relevant items of unknown grade
-    unlimited: Bools  # any number of relevant items more
-    loose: Bools  # any number of items of a grade above 0 that does not count as relevant
+    unlimited: Bools  # whether any number of further relevant items may follow
+    loose: Bools  # whether any number of items may follow whose grade is above 0 but not relevant
 
     @classmethod
     def of(cls, prepared: Prepared) -> Following:
-        """Read it off the lists; nothing that counts follows beyond a distance threshold."""
+        """Derive it from the lists; nothing that counts follows beyond a distance threshold."""
         near = ~prepared.beyond.far
         unseen = difference(prepared.known, prepared.retrieved)
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
@@ -47,13 +47,13 @@ class Following:
 
     @property
     def some(self) -> Bools:
-        """Lists that an item of relevance above 0 may follow."""
+        """Return which lists may be followed by an item of relevance above 0."""
         unseen = np.diff(np.concatenate([[0], np.cumsum(self.unseen.items)])[self.unseen.start])
         return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | self.loose)
 
 
 def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
-    """Scores (lists, cutoffs) that reach into what a cut leaves open, where it can matter."""
+    """Return which scores (lists, cutoffs) depend on what truncation leaves open."""
     prepared, beyond = scorer.prepared, scorer.prepared.beyond
     if isinstance(metric.term, terms.Preferences):  # it looks at the whole list
         return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
@@ -72,7 +72,7 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
 
 
 def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
-    """Scores whose bounds are open at every cutoff: R, or the grades in the ideal, are not known of a cut list."""
+    """Return which scores are open at every cutoff because R or the grades in the ideal are not known."""
     prepared = scorer.prepared
     divided = isinstance(metric, Recall | F1 | APAtR) or (isinstance(metric, AP) and metric.denominator in BY_RELEVANT)
     unknown = np.zeros_like(follow.unlimited)
@@ -84,12 +84,12 @@ def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
 
 
 def ungraded(prepared: Prepared, follow: Following) -> Bools:
-    """Lists of queries with relevant items of which only the number is known, where grades differ."""
+    """Return which lists have relevant items of unknown grade, if grades differ."""
     return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))
 
 
 def _counts_retrieved(metric: Metric, scorer: Scorer) -> Bools:
-    """Where even irrelevant items that follow change a score."""
+    """Return where even irrelevant items that follow change a score."""
     if isinstance(metric, Precision) and metric.denominator == "retrieved":
         return np.ones_like(scorer.asked, np.bool_)
     term, whole = metric.term, scorer.asked == WHOLE
@@ -100,5 +100,5 @@ def _counts_retrieved(metric: Metric, scorer: Scorer) -> Bools:
 
 
 def values_of(scorer: Scorer, term: terms.Sum) -> Floats:
-    """What an item of each grade adds to a sum, before its weight."""
+    """Return what an item of each grade adds to a sum, before its weight."""
     return term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade)

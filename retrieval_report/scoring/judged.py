@@ -1,6 +1,6 @@
-"""Rankings, judgements and queries → one checked record: who is judged, who is missing, what is relevant.
+"""Join rankings, judgements and queries into one checked record of what is judged, missing and relevant.
 
-This is the only place where they are joined on one machine; whoever holds a `Judged` joins and checks nothing again.
+On one machine they are joined only here; code that holds a `Judged` never joins or checks again.
 """
 
 from __future__ import annotations
@@ -40,38 +40,38 @@ __all__ = [
 ]
 
 
-# The roles of rows that come as one stream.
+# Roles of the rows of a stream.
 KNOWN = 0
-"""Role of a row that judgements or a queries frame make: the list is asked for, with ``count`` judged items."""
+"""Role of a row from judgements or a queries frame: the list is requested and has ``count`` judged items."""
 NOT_RETRIEVED = 1
 """Role of a row that is not in its list: masked, or known but not retrieved."""
 RETRIEVED = 2
-"""Role of an item, or of ``count`` of them, of the list: that of rows that do not say."""
+"""Role of an item of the list, or of ``count`` such items; rows without a role have this one."""
 
 
 @dataclass(frozen=True)
 class KnownOfWhole:
-    """What is known of all rows together, which the rows of a part cannot tell."""
+    """Facts about all rows together, which a part of the rows cannot show."""
 
-    part: bool = False  # there are other rows; judgements and queries have been checked, not the rows
-    models: tuple[str, ...] = ()  # each of them has a list for every query
+    part: bool = False  # whether there are other rows; judgements and queries are already checked, the rows are not
+    models: tuple[str, ...] = ()  # all models; each has a list for every query
     grades: tuple[float, ...] = ()  # relevances of other rows
-    graded: bool = True  # something says what is relevant
-    judged: bool = False  # judgements were given: what they do not name is not relevant
-    complete: bool = False  # a queries frame was given: it names every query
-    pooled: bool = False  # the items known beside the rows are the relevant ones that any model shows
-    relevant: bool = False  # some query has a relevant item
+    graded: bool = True  # whether anything says what is relevant
+    judged: bool = False  # whether judgements were given, so that all other items are not relevant
+    complete: bool = False  # whether a queries frame was given, which names every query
+    pooled: bool = False  # whether the known items are the relevant ones that any model retrieved
+    relevant: bool = False  # whether some query has a relevant item
 
 
-KNOWS_ALL = KnownOfWhole()  # of rows that are no part
+KNOWS_ALL = KnownOfWhole()  # for rows that are the whole
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Rankings joined with judgements and queries, and checked: all that scores and analyses start from.
+    """Rankings joined with judgements and queries, and checked; scores and analyses start from this.
 
-    Everything in it holds for all options that do not decide which rows there are: distances are as received, and
-    rows in the order received.
+    Its content is valid for all options that do not select rows: distances are as received, and rows are in the order
+    received.
     """
 
     retrieved: pl.DataFrame  # (model), query, (item), distance or score, relevance, (count)
@@ -85,40 +85,40 @@ class Judged:
 
     @property
     def order(self) -> str:
-        """Name of the column that orders a list."""
+        """Return the name of the column that orders a list."""
         return order_column(self.retrieved)
 
     @property
     def scored_rows(self) -> pl.DataFrame:
-        """The items retrieved for queries that have judgements, where there are any; else all of them."""
+        """Return the items retrieved for judged queries, or all items if there are no judgements."""
         rows = with_model(self.retrieved)
         if not self.whole.judged:
             return rows
         return rows.join(self.known.select("query").unique(), on="query", how="semi", maintain_order="left")
 
     def with_values(self, retrieved: pl.DataFrame, known: pl.DataFrame | None = None) -> Judged:
-        """The same items with other distances or relevances."""
+        """Return the same items with other distances or relevances."""
         known = self.known if known is None else known
         others = np.concatenate([_relevances(known), self.whole.grades])
         grades, grade_index = arrays.grade_indices(retrieved["relevance"], others)
         return replace(self, retrieved=retrieved, known=known, grades=grades, grade_index=grade_index)
 
     def with_rows(self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame) -> Judged:
-        """Other items, in lists that may be others too."""
+        """Return a record of other items, possibly in other lists."""
         found, rows, keys = Located.of(retrieved)
         whole = replace(self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models)
         own = replace(self, lists=lists, rows=_spread(rows, with_model(found), lists), keys=keys, whole=whole)
         return own.with_values(retrieved, known)
 
     def of_queries(self, queries: Collection[object]) -> Judged:
-        """The lists of some queries, of the models that have any of them, with all that is known of them."""
+        """Return the lists of some queries, with everything known about them."""
         wanted = pl.col("query").is_in(list(queries))
         received = self.lists.filter(wanted, ~pl.col("missing"))["model"].unique()
         lists = self.lists.filter(wanted, pl.col("model").is_in(received.implode()))
         return self.with_rows(self.retrieved.filter(wanted), self.known.filter(wanted), lists)
 
     def as_lists(self, rows: pl.DataFrame) -> Judged:
-        """Some of the rows as if nothing else were known: every model, and every query of any of them."""
+        """Return some of the rows as if they were everything that is known."""
         there = rows.select(KEYS).unique()
         names = there.select("model").unique().join(there.select("query").unique(), how="cross").sort(KEYS)
         lists = names.join(there.with_columns(missing=pl.lit(False)), on=KEYS, how="left", maintain_order="left")
@@ -148,7 +148,7 @@ class _Parts:
 def judge(
     rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole = KNOWS_ALL
 ) -> Judged:
-    """Check the frames and join them; what is judged already comes back as it is."""
+    """Check the frames and join them; a `Judged` is returned unchanged."""
     if isinstance(rankings, Judged):
         return rankings
     if options.relevant_items == "error":
@@ -175,7 +175,7 @@ def judge(
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole) -> _Parts:
-    """Checked frames, with masked rows gone and unretrieved rows apart."""
+    """Return checked frames, without masked rows and with unretrieved rows separated."""
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         rows = _check_counted(frame, judgements, options)
@@ -207,7 +207,7 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
 
 
 def _in_order_received(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows in file order, which naive scores may see."""
+    """Return rows in file order, which naive scores may use."""
     if "row" in rows.columns and not rows["row"].is_sorted():
         rows = rows.sort("row", maintain_order=True)
     return rows
@@ -221,19 +221,19 @@ def _check_counted(frame: pl.DataFrame, judgements: object, options: Options) ->
 
 
 def _with_judged_ids(parts: _Parts) -> _Parts:
-    """All ids of one type, as those of the rows and of the judgements meet."""
+    """Return all ids with the common type of rows and judgements."""
     if parts.judgements is None:
         return parts
     rows, judgements = parts.rows, parts.judgements
     for key in ("query", "item"):
         rows, judgements = of_one_width(rows, judgements, key, "judgements")
     parts = replace(parts, judgements=judgements).of_types(rows)
-    # the judgements know better than rows without distance
+    # judgements take precedence over rows without distance
     return replace(parts, unretrieved=parts.unretrieved.with_columns(relevance=pl.lit(0.0)))
 
 
 def _judge(parts: _Parts, located: Located, options: Options, *, part: bool) -> _Parts:
-    """Relevance of every row: from the judgements when there are any, else the rankings' own."""
+    """Set the relevance of every row, from judgements if there are any, else from the rankings."""
     rows = parts.rows
     if parts.judgements is not None:
         rows = judged_rows(rows, located, parts.judgements, options.workers, part=part)
@@ -246,7 +246,7 @@ def _judge(parts: _Parts, located: Located, options: Options, *, part: bool) -> 
 
 
 def _relevances(frame: pl.DataFrame) -> Floats:
-    """The different relevances of items that are in no list."""
+    """Return the distinct relevances of items that are in no list."""
     return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
 
 
@@ -263,7 +263,7 @@ def check_items(
 ) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query.
 
-    ``rows`` says which of ``frame`` are whose of the lists ``found``; ``judged``: relevance is not the models' own.
+    ``rows`` assigns the rows of ``frame`` to the lists ``found``; with ``judged``, relevance does not come from models.
     """
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
     suspects = arrays.over_ranges(lambda first, last: grouping.repeating_list(first, last, rows, keys), work, workers)
@@ -286,7 +286,7 @@ def check_items(
 
 
 def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:
-    """Rows of all lists; those that were not found have none."""
+    """Return the rows of all lists; lists that were not found have none."""
     if names.height == found.height:
         return rows
     names = names.select(KEYS).with_row_index("list")

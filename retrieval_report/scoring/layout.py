@@ -1,4 +1,4 @@
-"""Judged rankings → lists ready for the kernels."""
+"""Lay out judged rankings as lists for the kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything the kernels need, one entry a list (model, query), sorted by model and query."""
+    """Everything the kernels need, with one entry per list (model, query), sorted by model and query."""
 
     names: pl.DataFrame  # model, query
     ties: Lists  # the true ties
@@ -47,18 +47,18 @@ class Prepared:
     decisions: dict[str, Decision] = field(default_factory=dict)  # of each model, whether its lists were cut
 
     def only(self, wanted: Collection[tuple[str, object]]) -> Prepared:
-        """The lists of some models and queries."""
+        """Return the lists of some models and queries."""
         return self.take(np.array([at for at, name in enumerate(self.names.iter_rows()) if name in wanted], np.int64))
 
     def take(self, which: Integers) -> Prepared:
-        """Some of the lists, any as often as it is named, without their naive order."""
+        """Select lists, without their naive order; one that is named several times is repeated."""
         lists = {name: getattr(self, name).take(which) for name in ("ties", "judged", "retrieved", "known")}
         names = ("names", "relevant", "length", "missing", "without", "free", "beyond")
         return replace(self, naive=None, **lists, **{name: getattr(self, name)[which] for name in names})
 
 
 class Items(NamedTuple):
-    """The items retrieved, by the distances and relevances that the options say."""
+    """The items retrieved, with distances and relevances as the options define them."""
 
     frame: pl.DataFrame  # distances rounded
     key: Integers  # equal where distances are equal, small where they are near
@@ -67,7 +67,7 @@ class Items(NamedTuple):
 
 
 def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Rows with the distances that the options say."""
+    """Return rows with distances rounded as the options say."""
     order = order_column(frame)
     if options.decimals is None or frame.schema[order].is_integer():
         return frame
@@ -75,7 +75,7 @@ def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 
 def items_of(judged: Judged, options: Options) -> Items:
-    """Round the distances as the options say, and take what is too far as not relevant."""
+    """Round distances as the options say, and treat items beyond the threshold as not relevant."""
     frame, order = rounded(judged.retrieved, options), judged.order
     key = arrays.order_keys(frame[order], falling=order == "score")
     if options.distance_threshold is None:
@@ -86,7 +86,7 @@ def items_of(judged: Judged, options: Options) -> Items:
 
 
 def lay_out(judged: Judged, options: Options) -> Prepared:
-    """Put the items retrieved into lists, and say which of them were cut."""
+    """Lay out the retrieved items as lists, and decide which of them were truncated."""
     if "naive" in options.policies:
         judged = _in_naive_order(judged, options)
     frame, key, grade, far = items_of(judged, options)
@@ -103,20 +103,20 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     known = _known_items(ties, retrieved, cells, judged.whole.judged, is_pool, grades.size)
     ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
-    # Of a query that a model has no rows for, its rows cannot say that nothing is relevant.
+    # If a model has no rows for a query, its rows cannot show that nothing is relevant.
     without = (relevant == 0) & (~missing | said)
     nothing = replace(Beyond.nothing(names.height), pooled=~said, far=far)
     prepared = Prepared(
         names, ties, each, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without, known,
         relevant - seen, nothing, judged.whole.judged,
     )  # fmt: skip
-    # A list that shows fewer because some are too far lacks nothing.
+    # A list that shows fewer because some are beyond the threshold lacks nothing.
     sure = said | (np.diff(cells.start) > 0 if not is_pool else False)
     return _decided(prepared, judged, np.where(sure & ~far, relevant, -1), options)
 
 
 def _in_naive_order(judged: Judged, options: Options) -> Judged:
-    """Rows in the order that naive scores see: as received, or by item id."""
+    """Return rows in the order of naive scores: as received, or by item id."""
     if options.naive_order == "row":
         return judged
     falling = options.naive_order == "item_descending"
@@ -131,13 +131,13 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
 
 
 def _rise(items: pl.Series, list_of: Places) -> bool:
-    """Whether the items of every list are in order."""
+    """Return whether the items of every list are in order."""
     first = list_of[1:] != list_of[:-1]
     return bool((first | (items[1:] > items[:-1]).to_numpy()).all())
 
 
 def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Options) -> Prepared:
-    """The lists, open where they were cut; ``said``: relevant items of each list's query, −1 where nobody knows."""
+    """Mark what truncation leaves open; ``said`` holds the relevant items of each list's query, or −1 if unknown."""
     shown = prepared.retrieved.total(prepared.relevant_grade)
     lists = prepared.names, prepared.ties, judged.rows, judged.keys
     decisions = decide_lists(*lists, shown, said, judged.whole.models, options)
@@ -147,7 +147,7 @@ def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Option
 
 
 def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame | None:
-    """The relevant items that any model shows or knows of, each once; None where R is not to be pooled."""
+    """Return the relevant items of any model, each once; None if R is not pooled."""
     if judged.whole.judged or options.relevant_items == "own" or judged.keys is None or len(judged.whole.models) < 2:
         return None
     columns, rows = ["query", "item", "relevance"], frame
@@ -159,7 +159,7 @@ def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame
 
 
 def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
-    """Items known of every list beside its rows: all judgements, what any model shows, or those not retrieved."""
+    """Return items known for every list besides its rows: all judged, those of any model, or those not retrieved."""
     lists, items = judged.lists.select(KEYS).with_row_index("list"), judged.known if pool is None else pool
     keys = [key for key in KEYS if key in items.columns]
     number = pl.col("count").sum() if "count" in items.columns else pl.len()
@@ -170,14 +170,14 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
 
 
 def _by_grade(lists: int, kinds: int, own: Lists | None, cells: Cells | None = None) -> Lists:
-    """Items of lists and extra cells, by falling grade."""
+    """Return items of lists and extra cells, by descending grade."""
     none = np.zeros(lists + 1, np.int64)
     first = Lists(none, np.zeros(1, np.int64), *NO_CELLS) if own is None else own
     return arrays.ideal_lists(first, Cells(none, *NO_CELLS) if cells is None else cells, kinds)
 
 
 def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_pool: bool, kinds: int) -> Lists:
-    """All items known of each list's query: those judged, or its own and what is known beside them."""
+    """Return all known items of each list's query: the judged ones, or its own and those known besides."""
     lists = ties.start.size - 1
     if judged:
         return _by_grade(lists, kinds, None, cells)
@@ -189,7 +189,7 @@ def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_p
 def _relevant(
     judged: Judged, known: Lists, cells: Cells, relevant_grade: NDArray[np.bool_]
 ) -> tuple[Lists, Integers, Integers, NDArray[np.bool_]]:
-    """Items of the ideal; relevant items known, and R of every list (−1 without judgements); whether R was said."""
+    """Return the ideal's items, the known relevant items, R of every list (−1: no judgements), and if R was given."""
     seen = known.total(relevant_grade)
     if judged.whole.judged:
         relevant = np.where(np.diff(cells.start) > 0, seen, -1)
@@ -204,17 +204,17 @@ def _relevant(
 def _with_unseen(
     lists: pl.DataFrame, judged: Lists, seen: Integers, number: Integers, relevant_grade: NDArray[np.bool_]
 ) -> tuple[Lists, Integers]:
-    """R as said; relevant items that a list has not seen are in its ideal, with the lowest grade of those it has."""
+    """Return R as given; unseen relevant items enter a list's ideal with the lowest grade of those it has."""
     relevant = np.where(number < 0, seen, number)
     less = np.flatnonzero(relevant < seen)
     if less.size:
         model, query = lists.select(KEYS).row(int(less[0]))
         raise DataError(
-            f"column 'n_relevant': {less.size} lists hold more relevant items than the queries frame says, first "
-            f"query {query!r} of model {model!r}: {seen[less[0]]} found, {number[less[0]]} said"
+            f"column 'n_relevant': {less.size} lists hold more relevant items than the queries frame states, first "
+            f"query {query!r} of model {model!r}: {seen[less[0]]} found, {number[less[0]]} stated"
         )
     if relevant_grade.any():
-        lowest = np.full(lists.height, np.argmax(relevant_grade), np.int32)  # where none is seen, any will do
+        lowest = np.full(lists.height, np.argmax(relevant_grade), np.int32)  # if none is seen, any grade will do
         owner = np.repeat(np.arange(lists.height), np.diff(judged.tie[judged.start]))
         known = np.flatnonzero(relevant_grade[judged.grade])  # grades fall: the last written is the lowest
         lowest[owner[known]] = judged.grade[known]

@@ -1,4 +1,4 @@
-"""Which lists there are: every query for every model, and which of them are missing, unjudged or not named."""
+"""Determine which lists there are: every query for every model; and find missing, unjudged or unnamed ones."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def all_lists(
     models: Sequence[str],
     options: Options,
 ) -> pl.DataFrame:
-    """Every (model, query): those present, and the queries of others, of the judgements, of the queries frame.
+    """Return every (model, query), including queries of other models, of judgements and of the queries frame.
 
-    ``found`` have items; those of ``received``, if they are others, have rows that are not in a list. There may be
-    more ``models`` than in either. Returns ``model``, ``query``, ``missing`` and ``n_relevant``, if the queries say it.
+    Lists in ``found`` have items; other lists in ``received`` have only rows that are not in a list. ``models`` may
+    name further models. Returns ``model``, ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
     """
     present = found if received is None else pl.concat([found, received]).unique()
     universe = present.select("query").unique()
@@ -53,7 +53,7 @@ def all_lists(
 
 
 def refuse_unnamed(queries: pl.Series) -> None:
-    """Raise an error if there are queries that the queries frame does not name."""
+    """Raise an error if there are queries that are not in the queries frame."""
     if len(queries):
         raise KeyMismatchError(
             f"queries: {len(queries)} queries of the rankings are not in the queries frame, first {queries.min()!r}"

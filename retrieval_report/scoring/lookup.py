@@ -1,4 +1,4 @@
-"""Relevance of every row: from the judgements where there are any, else the rankings' own."""
+"""Look up the relevance of every row in the judgements if there are any, else in the rankings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to
 
 
 class Located(NamedTuple):
-    """Rows with their lists, and 64 bits for every item."""
+    """Rows with their lists, and a 64-bit key for every item."""
 
     names: pl.DataFrame  # the keys of the lists, sorted
     rows: Rows
-    items: Keys | None  # None of counts
+    items: Keys | None  # None for counts
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Located:
@@ -36,9 +36,9 @@ class Located(NamedTuple):
 def judged_rows(
     rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int, *, part: bool = False
 ) -> pl.DataFrame:
-    """The rows with the relevance that the judgements say, null where they say nothing.
+    """Return the rows with their judged relevance, or null if they are not judged.
 
-    Ids are of the same types in both frames. A relevance that the rows have already must be the same.
+    Ids have the same types in both frames. If the rows already have a relevance, it must agree.
     """
     given = judgements["relevance"]
     relevance = given.clear().extend_constant(None, 1).append(given).gather(_find(rows, located, judgements, workers))
@@ -53,7 +53,7 @@ def judged_rows(
 
 
 def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> pl.Series:
-    """The row of every row's judgement, counted from 1, and 0 where there is none."""
+    """Return the row of each row's judgement, counted from 1, or 0 if there is none."""
     found = _probe(rows, located, judgements, workers)
     if found is not None:
         return pl.Series(found)
@@ -63,7 +63,7 @@ def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worker
 
 
 def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> arrays.Places | None:
-    """The judgement of every row + 1, or 0, by the keys of the items; None where the keys do not decide."""
+    """Return each row's judgement + 1, or 0, found by item keys; None if the keys collide."""
     items, dtype = located.items, rows.schema["item"]
     if items is None or dtype in (pl.Int128, pl.UInt128):
         return None
@@ -88,7 +88,7 @@ def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worke
 
 
 def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
-    """Rows without relevance: refused, taken as not relevant, or dropped."""
+    """Refuse rows without relevance, count them as not relevant, or drop them."""
     if rows["relevance"].null_count() == 0:
         return rows
     if rule == "error":
@@ -99,7 +99,7 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
 
 
 def of_one_width(left: pl.DataFrame, right: pl.DataFrame, key: str, other: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Both frames with the ids of one type: whole numbers of different widths meet in one that holds both."""
+    """Return both frames with ids of one type; whole numbers of different widths get a type that holds both."""
     right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
     one, two = left.schema[key], right.schema[key]
     if one == two:

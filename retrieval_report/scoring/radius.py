@@ -1,4 +1,4 @@
-"""Scores within a radius: of the items at distance r or nearer, which no order inside ties can change."""
+"""Scores within a radius, that is, of the items at distance r or nearer, which no tie order can change."""
 
 from __future__ import annotations
 
@@ -40,37 +40,37 @@ def evaluate_radius(
     relevant_from: float | None = None,
     queries: object = None,
 ) -> pl.DataFrame:
-    """Average precision, recall, F1 and hit rate of the items at distance r or nearer, over the queries of each model.
+    """Average precision, recall, F1 and hit rate within a radius over the queries of each model.
 
     Parameters
     ----------
     counts
-        What :func:`count_codes` or :func:`count_ties` returns, with a ``distance``; equal rows add up. Counts cut at a
-        depth must reach the largest radius.
+        The result of :func:`count_codes` or :func:`count_ties`, with a ``distance``; equal rows are added up. Counts
+        limited to a depth must reach the largest radius.
     radii
         Distances; items at exactly that distance are inside. A warning names a radius that reaches beyond the end of
-        lists that do not hold all items: their numbers of items differ, or relevant items are missing.
+        lists that seem truncated because their numbers of items differ or relevant items are missing.
     empty
-        One of {"zero", "skip"}. Queries with no item inside: they score 0, or they leave the means of that radius.
+        One of {"zero", "skip"}: queries with no item inside score 0, or are left out of the means of that radius.
     no_relevant
-        One of {"zero", "skip"}. Queries without relevant items: recall 0, or they leave all means.
+        One of {"zero", "skip"}: queries without relevant items have recall 0, or are left out of all means.
     relevant_from
-        Grades from here on count as relevant; default: every grade above 0.
+        Smallest grade that counts as relevant; by default every grade above 0.
     queries
-        ``query`` and optional ``n_relevant``, as :func:`count_relevant` returns them: R where the counts do not hold
-        every relevant item, and the queries that no count is of.
+        ``query`` and optionally ``n_relevant``, as :func:`count_relevant` returns them: R if the counts do not include
+        every relevant item, and queries that have no counts.
 
     Returns
     -------
     polars.DataFrame
-        One row a model and radius: ``model``, ``radius``, ``precision`` (relevant items inside / items inside),
+        One row per model and radius: ``model``, ``radius``, ``precision`` (relevant items inside / items inside),
         ``recall`` (… / R), ``f1`` (2 · … / (items inside + R)), ``hit_rate`` (share of queries with a relevant item
         inside), ``queries`` (in the means), ``empty`` (share of all queries with no item inside).
 
     Raises
     ------
     RetrievalReportError
-        A ValueError that names the rule, the place and the value.
+        A ValueError that names the rule, the location and the value.
 
     Examples
     --------
@@ -102,9 +102,9 @@ def radius_scores(
     relevant_from: float | None = None,
     queries: object = None,
 ) -> pl.DataFrame:
-    """Score every query within a radius, as a scores frame that :func:`summarise` and :func:`compare` take.
+    """Score every query within a radius, as a scores frame for :func:`summarise` and :func:`compare`.
 
-    Takes the arguments of :func:`evaluate_radius`.
+    The arguments are those of :func:`evaluate_radius`.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def radius_scores(
 def _inside(
     counts: object, radii: float | Sequence[float], relevant_from: float | None, queries: object
 ) -> pl.DataFrame:
-    """Items inside the radius, relevant ones among them, and R, for every model, query and radius in turn."""
+    """Count the items inside the radius, the relevant ones among them, and R, by model, query and radius."""
     wanted = _check_radii(radii)
     if relevant_from is not None:
         relevant_from = check_relevant_from(relevant_from)
@@ -165,14 +165,14 @@ def _inside(
     if less.height:
         raise DataError(
             f"column 'n_relevant': query {less['query'][0]!r} of model {less['model'][0]!r} has {less['found'][0]} "
-            f"relevant items in the counts, and queries tells {less['n_relevant'][0]}"
+            f"relevant items in the counts, but the queries frame says {less['n_relevant'][0]}"
         )
     _warn_beyond(frame, rows, wanted)
     return rows
 
 
 def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]) -> None:
-    """Say where a radius reaches beyond lists that seem cut at a depth: items inside it may be missing."""
+    """Warn if a radius reaches beyond the end of lists that seem truncated, so that items inside may be missing."""
     lists = frame.group_by(KEYS).agg(end=pl.col("distance").max(), held=pl.col("count").sum())
     lists = lists.join(rows.unique(KEYS).select(*KEYS, lacks=pl.col("n_relevant") > pl.col("found")), on=KEYS)
     uneven = pl.col("held").n_unique().over("model") > 1
@@ -191,7 +191,7 @@ def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]
 
 
 def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
-    """Every model with every query, and R where it is told."""
+    """Return every model with every query, and R if it is given."""
     names = frame.select("query").unique()
     models = frame.select("model").unique()
     if queries is None:
@@ -210,7 +210,7 @@ def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
 
 
 def _values(inside: pl.DataFrame, empty: str, no_relevant: str) -> Floats:
-    """Precision, recall, F1 and hit of every row, NaN where it is skipped."""
+    """Return precision, recall, F1 and hit of every row, NaN where skipped."""
     check_choice("empty", empty, ("zero", "skip"))
     check_choice("no_relevant", no_relevant, ("zero", "skip"))
     items, relevant, total = (

@@ -1,4 +1,4 @@
-"""Frames that fit in memory → scores of every list: the one computation behind all engines."""
+"""Score every list of frames that fit in memory; all engines use this computation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Floats = NDArray[np.float64]
 
 @dataclass
 class Run:
-    """One evaluation: the prepared lists, what is asked of them, and the scorers that answer."""
+    """One evaluation: the prepared lists, the requested scores, and the scorers that compute them."""
 
     prepared: Prepared
     requests: Requests
@@ -65,13 +65,13 @@ class Run:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Lists, and metrics with their cutoffs."""
+        """Return the number of lists, and of metrics with their cutoffs."""
         return self.prepared.length.size, sum(len(cutoffs) for _, cutoffs in self.requests)
 
     def score(self, arrangement: Arrangement, into: Scores | None = None, policy: int = 0) -> Scores:
-        """Values and standard deviations of every metric and cutoff asked, (lists, columns).
+        """Return values and standard deviations of every requested metric and cutoff, of shape (lists, columns).
 
-        With ``into``, (lists, columns · policies), they are written there, to the columns of a policy.
+        With ``into``, of shape (lists, columns · policies), they are written there, to the columns of a policy.
         """
         result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
         step = result.value.shape[1] // self.shape[1]
@@ -89,14 +89,14 @@ class Run:
 
     @property
     def limit(self) -> Integers:
-        """The deepest place that any metric looks at, list by list."""
+        """Return the deepest rank that any metric considers, list by list."""
         own = self.deep_scorer.depths[:, 0] if self.deep else 0
         limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own)
         whole = any(isinstance(metric.term, Preferences) for metric in self.deep)
         return self.prepared.length if whole else limit
 
     def undefined(self) -> NDArray[np.bool_]:
-        """Where nothing is relevant and the metric has no meaning, (lists, columns)."""
+        """Return where nothing is relevant and the metric is undefined, of shape (lists, columns)."""
         lists = self.prepared.length.size
         parts = []
         for metric, cutoffs in self.requests:
@@ -110,14 +110,14 @@ class Run:
 
     @cached_property
     def truncated(self) -> NDArray[np.bool_]:
-        """Scores (lists, columns) that reach into what the cut of their list leaves open."""
+        """Return which scores (lists, columns) depend on what truncation of their list leaves open."""
         if not self.prepared.beyond.open.any():
             return np.zeros(self.shape, np.bool_)
         return self._where(reaching) & ~self.left_out()[:, None]
 
     @cached_property
     def following(self) -> Following:
-        """What may follow each list."""
+        """Return what may follow each list."""
         return Following.of(self.prepared)
 
     def _where(self, rule: Callable[[Scorer, Metric, Following], NDArray[np.bool_]]) -> NDArray[np.bool_]:
@@ -128,7 +128,7 @@ class Run:
         return np.concatenate(parts, axis=1)
 
     def complete(self, values: Floats, *, best: bool) -> None:
-        """Put the extremes over all completions of cut lists where scores depend on what is open."""
+        """Fill in the extremes over all completions of truncated lists where scores depend on what is open."""
         if not self.prepared.beyond.open.any():
             return
         wanted = self.truncated | self._where(unsure)
@@ -143,7 +143,7 @@ class Run:
             values[which[marked], column] = found[number][marked]
 
     def left_out(self) -> NDArray[np.bool_]:
-        """Lists without a value: their query has no judgements, nothing relevant, or no rows, and is to be skipped."""
+        """Return which lists are skipped because their query lacks judgements, relevant items or rows."""
         nobody = self.prepared.relevant < 0
         if self.options.no_relevant == "skip":
             nobody = nobody | self.prepared.without
@@ -153,17 +153,17 @@ class Run:
 
 
 def score_lists(judged: Judged, requests: Requests, options: Options) -> ListScores:
-    """Scores of all lists under every policy asked for, sorted by model and query."""
+    """Score all lists under every requested policy, sorted by model and query."""
     return _scores(start(judged, requests, options))
 
 
 def score_judged(judged: Judged, requests: Requests, options: Options) -> ListScores:
-    """The same scores, without warnings: for analyses of what `score_lists` has scored, or what is made of it."""
+    """Return the same scores without warnings, for analyses of data that `score_lists` has already scored."""
     return score_prepared(lay_out(judged, options), requests, options)
 
 
 def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> ListScores:
-    """Scores of lists that are laid out already, without warnings."""
+    """Score lists that are already laid out, without warnings."""
     refuse_without(prepared, options)
     return _scores(Run(prepared, requests, options))
 
@@ -197,7 +197,7 @@ def draw_means(judged: Judged, requests: Requests, options: Options) -> pl.DataF
 
 
 def score_and_draw(judged: Judged, requests: Requests, options: Options) -> tuple[ListScores, pl.DataFrame]:
-    """What `score_lists` and `draw_means` return, from the same drawn orders; policy "shuffled" is asked for."""
+    """Return the results of `score_lists` and `draw_means` from the same drawn orders; needs policy "shuffled"."""
     run = start(judged, requests, options)
     means = _Means(run)
     return _scores(run, means), means.frame()
@@ -215,7 +215,7 @@ class _Means:
         self.values = np.zeros((self.models.size, len(self.labels), run.options.shuffles))
 
     def add(self, draw: int, values: Floats) -> None:
-        """Take the scores (lists, columns) under one drawn order."""
+        """Add the scores (lists, columns) under one drawn order."""
         if self.undefined is not None:
             values = np.where(self.undefined, 1.0, values)
         for model, mine in enumerate(self.mine):
@@ -223,7 +223,7 @@ class _Means:
             self.values[model, :, draw] = values[mine].sum(axis=0) / size if size else np.nan
 
     def frame(self) -> pl.DataFrame:
-        """A row for every model, metric, cutoff and draw."""
+        """Return one row per model, metric, cutoff and draw."""
         models, columns, draws = self.values.shape
         frame = pl.DataFrame(
             {
@@ -245,7 +245,7 @@ class _Means:
 
 
 def start(judged: Judged, requests: Requests, options: Options) -> Run:
-    """Lay the lists out, and say what is odd about them before anything is computed."""
+    """Lay out the lists, and warn about oddities before anything is computed."""
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
     prepared = lay_out(judged, options)
     if not judged.whole.part and judged.keys is None and options.relevant_items != "own":
@@ -264,44 +264,44 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
 
 
 def unequal_counts(lists: pl.DataFrame) -> pl.DataFrame:
-    """Queries of which models show different numbers of relevant items: ``query``, ``least``, ``most``."""
+    """Return queries for which models retrieved different numbers of relevant items: ``query``, ``least``, ``most``."""
     number, shown = pl.col("n_relevant"), lists.filter(pl.col("items") > 0)
     found = shown.group_by("query").agg(least=number.min(), most=number.max())
     return found.filter(pl.col("least") < pl.col("most")).sort("query")
 
 
 def warn_unequal(differ: pl.DataFrame, stacklevel: int) -> None:
-    """Tell of models whose counts hold different numbers of relevant items for a query: items are not there to pool.
+    """Warn if models' counts hold different numbers of relevant items for a query, since counts cannot be pooled.
 
     ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
     """
     if differ.height:
         query, least, most = differ.row(0)
         warnings.warn(
-            f"counts: of {differ.height} queries some models show more relevant items than others, first query "
+            f"counts: for {differ.height} queries some models have more relevant items than others, first query "
             f"{query!r}: {least} to {most}. Counts have no items to pool, so recall, ap and ndcg of a model are "
-            "divided by its own number; n_relevant in the queries frame would tell the true one",
+            "divided by its own number; n_relevant in the queries frame would give the true one",
             RetrievalReportWarning,
             stacklevel=stacklevel,
         )
 
 
 def _warn_unseen(prepared: Prepared) -> None:
-    """Tell that the ideal of graded lists of which not all relevant items are there is a guess."""
+    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the data."""
     seen = prepared.retrieved.total(prepared.relevant_grade)
     unseen = np.flatnonzero(prepared.relevant > seen)
     if prepared.relevant_grade.sum() > 1 and unseen.size:
         warnings.warn(
-            f"ndcg: of {unseen.size} lists only some relevant items are there, first of query "
+            f"ndcg: for {unseen.size} lists only some relevant items are in the data, first query "
             f"{prepared.names['query'][int(unseen[0])]!r}; in the ideal the others have the lowest relevant grade of "
-            "their list, so ndcg may be too high; judgements would tell their grades",
+            "their list, so ndcg may be too high; judgements would give their grades",
             RetrievalReportWarning,
             stacklevel=5,
         )
 
 
 def refuse_without(prepared: Prepared, options: Options) -> int:
-    """How many lists have no relevant item; an error if the options say so."""
+    """Return how many lists have no relevant item; raise an error if the options say so."""
     without = np.flatnonzero(prepared.without)
     if without.size and options.no_relevant == "error":
         model, query = prepared.names.row(int(without[0]))
@@ -313,7 +313,7 @@ def refuse_without(prepared: Prepared, options: Options) -> int:
 
 
 def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
-    """Scores (lists, columns) under every drawn order."""
+    """Yield scores (lists, columns) under every drawn order."""
     prepared, options, limit = run.prepared, run.options, run.limit
     keys = list_keys(prepared, options.seed)
     drawn = drawn_lists(prepared.ties, limit)
@@ -325,7 +325,7 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
 
 
 def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
-    """What the random orders of each list are drawn by."""
+    """Return the key from which the random orders of each list are drawn."""
     keys = np.empty(prepared.names.height, np.uint64)
     names = prepared.names
     shuffling.list_keys(np.uint64(int(seed) % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys)
@@ -333,7 +333,7 @@ def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
 
 
 def drawn_lists(ties: Lists, limit: Integers) -> Lists:
-    """Lists whose mixed ties are laid out slot by slot, up to the deepest cutoff; draws fill in the grades."""
+    """Lay out mixed ties slot by slot, up to the deepest cutoff; draws fill in the grades."""
     start = np.zeros(ties.start.size, np.int64)
     cells = shuffling.draw_layout(ties, limit, start, np.empty(0, np.int32), np.empty(0, np.int64), False)
     grade, count = np.empty(cells, np.int32), np.empty(cells, np.int64)
@@ -342,7 +342,7 @@ def drawn_lists(ties: Lists, limit: Integers) -> Lists:
 
 
 def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
-    """Mean and sample standard deviation of the drawn scores, summed as differences from the first draw."""
+    """Return mean and sample standard deviation of the drawn scores, summed as differences from the first draw."""
     first = total = square = np.zeros((0, 0))
     for draw, values in _draws(run):
         if means is not None:
@@ -359,7 +359,7 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
 
 
 def _lists(prepared: Prepared) -> pl.DataFrame:
-    """The lists, with their items and the relevant items of their query."""
+    """Return the lists, with their items and the relevant items of their query."""
     return prepared.names.with_columns(
         items=pl.Series(prepared.length, dtype=pl.Int64),
         n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
@@ -368,14 +368,14 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
 
 
 def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
-    """Name the scores (lists, metrics and cutoffs, policies), and apply what was asked for undefined ones."""
+    """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as requested."""
     prepared, policies = run.prepared, run.options.policies
     labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
     undefined = run.undefined() if run.options.no_relevant == "one" else None
     if undefined is not None:
         known = values.copy()
         values[undefined] = 1.0
-        if "worst" in policies:  # of R unknown it is not even known that nothing is relevant
+        if "worst" in policies:  # if R is unknown, there may be relevant items
             unknown = undefined & run.truncated & prepared.beyond.pooled[:, None]
             values[unknown, policies.index("worst")] = known[unknown, policies.index("worst")]
         spreads[undefined] = np.where(np.isnan(spreads[undefined]), np.nan, 0.0)

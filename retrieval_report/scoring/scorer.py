@@ -1,4 +1,4 @@
-"""Lists and metrics → arrays of scores: runs each kernel once for all metrics that share it, over a thread pool."""
+"""Score lists by metrics, running each kernel once for all metrics that share it, on a thread pool."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST = 2**32  # positions for which a table of weights is made
 
 
 class Target(NamedTuple):
-    """A metric, the columns of its moments that are asked for, and the columns where their scores are written."""
+    """A metric, the requested columns of its moments, and the columns to which their scores are written."""
 
     metric: Metric
     columns: Integers
@@ -36,7 +36,7 @@ class Target(NamedTuple):
 
 
 class Arrangement(NamedTuple):
-    """Lists in the order that a policy gives them; ``ties`` are the true ties, ``extreme`` asks for best or worst."""
+    """Lists in the order of a policy; ``ties`` are the true ties, and ``extreme`` is best, worst or empty."""
 
     lists: Lists
     ties: Lists
@@ -45,7 +45,7 @@ class Arrangement(NamedTuple):
 
 
 def arrange(prepared: Prepared, policy: str) -> Arrangement:
-    """The order of a policy: the true ties, the order received, or high or low grades first."""
+    """Return lists in the order of a policy: the true ties, the order received, or high or low grades first."""
     if policy == "naive":
         assert prepared.naive is not None
         return Arrangement(prepared.naive, prepared.naive, None, False)
@@ -56,10 +56,10 @@ def arrange(prepared: Prepared, policy: str) -> Arrangement:
 
 @dataclass
 class Scorer:
-    """Scores lists at one set of cutoffs; holds what does not change between policies and draws."""
+    """Scorer of lists at one set of cutoffs; it holds what does not change between policies and draws."""
 
     prepared: Prepared
-    cutoffs: tuple[int | None, ...]  # as asked; for metrics with a depth of their own: empty
+    cutoffs: tuple[int | None, ...]  # as requested; empty for metrics with a depth of their own
     workers: int
     _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
 
@@ -81,11 +81,11 @@ class Scorer:
         self.depths = np.minimum(self.asked, self.prepared.length[:, None])
 
     def column(self, cutoff: int | None) -> int:
-        """Where a cutoff stands among the columns, which ascend."""
+        """Return the index of a cutoff among the ascending columns."""
         return int(np.flatnonzero(self.order == self.cutoffs.index(cutoff))[0])
 
     def ideal(self, term: terms.Ideal) -> Floats:
-        """Ideal DCG at every cutoff."""
+        """Return the ideal DCG at every cutoff."""
         if term not in self._ideals:
             lists = self.prepared.judged if term.over == "judged" else self.prepared.retrieved
             length = lists.length[:, None]
@@ -95,14 +95,14 @@ class Scorer:
         return self._ideals[term]
 
     def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
-        """Value and standard deviation of every metric at every cutoff, columns in ascending order of cutoff."""
+        """Return value and standard deviation of every metric, with columns in ascending order of cutoff."""
         shape, columns = self.asked.shape, np.arange(self.asked.shape[1])
         result = {metric: Scores(np.empty(shape), np.empty(shape)) for metric in metrics}
         self.write([Target(metric, columns, scores, columns) for metric, scores in result.items()], arrangement)
         return result
 
     def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
-        """Write value and standard deviation of every metric at some of the cutoffs to where they are wanted."""
+        """Write value and standard deviation of every metric to the columns of its target."""
         sums: dict[terms.Term, Moments] = {}
         for metric, columns, scores, places in targets:
             term = metric.term
@@ -123,7 +123,7 @@ class Scorer:
                 raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
 
     def unit(self, term: terms.Term) -> float:
-        """A power of two near the largest value, by which values are divided so that no square leaves float64."""
+        """Return a power of two near the largest value; dividing values by it keeps their squares within float64."""
         if not isinstance(term, terms.Sum) or isinstance(term.values, terms.Relevant):
             return 1.0
         if term not in self._units:
@@ -133,7 +133,7 @@ class Scorer:
         return self._units[term]
 
     def check(self, metrics: Iterable[Metric]) -> None:
-        """Raise for grades that a metric cannot take, before anything is computed."""
+        """Raise an error for grades that a metric does not accept, before anything is computed."""
         for metric in metrics:
             if isinstance(metric, DCG):
                 terms.Gain(terms.gain_rule(metric.gain)).of(self.prepared.grades, self.prepared.relevant_grade)
@@ -141,7 +141,7 @@ class Scorer:
                 metric.term.check(self.prepared.grades)
 
     def moments(self, term: terms.Term, arrangement: Arrangement) -> Moments:
-        """Mean and variance of a sum, columns in ascending order of cutoff."""
+        """Return mean and variance of a sum, with columns in ascending order of cutoff."""
         lists = arrangement.lists
         if isinstance(term, terms.Sum):
             return self._run(_sum_task(self, term, self.depths), lists, self.depths)
@@ -160,7 +160,7 @@ class Scorer:
         return self._run(_own_ideal_task(self, term), lists, self.depths)
 
     def _run(self, task: Task, lists: Lists, depths: Integers) -> Moments:
-        """Run a task over ranges of lists; every list is scored by itself, so ranges do not change any bit."""
+        """Run a task over ranges of lists; every list is scored by itself, so ranges do not change a bit."""
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         cells = lists.tie[lists.start]
         over_ranges(lambda first, last: task(first, last, lists, depths, moments), cells, self.workers)
@@ -175,7 +175,7 @@ def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
 
 
 def _longest(depths: Integers) -> int:
-    """The deepest position that a sum looks at, rounded up by an eighth at most so that calls share their tables."""
+    """Return the deepest position of a sum, rounded up by at most an eighth so that calls share their tables."""
     most = int(depths.max(initial=1))
     if most > LONGEST:
         raise DataError(f"a list is to be scored {most} positions deep; at most {LONGEST} are possible")

@@ -1,4 +1,4 @@
-"""Scores of lists as arrays, and the long frame that is made of them."""
+"""Scores of lists as arrays, and as a long frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from retrieval_report.contracts.frames import SCORES
 __all__ = ["ListScores"]
 
 PIECE = 1_000_000  # rows of the long frame that are written together
-BLOCK = 1000  # lists whose metric, cutoff and policy are put side by side at a time
+BLOCK = 1000  # lists whose metric, cutoff and policy are repeated at a time
 ARRAYS = ("values", "spreads", "truncated")
 
 Floats = NDArray[np.float64]
@@ -22,33 +22,33 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ListScores:
-    """Scores of lists, a column for every metric, cutoff and policy: a sixth of the long frame's size."""
+    """Scores of lists with one column per metric, cutoff and policy, at a sixth of the long frame's size."""
 
     lists: pl.DataFrame  # model, query, items, n_relevant, pooled
     columns: pl.DataFrame  # metric, cutoff, policy
-    values: Floats  # (lists, columns), NaN where there is none
+    values: Floats  # (lists, columns), NaN if there is none
     spreads: Floats  # standard deviations, likewise
-    truncated: NDArray[np.bool_]  # (lists, columns), whether a score reaches into what the cut of its list leaves open
+    truncated: NDArray[np.bool_]  # (lists, columns), whether a score depends on what truncation leaves open
 
     @classmethod
     def of(cls, parts: Sequence[ListScores]) -> ListScores:
-        """Scores of different lists as one, sorted by model and query."""
+        """Combine scores of different lists, sorted by model and query."""
         arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS]
         whole = cls(pl.concat([part.lists for part in parts]), parts[0].columns, *arrays)
         return whole.take(whole.lists.select(pl.arg_sort_by("model", "query")).to_series().to_numpy())
 
     def take(self, which: NDArray[np.integer] | slice) -> ListScores:
-        """The scores of some of the lists."""
+        """Return the scores of some of the lists."""
         return ListScores(self.lists[which], self.columns, *(getattr(self, name)[which] for name in ARRAYS))
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """The long frame piece by piece, some million rows each."""
+        """Yield the long frame in pieces of some million rows."""
         step = max(PIECE // max(self.columns.height, 1), 1)
         for first in range(0, max(self.lists.height, 1), step):
             yield self.take(slice(first, first + step)).frame()
 
     def frame(self) -> pl.DataFrame:
-        """The long frame: a row for every list, metric, cutoff and policy."""
+        """Return the long frame, with one row per list, metric, cutoff and policy."""
         lists, width = self.lists.height, self.columns.height
         which = pl.Series(np.repeat(np.arange(lists, dtype=np.uint32), width))
         numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
@@ -67,13 +67,13 @@ class ListScores:
 
 
 def _stretched(names: pl.Series, times: int) -> pl.Series:
-    """Every name so many times, run by run: gathering text costs ten times as much."""
+    """Repeat every name, run by run, because gathering text costs ten times as much."""
     runs = names.rle().struct.unnest()
     parts = [pl.Series([name]).new_from_index(0, length * times) for length, name in runs.iter_rows()]
     return pl.concat([names.clear(), *parts]).rename(names.name)
 
 
 def _tiled(frame: pl.DataFrame, times: int) -> pl.DataFrame:
-    """The frame so many times over, in blocks: gathering its text costs eight times as much."""
+    """Repeat the frame, in blocks, because gathering its text costs eight times as much."""
     block = pl.concat([frame] * min(times, BLOCK)).rechunk() if times else frame.clear()
     return pl.concat([*[block] * (times // BLOCK), block[: times % BLOCK * frame.height]]).rechunk()

@@ -1,4 +1,4 @@
-"""Which items tie: the definition, as Polars window expressions over (model, query, distance)."""
+"""Define which items tie, by Polars window expressions over (model, query, distance)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from retrieval_report.scoring.lookup import KEYS
 
 __all__ = ["count_rows", "tie_groups", "tie_table", "with_ties"]
 
-EXACT = 2**53  # the largest whole number below which Float64 has all of them
+EXACT = 2**53  # Float64 represents all whole numbers up to this one
 
 
 def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.DataFrame:
@@ -41,13 +41,13 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
         A rankings frame (Polars, pandas, PyArrow, DuckDB …): ``model``, ``query``, ``item``, ``distance`` or
         ``score``, ``relevance``.
     relevant_from
-        Grades from here on count as relevant; by default every grade above 0.
+        Smallest grade that counts as relevant; by default every grade above 0.
 
     Returns
     -------
     polars.DataFrame
         The rankings, sorted by model, query and tie (rows of a tie in the order received), with ``tie`` (number of
-        the tie, from 1), ``tie_start`` (place of its first slot, from 1), ``tie_size`` (items) and ``tie_relevant``
+        the tie, from 1), ``tie_start`` (rank of its first slot, from 1), ``tie_size`` (items) and ``tie_relevant``
         (relevant items).
 
     Examples
@@ -73,7 +73,7 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
 
 
 def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
-    """What `tie_groups` returns, of rows that have been checked; ``least`` grade that is relevant."""
+    """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant grade."""
     frame = _without_signed_zero(frame)
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
@@ -100,7 +100,7 @@ def count_rows(rankings: object) -> pl.DataFrame:
     judged = _judged(frame)
     rows, frame, names = judged.rows, judged.retrieved, judged.lists.select(KEYS)
     grades, grade = judged.grades, judged.grade_index
-    if frame["relevance"].dtype.is_integer() and grades[-1] > EXACT:  # Float64 does not tell all of them apart
+    if frame["relevance"].dtype.is_integer() and grades[-1] > EXACT:  # Float64 does not distinguish all of them
         grades, grade = grade_indices(frame["relevance"].rank("dense"), np.empty(0))
     order, workers = judged.order, Options().workers
     key, grade = frozen(order_keys(frame[order], falling=False)), frozen(grade)
@@ -118,10 +118,10 @@ def count_rows(rankings: object) -> pl.DataFrame:
 
 
 def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFrame:
-    """A row for every tie of the lists that judged rankings were laid out in, but for queries without judgements.
+    """Return one row per tie of the laid-out lists, except for queries without judgements.
 
     ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances), ``relevant`` (items),
-    ``before`` (items in front of it); sorted by list, nearest first.
+    ``before`` (items before it); sorted by list, nearest first.
     """
     items, ties = items_of(judged, options), prepared.ties
     of_cell = _rows_of_cells(judged.rows, frozen(items.key), frozen(items.grade), ties, options.workers)
@@ -143,7 +143,7 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
 
 
 def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, workers: int) -> Places:
-    """A row of every cell."""
+    """Return one row for every cell."""
     of_cell = np.empty(lists.grade.size, np.uint32)
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
     ranked = counting.RankedRows(rows, key, grade)
@@ -152,12 +152,12 @@ def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, worker
 
 
 def _judged(frame: pl.DataFrame) -> Judged:
-    """Rankings with a relevance in every row and no item twice."""
+    """Check that rankings have a relevance in every row and no item twice."""
     return judge(frame, None, None, Options(unjudged="error"))
 
 
 def _without_signed_zero(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of which nobody can tell whether −0.0 or 0.0 came first."""
+    """Return rows in which −0.0 and 0.0 are the same."""
     order = order_column(frame)
     if not frame.schema[order].is_float():
         return frame

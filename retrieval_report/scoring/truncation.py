@@ -1,4 +1,4 @@
-"""Whether the lists of a model were cut, and where: as the caller says, or from what the lists themselves show."""
+"""Decide whether and where the lists of a model were truncated, as the caller says or from the lists themselves."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = [
 
 
 SAMPLE_QUERIES = 1_000
-"""Queries, the first by id, whose items are looked at to tell whether queries share items."""
+"""Number of queries (the first by id) whose items are compared to see whether queries share items."""
 
-FEW_LISTS = 10  # below this, that every last tie holds one position may be chance
+FEW_LISTS = 10  # with fewer lists, all last ties may contain the same position by chance
 NOTHING = "nothing shows that items are missing"
 ENDS = "its lists end where a tie ends, at about one depth"
 NUMBERS = ("lists", "shortest", "longest", "half", "least_before", "most_before", "shared")
-MANY_LISTS = 20  # from here on half of the lists may be shorter than the others, and were still cut at one length
+MANY_LISTS = 20  # with at least this many, half of the lists may be shorter than a common cut length
 
 LIST_FACTS = {
     "model": pl.String,
@@ -46,43 +46,43 @@ LIST_FACTS = {
 
 
 class Decision(NamedTuple):
-    """What is assumed of the lists of one model."""
+    """What is assumed about the lists of one model."""
 
     truncated: str  # no, between_ties or within_tie
     reason: str
-    before: int  # items before the last tie, in the list where they are fewest
+    before: int  # smallest number of items before the last tie
 
     @property
     def cut(self) -> bool:
-        """Whether items may be missing behind what the lists show."""
+        """Return whether items may be missing after the end of the lists."""
         return self.truncated != NO
 
 
 class Evidence(NamedTuple):
-    """What the lists of one model show, empty ones left out."""
+    """Evidence from the lists of one model, without empty ones."""
 
     lists: int
-    shortest: int  # items
+    shortest: int  # items of the shortest list
     longest: int
     half: int  # at least half of the lists are as long, and not more than half are longer
     least_before: int  # items before the last tie
     most_before: int
-    items: bool  # there are items to compare, not counts alone
-    same: bool  # all lists hold the same items
+    items: bool  # whether there are items to compare, not only counts
+    same: bool  # whether all lists hold the same items
     lacking: tuple[object, int, int] | None  # first query of which relevant items are missing: found, known
     shared: int  # queries that other models have lists for
     differ: object  # the first of them for which the models' items differ, None if there is none
 
 
 def check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
-    """Refuse a mapping that names a model which the rankings do not have."""
+    """Refuse a mapping with a model that is not in the rankings."""
     unknown = [] if isinstance(truncated, str) else [model for model in truncated if model not in models]
     if unknown:
         raise ParameterError(f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}")
 
 
 def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str, str]:
-    """The word that holds for every model; ``auto`` where a mapping does not name it."""
+    """Return the word for every model, ``auto`` for models that a mapping does not name."""
     if isinstance(truncated, str):
         return dict.fromkeys(models, truncated)
     return {model: truncated.get(model, AUTO) for model in models}
@@ -91,10 +91,10 @@ def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str
 def decide(
     facts: pl.DataFrame, truncated: str | Mapping[str, str], recurring: Callable[[str], bool]
 ) -> dict[str, Decision]:
-    """Decide for every model whether its lists were cut.
+    """Decide for every model whether its lists were truncated.
 
-    ``facts`` has the columns LIST_FACTS, a row for every list; ``recurring(model)`` tells whether two of the model's
-    queries (of the first SAMPLE_QUERIES) share an item, and is asked only where that decides.
+    ``facts`` has the columns LIST_FACTS and one row per list; ``recurring(model)`` says whether two of the model's
+    first SAMPLE_QUERIES queries share an item, and is called only if that decides.
 
     >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": ["p", "q"], "items": [10, 10], "before": [7, 8],
     ...     "found": [3, 4], "known": [9, None], "fingerprint": [1, 2]})
@@ -108,7 +108,7 @@ def decide(
 def judge(
     found: Mapping[str, Evidence], asked: Mapping[str, str], recurring: Callable[[str], bool]
 ) -> dict[str, Decision]:
-    """Decide from what the lists of every model show; a model without items has no evidence."""
+    """Decide from the evidence of every model; a model without items has none."""
     everything = max((own.longest for own in found.values()), default=0)
     result = {}
     for model, word in asked.items():
@@ -126,7 +126,7 @@ def judge(
 
 
 def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
-    """What the lists of every model show, from a row for every list (columns LIST_FACTS)."""
+    """Return the evidence of every model, from one row per list (columns LIST_FACTS)."""
     facts = facts.filter(pl.col("items") > 0)
     among = (
         facts.filter(pl.col("fingerprint").is_not_null())
@@ -154,7 +154,7 @@ def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
 
 
 def evidence(row: dict[str, Any]) -> Evidence:
-    """Evidence from a row with its names."""
+    """Return evidence from a row with named fields."""
     lacking = row["lacking"]
     row["lacking"] = None if lacking is None else (lacking["query"], int(lacking["found"]), int(lacking["known"]))
     numbers: dict[str, Any] = {name: int(row[name]) for name in NUMBERS}
@@ -162,7 +162,7 @@ def evidence(row: dict[str, Any]) -> Evidence:
 
 
 def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str], bool]) -> tuple[bool, str]:
-    """Whether lists of a model were cut, and what says so."""
+    """Return whether the lists of a model were truncated, and the reason."""
     if own.items and own.same and own.lists > 1 and own.shortest == everything:
         return False, "every list holds the same items"
     if own.shared:
@@ -186,9 +186,9 @@ def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str
 
 
 def _ends_between_ties(own: Evidence) -> bool:
-    """Whether one position is in the last tie of every list, though they differ in length: cut behind its tie.
+    """Return whether lists of different length share a position in their last tie, so that they end after its tie.
 
-    Where most lists have the greatest length, that is where they were cut, and the others had no more to show.
+    If most lists have the greatest length, they were cut there, and the others had no more items.
     """
     return own.lists >= FEW_LISTS and own.half < own.longest and own.most_before < own.shortest
 
@@ -199,7 +199,7 @@ def warn_truncated(
     cutoffs: list[int | None],
     stacklevel: int,
 ) -> None:
-    """Say of the models whose lists were found to be cut that scores reach into what the cut leaves open.
+    """Warn about models whose lists were found to be truncated and whose scores depend on what is open.
 
     ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
     """
@@ -216,7 +216,7 @@ def warn_truncated(
     warnings.warn(
         f"the lists of model {model!r}{others} seem cut: {decision.reason}. Scores that reach into their last tie have "
         "no standard deviation, and their lowest and highest values allow for what a deeper retrieval could show; "
-        "truncated='no' (lists hold all items), 'between_ties' or 'within_tie' says what is so",
+        "set truncated='no' (lists hold all items), 'between_ties' or 'within_tie' to decide this yourself",
         RetrievalReportWarning,
         stacklevel=stacklevel,
     )

@@ -1,4 +1,4 @@
-"""The score of a list under random tie order as a walk, for metrics that add up what each place brings."""
+"""The score of a list under random tie order as a walk, for metrics that are sums over ranks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from retrieval_report.scoring.run import Run
 
 __all__ = ["Walk", "Walks", "walk_of_values"]
 
-MOST_STEPS = 20_000  # of one list; they are passed once for every term of a Fourier series
+MOST_STEPS = 20_000  # steps of one list; each term of a Fourier series takes one pass over them
 
 
 @dataclass(frozen=True)
 class Walk:
     """Steps whose amounts add up to the score, and what follows from them.
 
-    The steps of many lists are too many to keep: they are written anew whenever they are asked for.
+    The steps of many lists are too many to keep, so they are written anew on each use.
     """
 
     write: Callable[[], Steps]
-    size: int  # how many steps
-    last: int  # node
+    size: int  # number of steps
+    last: int  # last node
     mean: float
     variance: float
     least: float
@@ -35,12 +35,12 @@ class Walk:
 
     @property
     def steps(self) -> Steps:
-        """The steps; those of another list of the same metric may take their place."""
+        """Return the steps, which those of another list of the same metric may later overwrite."""
         return self.write()
 
 
 def walk_of_values(value: Floats, chance: Floats) -> Walk:
-    """A walk of one step, for a list whose scores are known one by one.
+    """Return a walk of one step, for a list whose scores are known one by one.
 
     >>> walk = walk_of_values(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
     >>> walk.mean, walk.variance, walk.least, walk.most
@@ -52,7 +52,7 @@ def walk_of_values(value: Floats, chance: Floats) -> Walk:
 
 
 class Walks:
-    """Makes the walks of one metric at one cutoff."""
+    """Maker of the walks of one metric at one cutoff."""
 
     def __init__(self, run: Run, metric: Metric, cutoff: int | None) -> None:
         scorer = run.deep_scorer if metric.own_depth else run.scorer
@@ -67,7 +67,7 @@ class Walks:
         self._room = Steps(nodes[0], nodes[1], numbers[0], numbers[1])
 
     def of(self, number: int) -> Walk | None:
-        """The walk of one list; None where it would be too long, or the metric is no sum over places."""
+        """Return the walk of one list; None if it would be too long, or if the metric is not a sum over ranks."""
         if self.terms is None:
             return None
         steps, last = self._write(number)
@@ -85,7 +85,7 @@ class Walks:
 
 
 def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:
-    """What an item adds at each place."""
+    """Return what an item adds at each rank."""
     term, grades, relevant = metric.term, run.prepared.grades, run.prepared.relevant_grade
     positions = np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
     if isinstance(term, Sum):

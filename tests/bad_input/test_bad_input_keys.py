@@ -89,7 +89,7 @@ def test_row_038_null_id_in_judgements_and_queries() -> None:
 def test_row_039_blanks_belong_to_ids(column: str) -> None:
     ids = ["a", " a", "a ", ""]
     frame = rankings(**{column: ids, "relevance": [1, 0, 0, 0]})
-    message = rf"'{column}': 2 ids are told apart only by what strip\(\) would remove, such as ' a' and 'a'"
+    message = rf"'{column}': 2 ids differ only by what strip\(\) would remove, such as ' a' and 'a'"
     with pytest.warns(RetrievalReportWarning, match=message):
         found = evaluate(frame, metrics="precision", cutoffs=None, policies="expected", truncated="no")
     assert found["query"].unique().sort().to_list() == (sorted(ids) if column == "query" else ["q1", "q2"])
@@ -116,7 +116,7 @@ def test_row_039_blanks_around_a_header_do_not_matter() -> None:
 def test_row_040_unicode_ids_are_compared_as_bytes(column: str) -> None:
     ids = ["e\u0301", "\u00e9", "\U0001f600", "q\u200b"]  # é of two characters and of one, emoji, zero width
     frame = rankings(**{column: ids})
-    with pytest.warns(RetrievalReportWarning, match=rf"'{column}': 1 ids are told apart only by what Unicode NFC"):
+    with pytest.warns(RetrievalReportWarning, match=rf"'{column}': 1 ids differ only by what Unicode NFC"):
         found = evaluate(frame, metrics="recall", cutoffs=None, truncated="no")
     assert set(found["query"]) == (set(ids) if column == "query" else {"q1", "q2"})
 
@@ -349,7 +349,9 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
     ideal = 3 + 2 / math.log2(3) + 2 / 2
     for other in (graded, pl.concat([graded, graded.with_columns(query=pl.lit("r"), relevance=pl.lit(1, pl.Int64))])):
         told = other.select("query").unique().with_columns(n_relevant=pl.lit(3))
-        with pytest.warns(RetrievalReportWarning, match="lists only some relevant items are there, first of query 'q'"):
+        with pytest.warns(
+            RetrievalReportWarning, match="lists only some relevant items are in the data, first query 'q'"
+        ):
             scores = evaluate(
                 other, queries=told, metrics="ndcg(gain=linear)", cutoffs=3, policies="expected", truncated="no"
             )

@@ -39,7 +39,7 @@ def scores_of(cases: list[dict[str, Any]]) -> pl.DataFrame:
     )
 
 
-@pytest.mark.filterwarnings("ignore:ndcg. of .* lists only some relevant items are there")
+@pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.parametrize("file", ["exact_small", "exact_medium"])
 def test_golden(file: str) -> None:
     cases = golden.cases(file)

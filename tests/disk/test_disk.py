@@ -104,7 +104,7 @@ def test_judgements_with_queries_that_no_model_answers(
     agrees(tmp_path, paths, frame.drop("relevance"), judgements=judgements, **options)
 
 
-@pytest.mark.filterwarnings("ignore:ndcg. of .* lists only some relevant items are there")
+@pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.usefixtures("way")
 def test_told_numbers_of_relevant_items_count_in_the_ideal(tmp_path: Path, source: Path, binary: bool) -> None:

@@ -105,7 +105,7 @@ def test_judgements_and_queries(source: Path) -> None:
     same(frame.drop("relevance").lazy(), frame.drop("relevance"), judgements=judgements, **options)
 
 
-@pytest.mark.filterwarnings("ignore:counts. of .* queries some models show more relevant items than others")
+@pytest.mark.filterwarnings("ignore:counts. for .* queries some models have more relevant items than others")
 def test_counts(source: Path) -> None:
     counts = pl.concat([count_ties(made()), count_ties(made())])
     written(source, counts.iter_slices(70))
@@ -300,7 +300,7 @@ def test_short_lists_with_many_results_come_in_smaller_parts(
 
 def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:
     written(source, [made(models=1).with_columns(relevance=pl.lit(0))])
-    for compute, message in ((evaluate, "no query has a relevant item"), (count_ties, "told apart only by")):
+    for compute, message in ((evaluate, "no query has a relevant item"), (count_ties, "differ only by")):
         frame = made(models=1).with_columns(relevance=pl.lit(0))
         if compute is count_ties:
             frame = frame.with_columns(pl.concat_str(pl.lit(" "), "item").alias("item"))

@@ -61,7 +61,7 @@ def forked(tmp_path: Path, first: str, then: str, how: str = "fork") -> str:
 @pytest.mark.parametrize("then", ["evaluate", "read", "disk", "codes"])
 def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, first: str, then: str) -> None:
     said = forked(tmp_path, first, then)
-    assert "was made by fork, which leaves behind the threads" in said
+    assert "was made by fork, which does not copy the threads" in said
     assert "multiprocessing.get_context('spawn')" in said
 
 

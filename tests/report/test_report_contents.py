@@ -96,7 +96,7 @@ def test_judgements_queries_and_options_reach_every_part() -> None:
 def test_a_report_warns_once_of_what_all_its_parts_see() -> None:
     blanks = made_rankings(("a", "b")).with_columns(pl.col("item").cast(pl.String))
     twin = pl.col("item").replace({blanks["item"][1]: f"{blanks['item'][0]} "})
-    with pytest.warns(RetrievalReportWarning, match="told apart only by") as told:
+    with pytest.warns(RetrievalReportWarning, match="differ only by") as told:
         report_contents(blanks.with_columns(twin), metrics="ap", cutoffs=2)
     assert len(told) == 1
 

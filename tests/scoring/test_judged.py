@@ -99,7 +99,7 @@ def test_a_report_and_a_study_warn_once() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         report_contents(odd_names(), metrics="rr@1", truncated="no", shuffles=2)
-    assert ["told apart only by what strip()" in str(one.message) for one in caught] == [True]
+    assert ["differ only by what strip()" in str(one.message) for one in caught] == [True]
     study = Study(odd_names(), "rr@1", truncated="no", shuffles=2)
     with pytest.warns(RetrievalReportWarning, match="told apart") as found:
         _ = study.ties, study.hints, study.audit, study.scores, study.comparison, study.models("m").ties

@@ -159,7 +159,7 @@ def test_radii_are_taken_once_and_as_one_type() -> None:
         (COUNTS, {"queries": {"query": ["a"]}}, KeyMismatchError, "1 queries of the counts are not in .* first 'b'"),
         (COUNTS, {"queries": {"query": [1, 2]}}, KeyMismatchError, "String in the counts and Int64 in the queries"),
         (COUNTS, {"queries": {"query": ["a", "b"], "n_relevant": [0, 1]}}, DataError,
-         "query 'a' of model 'model' has 1 relevant items in the counts, and queries tells 0"),
+         "query 'a' of model 'model' has 1 relevant items in the counts, but the queries frame says 0"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused(

@@ -98,9 +98,9 @@ def test_counts_that_differ_in_r_are_told_of() -> None:
     _, warned = said(counts, truncated="no", metrics="recall")
     (warning,) = warned
     assert warning == (
-        f"counts: of {differ.height} queries some models show more relevant items than others, first query "
+        f"counts: for {differ.height} queries some models have more relevant items than others, first query "
         f"{query!r}: {min(numbers)} to {max(numbers)}. Counts have no items to pool, so recall, ap and ndcg of a model "
-        "are divided by its own number; n_relevant in the queries frame would tell the true one"
+        "are divided by its own number; n_relevant in the queries frame would give the true one"
     )
     told = pl.DataFrame({"query": [f"q{n}" for n in range(QUERIES)], "n_relevant": [17] * QUERIES})
     assert said(counts, truncated="no", metrics="recall", queries=told)[1] == []

@@ -115,7 +115,7 @@ def test_queries_that_the_frame_lacks_are_refused() -> None:
         streamed(stream_of(lists(), asked(["q0", "q2", "q3", "q4", "q5", "q6"])), complete=True, policies="expected")
 
 
-@pytest.mark.filterwarnings("ignore:ndcg. of .* lists only some relevant items are there")
+@pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.parametrize("grades", [2, 3])
 def test_the_number_of_relevant_items_is_told(grades: int) -> None:
     frame = lists().with_columns(pl.col("relevance") * (grades - 1))
@@ -128,7 +128,7 @@ def test_the_number_of_relevant_items_is_told(grades: int) -> None:
     found = frame["relevance"].unique().sort().to_list()
     agrees(stream_of(frame, known), expected, complete=True, grades=(found[1], found[-1]))
     few = stream_of(frame, known.with_columns(n_relevant=1))
-    with pytest.raises(DataError, match="hold more relevant items than the queries frame says"):
+    with pytest.raises(DataError, match="hold more relevant items than the queries frame states"):
         streamed(few, complete=True, policies="expected")
 
 
