@@ -17,7 +17,8 @@ from retrieval_report.writing.files import write_files
 __all__ = ["gate"]
 
 RULES = (
-    "no_relevant", "unjudged", "unjudged_query", "null_distance", "relevant_from", "distance_threshold", "decimals"
+    *("no_relevant", "unjudged", "unjudged_query", "null_distance", "relevant_from", "distance_threshold", "decimals"),
+    *("truncated", "relevant_items"),
 )  # fmt: skip
 EXITS = """\b
 Exit codes:

@@ -232,6 +232,17 @@ def test_the_exit_code_is_the_answer(files: Path, candidate: str, margin: str, c
         assert len(result.stdout.splitlines()) == 1
 
 
+def test_whether_lists_were_cut_can_be_said(files: Path) -> None:
+    for name, frame in (("base", ranking()), ("same", near(2))):  # relevant items may follow the first two
+        frame.filter(pl.col("distance").rank("ordinal").over("query") <= 2).write_csv(files / f"{name}.csv")
+    found = {
+        word: run(files, "same.csv", "--tie-order", "worst", "--json", "--truncated", word)
+        for word in ("no", "between_ties")
+    }
+    assert found["no"].exit_code == 0, found["no"].output
+    assert found["between_ties"].exit_code in (1, 3), found["between_ties"].output
+
+
 def test_json_junit_and_markdown(files: Path) -> None:
     junit, markdown = files / "junit.xml", files / "gate.md"
     result = run(files, "worse.csv", "--json", "--junit", str(junit), "--markdown", str(markdown))
