@@ -18,7 +18,9 @@ from retrieval_report.reading.frames import to_polars
 __all__ = ["RankingSimilarity", "ranking_similarity"]
 
 COUNTS = {"items_a": pl.Int64, "items_b": pl.Int64, "shared": pl.Int64}
-MEASURES = dict.fromkeys(("tau_b", "tau_ap", "rbo_w", "rbo_a", "rbo_b", "rbo_low", "rbo_high"), pl.Float64)
+MEASURES = dict.fromkeys(
+    ("tau_b", "tau_ap", "tau_ap_low", "tau_ap_high", "rbo_w", "rbo_a", "rbo_b", "rbo_low", "rbo_high"), pl.Float64
+)
 BLOCK = 2_000_000  # pairs of items that are looked at together
 Floats = NDArray[np.float64]
 
@@ -52,6 +54,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
         - ``tau_ap``: AP correlation of the shared items with ``a`` as the truth (Yilmaz, Aslam and Robertson 2008),
           the exact mean over all orders of the ties of both (Urbano and Marrero 2017); swaps near the top of b weigh
           most. Null for fewer than two shared items;
+        - ``tau_ap_low``, ``tau_ap_high``: its least and its most over all orders of the ties;
         - ``rbo_w``, ``rbo_a``, ``rbo_b``: extrapolated rank-biased overlap with tied items at one rank, in the mean
           over the orders of ties, and corrected for them (Corsi and Urbano 2024);
         - ``rbo_low``, ``rbo_high``: its least and its most over all orders of the ties.
@@ -119,8 +122,10 @@ def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
     a = Ranks(part["top"].to_numpy(), part["bottom"].to_numpy())
     b = Ranks(part["top_b"].to_numpy(), part["bottom_b"].to_numpy())
     shared = a.there & b.there
-    taus = _taus(a.top[shared], b.top[shared])
     low, high = extreme_ranks(a, b, alike=False), extreme_ranks(a, b, alike=True)
+    taus = _taus(a.top[shared], b.top[shared]) + tuple(
+        _taus(one.top[shared], other.top[shared])[1] for one, other in (low, high)
+    )
     overlaps = [overlap(a, b, p, ties) for ties in "wab"] + [overlap(*low, p, "w"), overlap(*high, p, "w")]
     counts = int(a.there.sum()), int(b.there.sum()), int(shared.sum())
     return query, *counts, _change(a, b, high), *taus, *overlaps

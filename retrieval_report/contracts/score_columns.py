@@ -247,6 +247,8 @@ SCORED = {
         text("change", "Change", "none, ties (some tie order makes the lists equal), order or items"),
         number("tau_b", "Kendall’s τ_b", "of the shared items, corrected for ties"),
         number("tau_ap", "τ_AP", "AP correlation of the shared items, mean over all tie orders"),
+        number("tau_ap_low", "τ_AP at least", "the smallest value over all orders of the ties"),
+        number("tau_ap_high", "τ_AP at most", "the largest value over all orders of the ties"),
         number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at the same rank"),
         number("rbo_a", "RBO^a", "rank-biased overlap, mean over the orders of ties"),
         number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),

@@ -91,6 +91,8 @@ def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
     assume(len(shared) > 1)
     every = [tau_ap(left, right) for left in orders(a) for right in orders(b)]
     assert found["tau_ap"] == pytest.approx(float(sum(every) / len(every)), rel=1e-12, abs=1e-14)
+    assert found["tau_ap_low"] == pytest.approx(float(min(every)), rel=1e-12, abs=1e-14)
+    assert found["tau_ap_high"] == pytest.approx(float(max(every)), rel=1e-12, abs=1e-14)
     ranks = [{item: index for index, tie in enumerate(ties) for item in tie} for ties in (a, b)]
     theirs = stats.kendalltau(*([rank[item] for item in sorted(shared)] for rank in ranks)).statistic
     assert (found["tau_b"] is None) == math.isnan(theirs)
