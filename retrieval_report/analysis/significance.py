@@ -11,7 +11,7 @@ from retrieval_report.analysis.sign_flips import EXACT, exact_sign_flips
 
 __all__ = ["PairedT", "benjamini_hochberg", "holm", "paired_t", "wilcoxon"]
 
-SHORT = 50  # non-zero differences up to which Wilcoxon's distribution without ties is exact, as in scipy
+SHORT = 49  # non-zero differences up to which Wilcoxon's distribution without ties is exact, as in R
 
 
 class PairedT(NamedTuple):
@@ -56,10 +56,10 @@ def paired_t(difference: Floats, confidence: float) -> PairedT:
 
 
 def wilcoxon(difference: Floats) -> Floats:
-    """Two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon 1945), no continuity correction.
+    """Two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon 1945).
 
-    As in scipy 1.17: exact up to 50 non-zero differences without ties among their sizes, and up to 13 with ties; else
-    the normal approximation, corrected for ties. Nothing but zeros gives 1.
+    As in R: exact below 50 non-zero differences without ties among their sizes, else the normal approximation,
+    corrected for ties and for continuity; but exact up to 13 with ties and zeros too. Nothing but zeros gives 1.
     """
     from scipy import special, stats
 
@@ -70,7 +70,9 @@ def wilcoxon(difference: Floats) -> Floats:
     ranks = np.sign(filled) * (stats.rankdata(np.abs(filled), axis=1) - zeros[:, None])
     squares = (ranks**2).sum(axis=1)  # the variance of the sum of ranks with random signs, ties or not
     untied = squares == count * (count + 1) * (2 * count + 1) / 6
-    p: Floats = 2 * special.ndtr(-np.abs(ranks.sum(axis=1)) / np.sqrt(np.maximum(squares, 1.0)))
+    # The sum of positive ranks moves in steps of 1/2 or 1, that of signed ranks in twice these: R takes 1 off it.
+    far = np.maximum(np.abs(ranks.sum(axis=1)) - 1.0, 0.0)
+    p: Floats = 2 * special.ndtr(-far / np.sqrt(np.maximum(squares, 1.0)))
     few = count <= EXACT
     p[few] = exact_sign_flips(np.where(np.isnan(difference[few]), np.nan, ranks[few]))
     short = ~few & untied & (count <= SHORT)
