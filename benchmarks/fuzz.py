@@ -41,10 +41,11 @@ def child(first: int, last: int, what: str) -> None:
     print("\t".join(f"{key}={count}" for key, count in became.items()))
 
 
-def run(what: str, inputs: int, seconds: float) -> Counter[str]:
+def run(what: str, first: int, inputs: int, seconds: float) -> Counter[str]:
     """Try inputs in children, until they are tried or the time is over."""
     became: Counter[str] = Counter()
-    begin, number = time.monotonic(), 0
+    begin, number = time.monotonic(), first
+    inputs += first
     while number < inputs and time.monotonic() - begin < seconds:
         upto = min(number + STEP, inputs)
         words = [sys.executable, __file__, "--child", what, str(number), str(upto)]
@@ -68,13 +69,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--metrics", type=int, default=20_000)
     parser.add_argument("--files", type=int, default=20_000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first input of each of the two")
     parser.add_argument("--seconds", type=float, default=1e9, help="for each of the two")
     parser.add_argument("--child", nargs=3)
     asked = parser.parse_args()
     if asked.child:
         return child(int(asked.child[1]), int(asked.child[2]), asked.child[0])
     for what in ("metrics", "files"):
-        became = run(what, getattr(asked, what), asked.seconds)
+        became = run(what, asked.first, getattr(asked, what), asked.seconds)
         print(f"{what}: {sum(became.values())} inputs, {became['fault']} faults")
         for key, count in sorted(became.items()):
             print(f"  {key}: {count}")

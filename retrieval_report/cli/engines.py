@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ class Task:
     master: str = "local[*]"  # these three for Spark alone
     plan: str = "auto"
     trust_items: bool = False
+    resume: bool = False  # for one process and its disk alone
 
     def folder(self, *names: str) -> Path | None:
         """The folder for results of these names on this machine; see `results_folder`."""
@@ -65,6 +67,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     from retrieval_report.contracts.frames import SCORES
 
     folder = task.folder("scores.parquet", "summary.csv")
+    kept = folder / "scores.parquet.parts" if folder is not None and task.resume else None
     check(**task.settings)
     queries, judgements = read_queries(task.queries), read_judgements(task.judgements)
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
@@ -77,6 +80,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
             queries=queries,
             columns=task.columns,
             progress=watched(),
+            resume=kept,
             **task.settings,
         )
         summary = _summarised(scores, queries, task.average, task.settings)
@@ -89,6 +93,8 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
             folder / "summary.csv": csv_bytes(summary, raw=task.raw),
         }
         write_files(files)
+    if kept is not None:
+        shutil.rmtree(kept, ignore_errors=True)
     return summary, list(files)
 
 

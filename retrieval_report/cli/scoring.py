@@ -47,6 +47,12 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
     help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet; 'spark' scores it on a "
     "cluster, and writes a folder scores.",
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="For disk: keep what is finished beside the results until they are written, and go on from there if an "
+    "earlier run was interrupted.",
+)
 @click.option("--master", metavar="URL", help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.")
 @click.option("--plan", type=click.Choice(["auto", "ties", "rows"]), help="For Spark: count ties first, or send rows.")
 @click.option(
@@ -64,6 +70,7 @@ def evaluate(
     name_by: str | None,
     average: str,
     engine: str,
+    resume: bool,
     master: str | None,
     plan: str | None,
     trust_items: bool | None,
@@ -84,6 +91,9 @@ def evaluate(
         )
     for name in own if engine != "spark" else ():
         raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
+    if resume and (engine != "disk" or out is None):
+        raise click.UsageError("--resume needs --engine disk and --out")
+    own["resume"] = resume
     task = Task(rankings, judgements, queries, columns, average, out, raw, settings, name_by=name_by, **own)
     # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)

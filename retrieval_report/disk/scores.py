@@ -14,8 +14,9 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import EvaluateOptions, Options
+from retrieval_report.disk.kept import facts_of, keeping
 from retrieval_report.disk.sources import Table, open_table
-from retrieval_report.disk.work import counted_parts, scored_parts
+from retrieval_report.disk.work import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
@@ -56,6 +57,7 @@ def evaluate_to(
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
     rows_per_part: int | None = None,
+    resume: str | Path | None = None,
     **options: Unpack[EvaluateOptions],
 ) -> Path:
     """Score rankings larger than memory and write what :func:`evaluate` returns to a Parquet file, part by part.
@@ -79,6 +81,10 @@ def evaluate_to(
         For files, as for :func:`read_rankings`.
     rows_per_part
         Number of rows scored together, by default two million. The scores do not depend on it.
+    resume
+        A folder where the scores of finished parts are kept. If a run is interrupted, the same call continues after
+        the last of them and writes the same bytes. Rankings have to be files; all of them are read once more, to
+        check that they are unchanged. The folder stays: remove it when you have the scores.
     **options
         All other arguments of :func:`evaluate`.
 
@@ -92,6 +98,8 @@ def evaluate_to(
     ------
     RetrievalReportError
         As for :func:`evaluate`. Errors in the data are found part by part, so their counts refer to one part.
+    OutputError
+        ``out`` cannot be written, or ``resume`` holds parts of a run with other rankings, frames or arguments.
 
     Warns
     -----
@@ -113,7 +121,9 @@ def evaluate_to(
     settings = Options(**options)
     with _beside(out) as folder:
         table = _open(rankings, Path(out), folder, size, columns, model)
-        scores = scored_parts(table, judgements, queries, requests, settings, folder, size)
+        given = (table, judgements, queries, requests, settings)
+        keep = afresh if resume is None else keeping(Path(resume), facts_of(*given))
+        scores = scored_parts(*given, folder, size, keep)
         return _write(chain.from_iterable(map(ListScores.frames, scores)), folder(), Path(out))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -30,10 +30,17 @@ from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.writing.temporary import Scratch
 
-__all__ = ["counted_parts", "scored_parts"]
+__all__ = ["Keep", "Work", "afresh", "counted_parts", "scored_parts"]
 
 Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries
 Result = TypeVar("Result")
+Work = Callable[[int], ListScores]  # scores one part, given by its number
+Keep = Callable[[Work, Sequence[int]], Work]  # given the rows of all parts too
+
+
+def afresh(work: Work, _: Sequence[int]) -> Work:
+    """Keep nothing."""
+    return work
 
 
 def scored_parts(
@@ -44,8 +51,9 @@ def scored_parts(
     options: Options,
     scratch: Scratch,
     rows_per_part: int,
+    keep: Keep = afresh,
 ) -> Iterator[ListScores]:
-    """Yield the scores of every part; a table of one part is scored directly."""
+    """Yield the scores of every part; a table of one part is scored directly. ``keep`` may change how one is scored."""
     _check_columns(table, relevance=judgements is None)
     if table.rows <= rows_per_part:
         rows = table.read(0, table.rows)
@@ -53,7 +61,7 @@ def scored_parts(
         def whole_table(_: int) -> ListScores:
             return score_lists(judge(rows, judgements, queries, options), requests, options)
 
-        yield from _run(whole_table, (table.rows,), "", False)
+        yield from _run(keep(whole_table, (table.rows,)), (table.rows,), "", False)
         return
     own = replace(options, progress=False)
     given = _checked(table, judgements, queries)
@@ -75,7 +83,7 @@ def scored_parts(
         return score_lists(judged, requests, own)
 
     unequal = []
-    for scores in _run(work, parts.rows, "scoring", options.progress):
+    for scores in _run(keep(work, parts.rows), parts.rows, "scoring", options.progress):
         unequal.append(unequal_counts(scores.lists))
         yield scores
     if "count" in table.empty.columns and options.relevant_items != "own":
