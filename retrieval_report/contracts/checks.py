@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 LONGEST_WORD = 80  # characters that are compared with the choices
-ROWS_AT_A_TIME = 2**18  # rows whose ids are joined at a time
+ROWS_AT_A_TIME = 2**15  # rows whose ids are joined at a time; more would not stay in the processor's cache
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
@@ -134,9 +134,9 @@ def _all_plain(ids: pl.Series) -> bool:
     return all(text.isascii() and " " not in text and "\t" not in text for text in parts)
 
 
-def warn_unmatched(rows: pl.DataFrame, relevance: pl.Series, judgements: pl.DataFrame) -> None:
+def warn_unmatched(rows: pl.DataFrame, matched: int, judgements: pl.DataFrame) -> None:
     """Warn if no retrieved item is judged, because ids from two sources often differ in form ('7' and '007')."""
-    if rows.height and judgements.height and relevance.null_count() == rows.height:
+    if rows.height and judgements.height and not matched:
         warnings.warn(
             f"judgements: none of the {rows.height} retrieved items is judged; the rankings have items like "
             f"{rows['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query {judgements['query'][0]!r})",

@@ -235,9 +235,10 @@ def _with_judged_ids(parts: _Parts) -> _Parts:
 def _judge(parts: _Parts, located: Located, options: Options, *, part: bool) -> _Parts:
     """Set the relevance of every row, from judgements if there are any, else from the rankings."""
     rows = parts.rows
-    if parts.judgements is not None:
-        rows = judged_rows(rows, located, parts.judgements, options.workers, part=part)
     rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
+    if parts.judgements is not None:
+        given, unjudged = parts.judgements, 0 if rule == "non_relevant" else None
+        rows = judged_rows(rows, located, given, options.workers, unjudged=unjudged, part=part)
     rows, unretrieved = settle_nulls(rows, rule), settle_nulls(parts.unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:

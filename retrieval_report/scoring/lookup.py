@@ -34,32 +34,40 @@ class Located(NamedTuple):
 
 
 def judged_rows(
-    rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int, *, part: bool = False
+    rows: pl.DataFrame,
+    located: Located,
+    judgements: pl.DataFrame,
+    workers: int,
+    *,
+    unjudged: int | None = None,
+    part: bool = False,
 ) -> pl.DataFrame:
-    """Return the rows with their judged relevance, or null if they are not judged.
+    """Return the rows with their judged relevance, or ``unjudged`` where there is no judgement.
 
     Ids have the same types in both frames. If the rows already have a relevance, it must agree.
     """
-    given = judgements["relevance"]
-    relevance = given.clear().extend_constant(None, 1).append(given).gather(_find(rows, located, judgements, workers))
+    found = _find(rows, located, judgements, workers)
+    hits = np.flatnonzero(found != 0)
     if not part:  # other parts may have judged items
-        warn_unmatched(rows, relevance, judgements)
+        warn_unmatched(rows, hits.size, judgements)
+    said = judgements["relevance"].gather(found[hits] - 1)
     if "relevance" in rows.columns:
-        narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], relevance.dtype) else pl.Float64
+        narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], said.dtype) else pl.Float64
         differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
-        joined = rows.with_columns(relevance.alias("judged"))
+        joined = rows.with_columns(said.clear().extend_constant(None, rows.height).scatter(hits, said).alias("judged"))
         refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
+    relevance = said.clear().extend_constant(unjudged, rows.height).scatter(hits, said)
     return rows.drop("relevance", strict=False).with_columns(relevance)
 
 
-def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> pl.Series:
+def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> arrays.Places:
     """Return the row of each row's judgement, counted from 1, or 0 if there is none."""
     found = _probe(rows, located, judgements, workers)
     if found is not None:
-        return pl.Series(found)
+        return found
     numbered = judgements.select("query", "item").with_row_index("judgement", 1)  # 128 bits, or two texts of one hash
     joined = rows.join(numbered, on=["query", "item"], how="left", maintain_order="left")
-    return joined["judgement"].fill_null(0)
+    return joined["judgement"].fill_null(0).to_numpy()
 
 
 def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> arrays.Places | None:
@@ -82,7 +90,7 @@ def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worke
     work: Integers = np.concatenate([[0], np.cumsum(located.rows.end - located.rows.begin)])
     if not all(arrays.over_ranges(task, work, workers)):
         return None
-    hits = np.flatnonzero(found).astype(np.uint32)
+    hits = np.flatnonzero(found != 0)
     same = dtype != pl.String or (rows["item"].gather(hits) == judgements["item"].gather(found[hits] - 1)).all()
     return found if same else None
 

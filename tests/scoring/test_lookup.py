@@ -45,6 +45,7 @@ def check(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
     found = judged_rows(frame, Located.of(frame), judgements, 2)
     assert found["relevance"].to_list() == [judged.get((query, item)) for _, query, item in rows]
     assert found.drop("relevance").equals(frame)
+    assert judged_rows(frame, Located.of(frame), judgements, 2, unjudged=0).equals(found.fill_null(0))
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
