@@ -76,7 +76,7 @@ def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
     ]
     if len(panels) == 1:
         return st.vega_lite_chart(**panels[0], **shown)
-    across = min(ACROSS, drawn["columns"])
+    across = 2 if len(panels) == 4 else min(ACROSS, drawn["columns"])
     for start in range(0, len(panels), across):
         for column, panel in zip(st.columns(across), panels[start : start + across], strict=False):
             column.vega_lite_chart(**panel, **shown)

@@ -230,8 +230,8 @@ def first_choice(data: Data) -> Choice:
 
 
 def shown_at_first(data: Data) -> tuple[str, ...]:
-    """The policies to begin with: random orders of large data only where they are asked for."""
-    return tuple(policy for policy in data.policies if policy != "shuffled" or not data.large)
+    """The policies to begin with: shuffled scores repeat the expected ones with noise, so they have to be asked for."""
+    return tuple(policy for policy in data.policies if policy != "shuffled")
 
 
 def curve(cutoff: int | None, *, own_depth: bool) -> tuple[int | None, ...]:

@@ -26,7 +26,7 @@ FLIPS = (
 )
 PARTS = {"model": "models", "query": "queries", "item": "items"}
 COUNTS = ("no_relevant", "missing", "unjudged")  # of queries that a rule decides about
-WIDTHS = {"verdict": 170, "call": 150}  # in pixels: a verdict that is cut short says nothing
+WIDTHS = {"verdict": 170, "call": 190}  # in pixels: a verdict that is cut short says nothing
 
 
 FORMATS = {"number": "%.4f", "chance": "%.4f", "signed": "%+.4f", "share": "percent", "tenth": "%.1f", "count": "%d"}
@@ -66,7 +66,7 @@ def _config(of: str, name: str, dtype: pl.DataType, width: int | None) -> Any:
         # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
         usual = "%.4f" if dtype.is_float() else "%d"
         return st.column_config.NumberColumn(
-            title, help=help_text, format=FORMATS.get(known.format, usual) if known else usual
+            title, help=help_text, format=FORMATS.get(known.format if known else "", usual)
         )
     return st.column_config.TextColumn(title, help=help_text, width=width)
 

@@ -11,6 +11,7 @@ from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.report.audited import same_winner, winner_sentences
 from tables import frame_table, heading
 from text import plain
 from url_controls import choose_one
@@ -18,10 +19,10 @@ from url_controls import choose_one
 __all__ = ["show"]
 
 PRINTED = (
-    *("system", "version", "call", "prints", "prints_low", "prints_high", "exact", "definition_shift", "off", "z"),
-    *("lowest", "highest", "order", "definition", "note"),
+    *("system", "call", "prints", "prints_low", "prints_high", "exact", "definition_shift", "off", "z"),
+    *("order", "lowest", "highest", "definition", "version", "note"),
 )
-WINNERS = ("system", "version", "call", "winner", "exact_winner", "same_winner", "order")
+WINNERS = ("system", "call", "winner", "exact_winner", "same_winner", "order", "version")
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -56,31 +57,18 @@ def show(data: Data, choice: Choice) -> None:
 def _winners(found: pl.DataFrame) -> None:
     """Which evaluators name another best model because of tie order."""
     st.header("Who would win?", anchor="winners")
-    known = found.select(WINNERS).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
-    wrong, undecided = known.filter(~pl.col("same_winner")), known.filter(pl.col("same_winner").is_null())
-    if found["model"].n_unique() < 2:
+    sentences = winner_sentences(found)
+    if not sentences:
         st.info("There is one model only, so there is no winner to get wrong.")
         return
-    if wrong.is_empty() and undecided.is_empty():
-        st.success(f"No evaluator configuration (of {known.height}) names a different winner.")
-    if wrong.height:
-        st.error(
-            f"{wrong.height} of {known.height} evaluator configurations name a winner that is an accident of "
-            f"tie order: {_systems(wrong)}."
-        )
-    if undecided.height:
-        st.warning(
-            f"{undecided.height} of {known.height} could name one winner or another, as their shuffle or their "
-            f"unstable sort has it: {_systems(undecided)}."
-        )
-    rows = known.sort(pl.col("same_winner").cast(pl.Int8).replace_strict({0: 0, 1: 2}, default=1), maintain_order=True)
-    agreed = wrong.is_empty() and undecided.is_empty()
-    with st.expander("What each of them names as best", expanded=not agreed):
+    known = found.select(WINNERS).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    wrong, undecided = (~known["same_winner"]).any(), known["same_winner"].null_count() > 0
+    box = st.error if wrong else st.warning if undecided else st.success
+    box("\n\n".join(plain(sentence) for sentence in sentences))
+    order = pl.col("same_winner").replace_strict([False, True], [0, 2], default=1, return_dtype=pl.Int8)
+    rows = known.sort(order, maintain_order=True).with_columns(same_winner=same_winner())
+    with st.expander("What each of them names as best", expanded=bool(wrong or undecided)):
         frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
-
-
-def _systems(rows: pl.DataFrame) -> str:
-    return ", ".join(plain(name) for name in rows["system"].unique(maintain_order=True))
 
 
 def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:

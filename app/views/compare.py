@@ -135,15 +135,17 @@ def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=SHOWN, alt="The pair under every kind of score.")
     st.subheader("What repeated runs would print", anchor="runs")
-    if "shuffled" in choice.policies:
-        means, known = study.draws, shown(study.summary, choice)
-        models = [first, second]
-        show_chart(
-            lambda: charts.shuffled_distribution(means, known, **measure, models=models, one_axis=True),
-            *("shuffled_distribution", *key),
-        )
-    else:
-        st.info("Choose *shuffled* under “Scores shown” in the sidebar to draw random tie orders.")
+    _runs(data, choice, study.models(first, second), key)
+
+
+def _runs(data: Data, choice: Choice, pair: rr.Study, key: tuple[Any, ...]) -> None:
+    """What each of two models would print if their ties were shuffled again and again."""
+    if data.large and "shuffled" not in choice.policies:
+        st.info("Choose *shuffled* under “Scores shown” in the sidebar to draw random tie orders: it takes minutes.")
+        return
+    with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
+        pair.draws  # noqa: B018  # what takes long
+    show_chart(lambda: pair.plot.shuffled_distribution(one_axis=True), *("shuffled_distribution", *key))
 
 
 def _numbers(row: dict[str, Any]) -> None:

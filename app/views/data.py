@@ -32,7 +32,7 @@ def show(data: Data, choice: Choice) -> None:
     st.subheader("Open your data")
     st.caption(
         "Files stay in the memory of this computer and of this session; nothing is stored. CSV, TSV, NDJSON, TREC runs "
-        f"and qrels (each also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**30} GiB a file, unpacked."
+        f"and qrels (each also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB a file, unpacked."
     )
     tables, codes = st.tabs(["Rankings", "Codes"])
     with tables:

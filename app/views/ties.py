@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import at_cutoff, of_metric, study_of
+from cached import at_cutoff, of_metric, ranked_models, study_of
 from chart_files import show_chart
 from details import cuts, rounded_ties, rounding, whole_distances
 from records import Choice, Data
@@ -42,7 +42,7 @@ def show(data: Data, choice: Choice) -> None:
     oddities = st.container()  # told first, found last: it takes the longest
     st.subheader(f"Ties at the cutoff: {plain(choice.measure)}", anchor="profile")
     here = at_cutoff(found, choice).drop("cutoff")
-    _profile_table(here, "Ties of every model at the cutoff.")
+    _profile_table(_best_first(here, data, choice), "Ties of every model at the cutoff.")
     if tied:
         _cuts(data, choice)
     _rounding(data, choice)
@@ -59,7 +59,7 @@ def _hints(data: Data, choice: Choice) -> None:
         st.warning(f"**{plain(model, 60)}**: {plain(message)}" if model is not None else plain(message))
     ties = known.filter(pl.col("hint") == "ties")
     if ties.height:
-        with st.expander(f"In words, for {ties.height} of {len(choice.models)} models"):
+        with st.expander(f"What ties do to {ties.height} of {len(choice.models)} models, in words"):
             for model, message in ties.select("model", "message").iter_rows():
                 st.markdown(f"- **{plain(model, 60)}**: {plain(message)}")
     if not odd.filter(pl.col("hint") == "near_ties").height:
@@ -104,7 +104,7 @@ def _rounding(data: Data, choice: Choice) -> None:
         return
     with st.spinner("Scoring rounded distances …"):
         effect = rounding(data, choice, int(decimals))
-        rounded = rounded_ties(data, choice, int(decimals)).drop("cutoff")
+        rounded = _best_first(rounded_ties(data, choice, int(decimals)).drop("cutoff"), data, choice)
     show_chart(
         lambda: charts.rounding(effect, metric=choice.metric, cutoff=choice.cutoff),
         *("rounding", data.digest, choice, decimals),
@@ -112,6 +112,13 @@ def _rounding(data: Data, choice: Choice) -> None:
     frame_table(effect, of="rounding_effect", show=ROUNDED, alt="Scores as received and rounded, best model first.")
     with st.expander("Ties of the rounded distances"):
         _profile_table(rounded, "Ties of the rounded distances.")
+
+
+def _best_first(rows: pl.DataFrame, data: Data, choice: Choice) -> pl.DataFrame:
+    """Rows of the models as the leaderboard has them."""
+    ranked = ranked_models(study_of(data, choice))
+    order = pl.col("model").replace_strict(ranked, range(len(ranked)), default=len(ranked))
+    return rows.sort(order, maintain_order=True)
 
 
 def _profile_table(rows: pl.DataFrame, alt: str) -> None:

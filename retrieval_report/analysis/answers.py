@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar, Unpack
 
 import polars as pl
@@ -14,6 +15,7 @@ from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.leaderboard import leaderboard
+from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
@@ -23,6 +25,7 @@ from retrieval_report.analysis.selection import Selection
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
 
@@ -100,12 +103,26 @@ class Answers(Selection):
     @property
     def deciding(self) -> pl.DataFrame:
         """What :func:`deciding_queries` returns for the first two models of the headline measure; none of one model."""
-        metric, cutoff = self.measures[0]
+        return self.deciding_at(*self.measures[0])
+
+    def deciding_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
+        """The same for the first two models of another measure."""
         first = self.board.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64)))
         names = first["model"].head(2).to_list()
         if len(names) < 2:
             return pl.DataFrame()
-        return self._once("deciding", lambda: deciding_queries(self.scores.filter(policy="expected"), *names))
+        known = pl.col("policy").is_in(["expected", "worst", "best"])  # what tie order can make of a difference
+        return self._once(("deciding", *names), lambda: deciding_queries(self.scores.filter(known), *names))
+
+    def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
+        """What `mean_distribution` returns at one measure; no rows of counts, which have no lists."""
+        if self.counted:
+            return pl.DataFrame(schema=MEAN_DISTRIBUTION)
+        options = {part.name: getattr(self.options, part.name) for part in fields(Options)}
+        measure: dict[str, Any] = {"metric": metric, "cutoff": cutoff}
+        return self._once(
+            ("distribution", metric, cutoff), lambda: mean_distribution(self.judged, self.summary, **measure, **options)
+        )
 
     @property
     def segments(self) -> pl.DataFrame:

@@ -77,8 +77,9 @@ def deciding_queries(
     lines = [
         f"bar: {where} of {quoted(one)} less that of {quoted(other)}"
         + "; line: what tie order can make of it" * bounded,
-        f"{rows.filter('order_unsure').height} of {rows.height} queries could turn with tie order alone",
     ]
+    if bounded:
+        lines.append(f"{rows.filter('order_unsure').height} of {rows.height} queries could turn with tie order alone")
     moved = rows.filter((pl.col("difference").abs() > SAME) | (pl.col("highest") - pl.col("lowest") > SAME))
     level = rows.height - moved.height
     if moved.height > most:

@@ -28,7 +28,7 @@ BINS, POINTS = 24, 81
 BARS = 60  # exact probabilities of more values are added up, as many steps of the lattice a bar
 SEEN = 1e-3  # of the highest bar: lower ones are left out at both ends
 THIN = 50  # half a bar that stands for one value is at most this part of the range
-FEW = 8  # different values, to which no curve fits
+FEW = 20  # different values, to which no curve fits
 SAME = 1e-12
 RULES = {"expected": ("expected", BLUE, [1, 0]), "naive": ("order received", VERMILLION, [5, 3])}
 

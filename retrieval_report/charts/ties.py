@@ -153,12 +153,12 @@ def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     x = alt.X(
         "k:O",
         sort=None,
-        title="queries whose cutoff k cuts a tie",
+        title="% of queries whose cutoff k cuts a tie",
         scale=alt.Scale(domain=[*map(str, cutoffs)]),
         axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6),
     )
     rows = rows.with_columns(
-        text=pl.col("cut_share").map_elements(lambda share: f"{share:.0%}", return_dtype=pl.String),
+        text=pl.col("cut_share").map_elements(lambda share: f"{100 * share:.0f}", return_dtype=pl.String),
         strong=pl.col("cut_share") > 0.5,
     )
     colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#ececec", "#0a5f96"]))

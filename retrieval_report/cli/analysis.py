@@ -21,6 +21,7 @@ from retrieval_report.cli.settings import (
     results_folder,
 )
 from retrieval_report.contracts.errors import DataError
+from retrieval_report.report.audited import same_winner
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.numbers import number, span
@@ -174,12 +175,10 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
     """An audit with ranges in words where there is no one number."""
     import polars as pl
 
-    prints, agrees = [], []
+    prints = []
     for one, low, high in table.select("prints", "prints_low", "prints_high").iter_rows():
         prints.append(None if low is None else span(low, high, " – ") if one is None else number(one))
-    for winner, same in table.select("winner", "same_winner").iter_rows():
-        agrees.append(None if winner is None else {True: "yes", False: "no", None: "open"}[same])
-    return table.with_columns(prints=pl.Series(prints, dtype=pl.String), same_winner=pl.Series(agrees, dtype=pl.String))
+    return table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
 
 
 def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import polars as pl
 
 from retrieval_report.report.terminal import visible
 
-__all__ = ["winner_sentences"]
+__all__ = ["same_winner", "winner_sentences"]
 
 NAMED = 5  # systems in a sentence
 
@@ -49,6 +49,17 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     if not sentences:
         sentences.append(f"No evaluator configuration (of {known.height}) names a different winner.")
     return tuple(sentences)
+
+
+def same_winner() -> pl.Expr:
+    """Yes, no, or "open" where several could win; null where an evaluator names no winner.
+
+    >>> rows = pl.DataFrame({"winner": ["a", "b", "a or b", None], "same_winner": [True, False, None, None]})
+    >>> rows.select(same_winner())["same_winner"].to_list()
+    ['yes', 'no', 'open', None]
+    """
+    known = pl.col("same_winner").replace_strict([True, False], ["yes", "no"], default="open", return_dtype=pl.String)
+    return pl.when(pl.col("winner").is_not_null()).then(known).alias("same_winner")
 
 
 def _systems(rows: pl.DataFrame) -> str:

@@ -12,7 +12,6 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from retrieval_report.analysis.answers import Answers
-from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
@@ -242,12 +241,12 @@ def report_of(
         audit=answers.audit,
         queries=query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
         leaderboard=answers.board,
-        deciding=answers.deciding,
+        deciding=answers.deciding_at(metric, cutoff),
         segments=answers.segments,
         no_worse=answers.no_worse,
         costs=answers.costs,
         shuffled=answers.draws,
-        distribution=_distribution(answers, metric, cutoff),
+        distribution=answers.distribution_at(metric, cutoff),
         fingerprint=fingerprint(answers.frames),
         parameters=parameters,
         versions=_versions(),
@@ -265,14 +264,6 @@ def _headline(asked: Sequence[Measure], headline: str | None) -> Measure:
                 return str(metric), cutoff
     names = ", ".join(measure_text(*measure) for measure in asked)
     raise ParameterError(f"headline: {headline!r} is none of {names}")
-
-
-def _distribution(answers: Answers, metric: str, cutoff: int | None) -> pl.DataFrame:
-    """How probable every mean is by the measure of the verdict, where that is known."""
-    if answers.counted:
-        return pl.DataFrame(schema=MEAN_DISTRIBUTION)
-    options: dict[str, Any] = {part.name: getattr(answers.options, part.name) for part in fields(Options)}
-    return mean_distribution(answers.judged, summary=answers.summary, metric=metric, cutoff=cutoff, **options)
 
 
 def _parameters(answers: Answers) -> dict[str, Any]:

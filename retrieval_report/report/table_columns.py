@@ -110,7 +110,7 @@ def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
         if format == "flag":
             return Cell("yes" if value else "no", "yes" if value else "no")
         if format == "share":
-            return Cell(f"{value:.1%}", sort_key(value))
+            return Cell(f"{number(100 * value, 1)}%", sort_key(value))
         if format == "chance":
             return Cell(chance_text(value), sort_key(value))
         if format == "signed":

@@ -214,9 +214,8 @@ def _profile(report: Report) -> Table:
         column_of("profile", "cutoff", nothing="all"),
         *columns_of("profile", *shown, "items", "distances", "bits"),
     ]
-    return _table(
-        "profile", "How much the distances tie", columns, report.profile.iter_rows(named=True), by_measure=False
-    )
+    rows = _best_first(report, report.profile).iter_rows(named=True)
+    return _table("profile", "How much the distances tie", columns, rows, by_measure=False)
 
 
 def _truncation(report: Report) -> Table:
@@ -228,7 +227,9 @@ def _truncation(report: Report) -> Table:
         column_of("truncation", "reason", width=80),
         *columns_of("truncation", "lists", "shortest", "longest", "open_share", "sufficient_depth"),
     ]
-    rows = here.with_columns(lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String))
+    rows = _best_first(report, here).with_columns(
+        lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
+    )
     caption = f"What the lists are taken to be, for {report.measure}"
     return _table("truncation", caption, columns, rows.iter_rows(named=True), by_measure=False)
 
@@ -239,6 +240,14 @@ def _queries(report: Report) -> Table:
     rows = _first_measure(report, report.queries.filter(pl.col("spread") > 0))
     caption = f"Queries whose score tie order{', or the cut of their list,' * report.cut} moves most"
     return _table("queries", caption, columns, rows, chosen=report.measure)
+
+
+def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the models in the order of the verdict's leaderboard."""
+    here = pl.col("metric") == report.metric, pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
+    order = report.leaderboard.filter(*here).select("model", order=pl.int_range(pl.len()))
+    ranked = frame.join(order, on="model", how="left", maintain_order="left")
+    return ranked.sort("order", nulls_last=True, maintain_order=True).drop("order")
 
 
 def measure(row: Row) -> str:

@@ -256,7 +256,7 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
         return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
     if not phrases:
         return [f"All {flips.height} pairs of models are in a safe order by {measure}."]
-    return [f"Of the {flips.height} pairs of models, by {measure}, {' and '.join(phrases)}."]
+    return [f"Of the {flips.height} pairs of models, by {measure}, {_list(phrases)}."]
 
 
 def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:

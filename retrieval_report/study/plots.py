@@ -37,6 +37,9 @@ class Drawn(Protocol):
     def draws(self) -> pl.DataFrame:
         """Means under every random order."""
 
+    def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
+        """Exact probabilities of the means, where they are known."""
+
     @property
     def ties(self) -> pl.DataFrame:
         """How much the distances tie."""
@@ -106,9 +109,14 @@ class Plots:
         return charts.query_scatter(query_table(self._study.scores), **self._at(), models=models, listed=listed)
 
     def shuffled_distribution(self, *, models: Sequence[str] | None = None, one_axis: bool = False) -> Any:
-        """What repeated runs would print."""
+        """What repeated runs would print: exact probabilities where they are known, else the share of the draws."""
         return charts.shuffled_distribution(
-            self._study.draws, self._study.summary, **self._at(), models=models, one_axis=one_axis
+            self._study.draws,
+            self._study.summary,
+            **self._at(),
+            exact=self._study.distribution_at(**self._at()),
+            models=models,
+            one_axis=one_axis,
         )
 
     def profile(self) -> Any:

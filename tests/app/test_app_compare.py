@@ -43,7 +43,7 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
 
 
 def test_the_tables_are_those_of_compare() -> None:
-    page = open_page("compare", DATA, a="middle", b="coarse")
+    page = open_page("compare", DATA, a="middle", b="coarse", policies=["expected", "naive", "shuffled"])
     truth = comparison()
     pair = table(page, 0)
     assert set(pair["policy"]) == {"expected", "naive", "shuffled"}
@@ -77,7 +77,20 @@ def test_the_runs_of_both_models_are_drawn_on_one_axis() -> None:
     assert len(specs) == 2
     bars = [row for spec in specs for rows in spec["datasets"].values() for row in rows if "draws" in row]
     assert sum(row["draws"] for row in bars) == means.height
-    assert open_page("compare", DATA, policies="expected").info[0].value.startswith("Choose *shuffled*")
+
+
+def test_random_orders_of_large_data_have_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("records.LARGE", 10)
+    assert open_page("compare", DATA).info[0].value.startswith("Choose *shuffled*")
+    assert not open_page("compare", DATA, policies=["expected", "shuffled"]).info
+
+
+def test_exact_probabilities_take_the_place_of_draws_where_they_are_known() -> None:
+    page = open_page("compare", DATA, a="fine", b="coarse", metric="precision")
+    specs = [spec for title, spec in charts(page).items() if title.startswith("Random tie orders put")]
+    bars = [row for spec in specs for rows in spec["datasets"].values() for row in rows if "share" in row]
+    assert bars
+    assert not any("draws" in row for row in bars)
 
 
 def test_the_first_pair_is_the_winner_and_the_one_that_only_seems_to_be() -> None:
@@ -145,7 +158,7 @@ def test_counts_are_compared_without_naive_scores() -> None:
     page = open_page("compare", made_data(counts), a="coarse", b="fine")
     row = row_of(comparison(counts), "coarse", "fine")
     assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}"
-    assert set(table(page, 0)["policy"]) == {"expected", "shuffled"}
+    assert set(table(page, 0)["policy"]) == {"expected"}
 
 
 def test_names_are_text() -> None:

@@ -160,7 +160,7 @@ def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
     ]
     for chart in drawn:
         text = chart.to_json()
-        assert '"open: the lists are cut"' in text
+        assert '"not exact, for the lists are cut"' in text
         assert '"strokeDash"' in text
     whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
     for picture in pictures(whole):
