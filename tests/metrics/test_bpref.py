@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ ties_of_a_list = st.lists(
 ).filter(lambda ties: sum(map(len, ties)) <= 8)
 
 
-def frames(ties: list[list[int | None]], unretrieved: list[int]) -> dict[str, Any]:
+def frames(ties: Sequence[Sequence[int | None]], unretrieved: list[int]) -> dict[str, Any]:
     rows = [(f"i{tie}{index}", tie, grade) for tie, part in enumerate(ties) for index, grade in enumerate(part)]
     schema = {"item": pl.String, "distance": pl.Int64, "relevance": pl.Int64}
     items = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit("q"))

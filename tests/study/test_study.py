@@ -210,4 +210,4 @@ def test_a_study_compares_two_models_or_by_other_tests() -> None:
     assert pair["p_tie"].to_list() == known["p_tie"].to_list()
     given: dict[str, Any] = {"rankings": RANKINGS, "queries": QUERIES, "shuffles": 20}
     for how in ({"baseline": "fine"}, {"correction": "tukey", "resamples": 999}):
-        assert_frame_equal(made.compare(**how), rr.compare(made.scores, **given, **how))  # type: ignore[arg-type]
+        assert_frame_equal(made.compare(**how), rr.compare(made.scores, **given, **how))
