@@ -1,7 +1,7 @@
 """Exact scores for retrieval models whose distances tie.
 
-Many items at the same distance from a query have no order of their own, and an evaluator that picks one prints an
-accident. This package gives the exact mean over all orders, its exact standard deviation, and exact bounds.
+Items at the same distance from a query have no order of their own, so an evaluator that picks one order prints an
+accident. This package computes the exact mean over all orders, its exact standard deviation, and exact bounds.
 
 >>> import polars as pl
 >>> import retrieval_report as rr
@@ -26,13 +26,13 @@ import ast
 import pkgutil
 from importlib import import_module
 
-from retrieval_report.contracts import forks as _forks  # noqa: F401 - it watches forks from now on
+from retrieval_report.contracts import forks as _forks  # noqa: F401 - imported to watch for forks
 
 __version__ = "0.1.0"
 
 
 def _homes() -> dict[str, str]:
-    """Public name → the module that defines it, out of the stub beside this file: type checkers read the same list."""
+    """Map public names to the modules that define them, as in the stub beside this file, which type checkers read."""
     stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
     froms = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     return {alias.name: str(node.module) for node in froms for alias in node.names}
@@ -43,7 +43,7 @@ __all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name on its first use: importing the package alone must not pay for Numba or SciPy."""
+    """Load a public name on its first use, so that importing the package does not load Numba or SciPy."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES[name]

@@ -1,4 +1,4 @@
-"""`python -m retrieval_report` is the command `retrieval-report`."""
+"""Run the command `retrieval-report` by `python -m retrieval_report`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rankings in, scores or counts out: which engine, and what it returns."""
+"""Score or count rankings, with the engine that suits them."""
 
 from __future__ import annotations
 
@@ -43,45 +43,45 @@ def evaluate(
     threads: int | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Score every ranked list: exact means over the orders inside ties, what a naive evaluator prints, and bounds.
+    """Score every ranked list: the exact mean over all tie orders, the value a naive evaluator prints, and bounds.
 
     Parameters
     ----------
     rankings
-        A rankings frame (one row an item: ``model``, ``query``, ``item``, ``distance`` or ``score``, ``relevance``)
-        or a counts frame from :func:`count_ties`: Polars, pandas, PyArrow, DuckDB. Or what need not fit in memory:
-        Parquet or Arrow files (a path, a glob, a folder, or a list of them, seen as by :func:`read_rankings`) or a
-        Polars LazyFrame.
+        A rankings frame (one row per item: ``model``, ``query``, ``item``, ``distance`` or ``score``, ``relevance``)
+        or a counts frame from :func:`count_ties`, from Polars, pandas, PyArrow or DuckDB. Or data that need not fit in
+        memory: Parquet or Arrow files (a path, a glob, a folder, or a list of them, as for :func:`read_rankings`) or
+        a Polars LazyFrame.
     judgements
         ``query``, ``item``, ``relevance`` of all judged items. They replace the rankings' relevance, and items judged
         but not retrieved count in R and in the ideal. Retrieved items without judgement have relevance 0.
     queries
-        ``query`` and optional ``n_relevant`` (relevant items, retrieved or not). In the ideal of graded lists those
-        not retrieved have the lowest relevant grade of their list. Judgements tell R themselves: with them
+        ``query`` and optionally ``n_relevant`` (relevant items, retrieved or not). In the ideal of graded lists, those
+        not retrieved have the lowest relevant grade of their list. With judgements, which determine R themselves,
         ``n_relevant`` has no effect.
     metrics
         Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``, ``"ndcg@10"``).
     cutoffs
-        Positive whole numbers; None or ``"all"`` is the whole list.
+        Positive whole numbers; None or ``"all"`` means the whole list.
     policies
         ``expected`` (exact mean and standard deviation over all orders), ``naive`` (ties in the order received),
         ``shuffled`` (mean and standard deviation of ``shuffles`` random orders), ``best`` and ``worst`` (bounds).
     shuffles, seed
-        Number of random orders and their seed; the draws depend on (seed, model, query, draw) alone.
+        Number of random orders and their seed; draws depend only on (seed, model, query, draw).
     no_relevant
-        "zero", "skip", "one" or "error": what a query without relevant item scores where the metric is undefined;
-        ``skip`` leaves it out everywhere.
+        "zero", "skip", "one" or "error": the score of a query without relevant items if the metric is undefined for it;
+        ``skip`` leaves it out of all metrics.
     relevant_from
-        Grades from here on count as relevant; default: every grade above 0.
+        Smallest grade that counts as relevant; by default every grade above 0.
     distance_threshold
-        Items farther away count as relevance 0 and keep their place; without judgements they do not count in R either.
+        Items farther away keep their rank but have relevance 0; without judgements they do not count in R either.
     naive_order
-        "row", "item" or "item_descending": the naive order inside ties is file order, or item ids ascending or
-        descending (trec_eval, for text ids).
+        "row", "item" or "item_descending": the naive order inside ties is file order, or ascending or descending item
+        ids (trec_eval's order, for text ids).
     decimals
-        Round distances first.
+        Number of decimals to which distances are rounded first.
     missing_query
-        "zero", "skip" or "error": what a query that a model has no rows for scores.
+        "zero", "skip" or "error": the score of a query for which a model has no rows.
     unjudged
         "non_relevant", "drop" or "error": what happens to rows without relevance; by default they are an error, or
         not relevant when judgements are given.
@@ -90,51 +90,51 @@ def evaluate(
     null_distance
         "error" or "not_retrieved": whether rows without distance are errors, or items known but not retrieved.
     truncated
-        Whether lists were cut, such as top-k lists are: "no" (they hold all items), "between_ties" (the last tie is
+        Whether lists were cut, as top-k lists are: "no" (they hold all items), "between_ties" (the last tie is
         whole, as with ``count_codes(depth=)``), "within_tie" (the last tie may be cut), or "auto", which decides for
-        every model from what its lists show, and warns; a mapping of models to these words is accepted too.
+        every model from its lists, and warns; a mapping of models to these words is accepted too.
     relevant_items
-        "pooled", "own" or "error": without judgements and ``n_relevant``, the relevant items of a query are those
-        that any of the models shows, or those in the model's own list, or nobody knows them, which is an error.
+        "pooled", "own" or "error": without judgements and ``n_relevant``, the relevant items of a query are those that
+        any model retrieved, or those in the model's own list, or they are unknown, which is an error.
     threads
-        Default: all processors. The result does not depend on it.
+        Number of threads; by default all processors. The result does not depend on it.
     progress
-        Show a progress bar.
+        Whether to show a progress bar.
 
     Returns
     -------
     polars.DataFrame
         ``model``, ``query``, ``metric``, ``cutoff`` (null: whole list), ``policy``, ``value``, ``std`` (of the value
         under random tie order; null for naive, best and worst, and where no exact value is feasible), ``items``,
-        ``n_relevant``, ``truncated`` (the score reaches into what the cut of its list leaves open) and ``pooled``
-        (``n_relevant`` counts what models retrieved from cut lists; the true number may be larger); sorted by model
-        and query. A value is null where the query was skipped.
+        ``n_relevant``, ``truncated`` (the score depends on what truncation of its list leaves open) and ``pooled``
+        (``n_relevant`` counts what models retrieved in cut lists; the true number may be larger); sorted by model
+        and query. A value is null if the query was skipped.
 
     Raises
     ------
     RetrievalReportError
-        A ValueError that names the rule, the place and the value.
+        A ValueError that names the rule, the location and the value.
 
     Notes
     -----
-    Of a list that was cut, a score whose cutoff ends before the last tie begins is exact whatever follows. One that
+    If a list was cut, a score whose cutoff ends before the last tie begins is exact, whatever follows. One that
     reaches further is ``truncated``: ``worst`` and ``best`` are then the extremes over every completion of the list
     (any number of further items at its last distance, of any relevance that the judgements, ``n_relevant`` or the
-    grades seen still allow, in every order; null where nothing bounds them), ``std`` is null, and ``expected`` is
-    the mean over the orders of the rows that are there. That is an estimate: unbiased for sums over positions
-    (precision, recall, DCG) where the engine broke the cut tie at random, of unknown bias for all else, and at a
-    cutoff of null, which looks beyond the list, too low wherever relevant items are missing.
+    grades seen still allow, in every order; null if nothing bounds them), ``std`` is null, and ``expected`` is the
+    mean over the orders of the given rows. That is an estimate: unbiased for sums over positions (precision, recall,
+    DCG) if the engine broke the cut tie at random, of unknown bias otherwise, and too low at a cutoff of null, which
+    reaches beyond the list, if relevant items are missing.
 
-    Of files and of a LazyFrame, no more than some two million rows are in memory at a time (and the rows of the
-    largest query), so only the scores have to fit: about 100 bytes each. :func:`evaluate_to` writes them to a file
-    instead. A LazyFrame is computed once. From two million rows on, a LazyFrame, and files in which the rows of a
-    query are scattered, are copied to a temporary folder ($TMPDIR) first; other files are read in place. Errors in
-    rows are then found part by part, and count what one part holds. Files without a column ``model`` are one model
-    each, named after the file; ``pl.scan_parquet("folder/*.parquet")`` takes them as shards of one.
+    For files and a LazyFrame, only about two million rows (and the rows of the largest query) are in memory at a
+    time, so only the scores must fit, at about 100 bytes each. :func:`evaluate_to` writes them to a file instead. A
+    LazyFrame is computed once. From two million rows on, a LazyFrame, and files in which the rows of a query are
+    scattered, are first copied to a temporary folder ($TMPDIR); other files are read in place. Errors in rows are
+    then found part by part, and their counts refer to one part. Files without a column ``model`` are one model each,
+    named after the file; ``pl.scan_parquet("folder/*.parquet")`` treats them as shards of one.
 
     Examples
     --------
-    Four items, the middle two tied; the naive score depends on which of them comes first.
+    Of four items the middle two are tied; the naive score depends on which of them comes first.
 
     >>> import polars as pl
     >>> rankings = pl.DataFrame({
@@ -186,9 +186,9 @@ def shuffled_means(
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
-    """Mean over the queries under every single random order of the ties: what repeated naive runs would print.
+    """Return the mean over queries under every single random tie order, as repeated naive runs would print it.
 
-    Takes the arguments of :func:`evaluate`, but no files; ``policies`` has no effect.
+    The arguments are those of :func:`evaluate`, except files; ``policies`` has no effect.
 
     Returns
     -------
@@ -218,15 +218,15 @@ def evaluate_with_draws(
     policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
     **options: Unpack[ScoringOptions],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return what :func:`evaluate` and :func:`shuffled_means` return; the orders are drawn once for both.
+    """Return the results of :func:`evaluate` and :func:`shuffled_means`, drawing the orders once for both.
 
-    Takes the arguments of :func:`evaluate`; "shuffled" has to be among the policies. A lazy frame is read into
-    memory; files are not taken: :func:`read_rankings` reads them.
+    The arguments are those of :func:`evaluate`; the policies must include "shuffled". A lazy frame is read into
+    memory; files are not accepted, but :func:`read_rankings` reads them.
 
     Raises
     ------
     RetrievalReportError
-        As :func:`evaluate`, and for policies without "shuffled".
+        As for :func:`evaluate`, and for policies without "shuffled".
 
     Examples
     --------
@@ -246,16 +246,16 @@ def evaluate_with_draws(
 
 
 def count_ties(rankings: object) -> pl.DataFrame:
-    """Count the items of every model, query, distance and relevance: all that the policies but naive need.
+    """Count items by model, query, distance and relevance, which is all that policies other than naive need.
 
     Counts of parts of the items add up to the counts of the whole, so lists may be scored from shards.
 
     Parameters
     ----------
     rankings
-        A rankings frame, or a counts frame whose equal rows are to be added up. Of Parquet or Arrow files (a path, a
-        glob, a folder, or a list of them) and of a Polars LazyFrame, a part is in memory at a time, as in
-        :func:`evaluate`; :func:`count_ties_to` writes the counts to a file.
+        A rankings frame, or a counts frame whose equal rows are to be added up. Parquet or Arrow files (a path, a glob,
+        a folder, or a list of them) and a Polars LazyFrame are read part by part, as in :func:`evaluate`;
+        :func:`count_ties_to` writes the counts to a file.
 
     Returns
     -------

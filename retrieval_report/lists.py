@@ -1,6 +1,6 @@
-"""Ranked lists from the inside: one list and its ties, what cuts or breaks them, what is judged of them.
+"""Look inside ranked lists: at their ties, what splits or breaks them, and how much of them is judged.
 
-The functions beside :func:`retrieval_report.evaluate` that look at items rather than at scores:
+These functions complement :func:`retrieval_report.evaluate`; they look at items rather than at scores:
 
 - one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`, :func:`score_distribution`;
 - many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`, :func:`chance_level`;

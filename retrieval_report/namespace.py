@@ -1,4 +1,4 @@
-"""``import retrieval_report.namespace`` gives every Polars frame, eager or lazy, a namespace ``retrieval``.
+"""Add a namespace ``retrieval`` to every Polars frame, eager or lazy, by ``import retrieval_report.namespace``.
 
 >>> import polars as pl
 >>> rankings = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]})
@@ -26,10 +26,10 @@ __all__ = ["Retrieval"]
 @pl.api.register_dataframe_namespace("retrieval")
 @pl.api.register_lazyframe_namespace("retrieval")
 class Retrieval:
-    """The functions that take rankings, as methods of the frame that holds them."""
+    """Functions that take rankings, as methods of the frame that holds them."""
 
     def __init__(self, frame: pl.DataFrame | pl.LazyFrame) -> None:
-        """Take the frame."""
+        """Take the frame of rankings."""
         self._frame = frame
 
     def evaluate(self, **options: Any) -> pl.DataFrame:

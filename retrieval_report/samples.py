@@ -1,4 +1,4 @@
-"""The two data sets that come with the package, and how the demonstration scores them."""
+"""The two data sets that come with the package, and the settings by which the demonstration scores them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SAMPLES", "Sample", "sample_folder"]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One data set: files by their place in the sample folder, the metrics that suit it, and how its lists end."""
+    """One data set: its files in the sample folder, the metrics that suit it, and how its lists end."""
 
     name: str
     title: str
@@ -21,7 +21,7 @@ class Sample:
     metrics: tuple[str, ...]
     judgements: str | None = None
     queries: str | None = None
-    truncated: str = "between_ties"  # as for `evaluate`: lists hold the nearest items, with all that tie with the last
+    truncated: str = "between_ties"  # as for `evaluate`: lists hold the nearest items and all that tie with the last
 
 
 SAMPLES = (
@@ -43,12 +43,12 @@ SAMPLES = (
 
 
 def sample_folder() -> Path:
-    """Return where the sample data lies: in an installed package, or in the repository it was installed from.
+    """Return the folder of the sample data, in the installed package or the repository it was installed from.
 
     Raises
     ------
     FileError
-        Neither place has it.
+        The folder is in neither of them.
 
     Examples
     --------
@@ -59,4 +59,4 @@ def sample_folder() -> Path:
     for folder in (package / "_sample_data", package.parent / "sample_data"):
         if folder.is_dir():
             return folder
-    raise FileError(f"the sample data is neither in '{package}' nor beside it")
+    raise FileError(f"the sample data was found neither in '{package}' nor beside it")

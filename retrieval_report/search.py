@@ -1,4 +1,4 @@
-"""What a search returned → what an evaluation starts from: rankings with their relevance, and R of every query."""
+"""Turn search results into the input of an evaluation: rankings with relevance, and R of every query."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["Inputs", "from_search"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Inputs:
-    """What an evaluation starts from; ``evaluate(**inputs)``, ``audit(**inputs)`` and others take all of it.
+    """The input of an evaluation, to be passed as ``evaluate(**inputs)``, ``audit(**inputs)`` and so on.
 
     Attributes
     ----------
     rankings : pl.DataFrame
-        As for :func:`evaluate`.
+        The same as for :func:`evaluate`.
     judgements : pl.DataFrame | None
-        ``query``, ``item``, ``relevance`` where they are known apart from the rankings.
+        ``query``, ``item``, ``relevance`` if they are known separately from the rankings.
     queries : pl.DataFrame | None
-        ``query``, and ``n_relevant`` and ``label`` where they are known.
+        ``query``, and ``n_relevant`` and ``label`` if they are known.
 
     Examples
     --------
@@ -45,18 +45,18 @@ class Inputs:
     queries: pl.DataFrame | None = None
 
     def keys(self) -> Iterator[str]:
-        """The names of the parts: with ``inputs[name]`` this is what ``**inputs`` needs."""
+        """Return the names of the parts, which ``**inputs`` needs together with ``inputs[name]``."""
         return (field.name for field in fields(self))
 
     def __getitem__(self, name: str) -> pl.DataFrame | None:
-        """One part by its name."""
+        """Return one part by its name."""
         if name not in self.keys():
             raise KeyError(name)
         frame: pl.DataFrame | None = getattr(self, name)
         return frame
 
     def __repr__(self) -> str:
-        """The size and columns of every part."""
+        """Return the size and columns of every part as text."""
         parts = [(name, self[name]) for name in self.keys()]
         shown = [
             f"{name}: {frame.height} rows, {', '.join(frame.columns)}" for name, frame in parts if frame is not None
@@ -78,7 +78,7 @@ def from_search(
     mask: object = None,
     exclude_self: bool = False,
 ) -> Inputs:
-    """Turn what a search returned into what an evaluation starts from.
+    """Turn search results into the input of an evaluation.
 
     Parameters
     ----------
@@ -86,53 +86,53 @@ def from_search(
         Model → its result, or a single result. A result is
 
         - ``(distances, indices)`` of FAISS or scikit-learn's ``kneighbors`` and ``radius_neighbors``; hnswlib's
-          ``(labels, distances)``; usearch's matches; FAISS's ``(limits, distances, indices)``. −1 is no result.
-        - A matrix of distances (or scores) with a row for every query and a column for every item, as scikit-learn's
-          ``y_score``, or for every place, as in KerasRS and TF Similarity.
-        - With ``indexes``, one flat array, as torchmetrics takes it.
+          ``(labels, distances)``; usearch's matches; FAISS's ``(limits, distances, indices)``. −1 means no result.
+        - A matrix of distances (or scores) with one row per query and one column per item, like scikit-learn's
+          ``y_score``, or per rank, as in KerasRS and TF Similarity.
+        - With ``indexes``, one flat array, as for torchmetrics.
 
-        Arrays may be NumPy's, tensors of torch, JAX or TensorFlow, or nested lists.
+        Arrays may be NumPy arrays, tensors of torch, JAX or TensorFlow, or nested lists.
     query_labels, item_labels : array-like
         Class ids (n,), or multi-hot labels (n, classes): an item is relevant to the queries of its class. Indices count
-        the items from 0; where a search returns keys instead, ``item_labels`` is a dict key → class id.
+        the items from 0; if a search returns keys instead, ``item_labels`` is a dict key → class id.
     judgements : object
-        Instead of labels: whatever :func:`read_judgements` takes.
+        Anything that :func:`read_judgements` accepts, instead of labels.
     relevance : {"any", "shared"} or matrix
         With multi-hot labels, 1 for any class in common or the number of classes in common. Or, instead of labels, a
         matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape of the results
-        where these have no indices (KerasRS's ``y_true``, TF Similarity's ``match_mask``, torchmetrics' ``target``). A
-        dict model → matrix where places hold other items in every model; items then have names of their own.
+        if these have no indices (KerasRS's ``y_true``, TF Similarity's ``match_mask``, torchmetrics' ``target``). A
+        dict model → matrix if a column holds different items in every model; items then have separate names.
     scores : bool
-        Whether larger is nearer: inner products, cosine similarities, predictions.
+        Whether larger values are nearer, as for inner products, cosine similarities and predictions.
     query_ids, item_ids : list or array
-        Text or whole numbers; by default the places 0, 1, …
+        Text or whole numbers; by default the positions 0, 1, …
     indexes : array
         The query of every value of flat results.
     mask : matrix
-        False where a matrix has no item (KerasRS).
+        False for entries of a matrix that hold no item (KerasRS).
     exclude_self : bool
-        Leave out the item that the query itself is: item i of query i, or the item with the query's id.
+        Leave out the item that is the query itself: item i for query i, or the item with the query's id.
 
     Returns
     -------
     Inputs
-        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance`` but with
-        ``judgements``), and what tells of relevant items that were not found: with labels ``queries`` (``query``,
-        ``n_relevant``, and ``label`` where labels are class ids), with a matrix beside indices ``judgements``.
+        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance`` unless there are
+        ``judgements``), and information on relevant items that were not found: with labels, ``queries`` (``query``,
+        ``n_relevant``, and ``label`` if labels are class ids); with a matrix and indices, ``judgements``.
 
     Raises
     ------
     DataError, ParameterError
-        Shapes that do not fit each other, an index without an item, relevance from two sources.
+        Shapes do not match, an index has no item, or relevance comes from two sources.
 
     Warns
     -----
     RetrievalReportWarning
-        Distances fall, or scores rise, from the first result of every query to its last.
+        Distances decrease, or scores increase, from the first result of every query to its last.
 
     Examples
     --------
-    Two items found for each of two queries, of which the second has one relevant item only.
+    Two items are found for each of two queries, the second of which has only one relevant item.
 
     >>> import numpy as np
     >>> distances, indices = np.array([[0.1, 0.4], [0.2, 0.2]]), np.array([[0, 2], [1, -1]])
@@ -186,7 +186,7 @@ def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:
 
 
 def _check_sources(labels: tuple[object, object], judgements: object, relevance: object, indexes: object) -> None:
-    """Refuse two things that say what is relevant, or half of one."""
+    """Refuse two sources of relevance, or half of one."""
     given = {
         "query_labels": labels[0] is not None,
         "judgements": judgements is not None,
@@ -198,11 +198,11 @@ def _check_sources(labels: tuple[object, object], judgements: object, relevance:
     if (labels[0] is None) != (labels[1] is None):
         raise ParameterError("query_labels, item_labels: one is given without the other")
     if indexes is not None and labels[0] is not None:
-        raise ParameterError("indexes: flat results take relevance or judgements, no labels")
+        raise ParameterError("indexes: flat results take relevance or judgements, not labels")
 
 
 def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
-    """The ids of the queries; None where the results name them themselves."""
+    """Return the ids of the queries; None if the results name them."""
     if indexes is not None:
         if ids is not None:
             raise ParameterError("query_ids: given together with indexes, which name the queries")
@@ -213,7 +213,7 @@ def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
 
 
 def _plain(values: object, what: str, count: int | None = None, things: str = "") -> Any:
-    """Labels or ids as NumPy's or as they are, as many as there are things to name."""
+    """Return labels or ids, after checking that there is one for each thing to name."""
     held = as_array(values, what) if hasattr(values, "detach") else values
     if not hasattr(held, "__len__"):
         raise DataError(f"{what}: a {type(held).__name__} is not a list or array")
@@ -224,10 +224,10 @@ def _plain(values: object, what: str, count: int | None = None, things: str = ""
 
 @dataclass(frozen=True)
 class _Items:
-    """What is known of the items that a search can return."""
+    """Ids and labels of the items that a search can return."""
 
     ids: pl.Series | None  # of items counted from 0
-    keys: NDArray[Any] | None  # what the search calls them, where it does not count
+    keys: NDArray[Any] | None  # the names the search uses, if it does not use indices
     labels: Any  # in the order of ids or keys
     count: int | None
 
@@ -246,7 +246,7 @@ class _Items:
         return cls(check_ids(named, len(named), "item_ids"), None, held, len(named))
 
     def row_numbers(self, found: Results, what: str) -> NDArray[np.int64]:
-        """Which item, counted from 0, every result is."""
+        """Return the index of every result's item."""
         item = found.item.astype(str) if found.item.dtype == object else found.item
         if self.keys is not None:
             keys = self.keys.astype(str) if item.dtype.kind == "U" else self.keys
@@ -254,7 +254,7 @@ class _Items:
             row = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
             unknown = keys[row] != item
         elif item.dtype.kind not in "iu":
-            raise DataError(f"{what}: indices are text; to find their labels, give item_labels as a dict id → label")
+            raise DataError(f"{what}: indices are text; to find their labels, pass item_labels as a dict id → label")
         else:
             row = item.astype(np.int64)
             unknown = (row < 0) | (row >= (self.count or 0))
@@ -266,7 +266,7 @@ class _Items:
         return row
 
     def names(self, found: Results, what: str) -> pl.Series:
-        """The ids of the items."""
+        """Return the ids of the items."""
         if self.ids is None or self.keys is not None:
             return series_of("item", found.item)
         return self.ids.gather(pl.Series(self.row_numbers(found, what))).alias("item")
@@ -274,7 +274,7 @@ class _Items:
 
 @dataclass(frozen=True)
 class _Judge:
-    """What says which item is relevant to which query: labels, a matrix, or nothing yet."""
+    """The source of relevance: labels, a matrix, or none yet."""
 
     space: LabelSpace | None = None
     words: Any = None
@@ -292,7 +292,7 @@ class _Judge:
         return cls(space, space.encode(space.check(items.labels, count, "item_labels"), count, "item_labels", 0))
 
     def relevance(self, found: Results, model: str, items: _Items) -> Any:
-        """The relevance of every result, or None where something else will tell."""
+        """Return the relevance of every result, or None if it comes from elsewhere."""
         what = f"model {model!r}"
         if self.space is not None:
             return self.space.relevance(found.query, items.row_numbers(found, what), self.words)
@@ -304,14 +304,14 @@ class _Judge:
     def queries(
         self, labels: tuple[object, object], relevance: str, items: _Items, names: pl.Series | None, exclude_self: bool
     ) -> pl.DataFrame:
-        """R of every query, found or not."""
+        """Return R of every query, counting relevant items that were not found too."""
         own = None if names is None else _plain(labels[0], "query_labels")
         ids = pl.int_range(items.count or 0, eager=True) if items.ids is None else items.ids
         given = {"query_ids": names, "item_ids": ids, "exclude_self": exclude_self}
         return count_relevant(own, items.labels, relevance=relevance, **given)  # type: ignore[arg-type]
 
     def judgements(self, items: _Items, names: pl.Series | None) -> pl.DataFrame:
-        """The matrix as judgements: what is relevant, and one item of a query for which nothing is."""
+        """Return the matrix as judgements: relevant items, and one item for queries without any."""
         matrix = self._whole(names)
         listed = matrix != 0
         listed[~listed.any(axis=1), 0] = True
@@ -334,7 +334,7 @@ class _Judge:
 
 
 def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[Any]:
-    """A matrix in the shape of the results, as flat as they are."""
+    """Return a matrix in the shape of the results, flattened like them."""
     array = as_array(values, name)
     if array.dtype == object or array.size != found.value.size or (array.ndim == 2 and len(array) != found.queries):
         raise DataError(
@@ -347,10 +347,10 @@ def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[An
 def _rows(
     found: Results, model: str, names: pl.Series | None, items: _Items, judge: _Judge, mask: object
 ) -> pl.DataFrame:
-    """The rankings of one model."""
+    """Return the rankings of one model."""
     query = pl.Series(found.query) if names is None else names.gather(pl.Series(found.query))
     item = items.names(found, f"model {model!r}")
-    if isinstance(judge.matrix, Mapping):  # a place holds other items in every model
+    if isinstance(judge.matrix, Mapping):  # a column holds different items in every model
         item = pl.select(pl.format("{}:{}", pl.lit(model), item)).to_series()
     columns = [query.alias("query"), item.alias("item"), pl.Series("value", found.value)]
     relevance = judge.relevance(found, model, items)
@@ -358,6 +358,6 @@ def _rows(
         columns.append(pl.Series("relevance", relevance))
     if mask is not None:
         if found.indexed:
-            raise ParameterError("mask: for a matrix; where a search found nothing its index is -1")
+            raise ParameterError("mask: only for a matrix; a search that found nothing returns index -1")
         columns.append(pl.Series("mask", _aligned(mask, found, "mask", f"model {model!r}").astype(bool)))
     return pl.DataFrame(columns).select(pl.lit(model).alias("model"), pl.all())

@@ -1,4 +1,4 @@
-"""Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md says which to choose.
+"""Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md helps to choose.
 
 - many models: :func:`compare_many`, :func:`compact_letters`, :func:`rank_intervals`, :func:`rank_agreement`,
   :func:`pair_verdicts`;

@@ -1,4 +1,4 @@
-"""`compare`, `profile` and `audit`: what the tie order decides."""
+"""`compare`, `profile` and `audit`: what tie order decides."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def compare(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Compare the models of RANKINGS pair by pair, and say which order of two models depends on tie order."""
+    """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
     import polars as pl
 
     import retrieval_report as rr
@@ -72,7 +72,7 @@ def compare(
     comparison, verdicts = study.comparison, study.flips
     if baseline is not None or correction is not None:
         comparison = study.compare(baseline=baseline, correction=correction)
-        verdicts = rr.flips(study.summary, comparison=comparison)  # of other pairs it knows of no comparison
+        verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
     if baseline is not None:
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
     files = {"comparison.csv": comparison, "flips.csv": verdicts}
@@ -100,7 +100,7 @@ def profile(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Show how much the distances of RANKINGS tie, and where a cutoff cuts a tie."""
+    """Show how many distances of RANKINGS tie, and where a cutoff splits a tie."""
     import retrieval_report as rr
 
     folder = results_folder(out, ("profile.csv", "hints.csv"), [*rankings, judgements, queries])
@@ -125,7 +125,7 @@ def profile(
 @cli.command()
 @data_options
 @options("metrics", "cutoffs", "no_relevant", *DATA_RULES)
-@click.option("--systems", metavar="NAME,…", help="Only these, such as trec_eval,ranx.")
+@click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
 @output_options("audit.csv")
 @explains("audit", "prints", "off", "z", "same_winner")
 def audit(
@@ -139,10 +139,10 @@ def audit(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Show what other evaluators would print on RANKINGS, beside the exact value.
+    """Show what other evaluators would print for RANKINGS, beside the exact value.
 
-    Where ties are shuffled or a sort is unstable, prints is the range of what it could print, and same_winner is
-    "open" where several models could win.
+    If a system shuffles ties or sorts unstably, prints is the range of values it could print, and same_winner is
+    "open" if several models could win.
     """
     import retrieval_report as rr
 
@@ -172,7 +172,7 @@ def audit(
 
 
 def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
-    """An audit with ranges in words where there is no one number."""
+    """Return an audit with ranges as text where there is no single number."""
     import polars as pl
 
     prints = []
@@ -182,7 +182,7 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[str]) -> None:
-    """Name the systems that were asked for and print none of the measures, and why."""
+    """Name the requested systems that print none of the measures, and the reasons."""
     from retrieval_report.analysis.conventions import choose
     from retrieval_report.metrics.parsing import parse_metrics
 
@@ -202,14 +202,14 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[
 def _check_two(rankings: pl.DataFrame) -> None:
     models = rankings["model"].unique()
     if len(models) == 1:
-        raise DataError(f"compare: needs at least two models, and the rankings hold one, '{models[0]}'")
+        raise DataError(f"compare: needs at least two models, but the rankings hold only '{models[0]}'")
 
 
 def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
     """Put the verdict beside each pair, whichever of its models is named first."""
     import polars as pl
 
-    # A baseline is model_b whatever its name; verdicts name the models by the alphabet.
+    # A baseline is model_b whatever its name; verdicts order the models alphabetically.
     pair = (pl.min_horizontal("model_a", "model_b"), pl.max_horizontal("model_a", "model_b"))
     keys = ["model_a", "model_b", "metric", "cutoff"]
     known = verdicts.select(*keys, "verdict")

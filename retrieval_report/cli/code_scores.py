@@ -1,4 +1,4 @@
-"""Files of codes in, counts, scores and their means out: what ``retrieval-report codes`` runs."""
+"""Turn files of codes into counts, scores and means, for ``retrieval-report codes``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["CodesResult", "codes_command"]
 
 
 class CodesResult(NamedTuple):
-    """Frames of a run, and the files written."""
+    """The frames of a run, and the files written."""
 
     counts: pl.DataFrame
     summary: pl.DataFrame
@@ -45,7 +45,7 @@ def codes_command(
     raw: bool = False,
     **options: Any,
 ) -> CodesResult:
-    """Count, score and average the codes of files, each item file a shard.
+    """Count, score and average the codes in files, where each item file is a shard.
 
     Parameters
     ----------
@@ -54,19 +54,19 @@ def codes_command(
     out
         Folder for ``counts.parquet``, ``scores.csv``, ``summary.csv`` and ``radius.csv``.
     metrics, cutoffs, policies
-        As in :func:`evaluate`.
+        The same as for :func:`evaluate`.
     radii, empty
-        As in :func:`evaluate_radius`; by default 0, 1 and 2 for Hamming distances, else none.
+        The same as for :func:`evaluate_radius`; by default 0, 1 and 2 for Hamming distances, else none.
     raw
-        As in ``csv_bytes``.
+        The same as for ``csv_bytes``.
     **options
-        Of :func:`count_codes`: ``relevance``, ``model``, ``bits``, ``distance``, ``exclude_self``, ``depth``,
+        Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``, ``distance``, ``exclude_self``, ``depth``,
         ``threads``, ``progress``, ``judgements``.
     """
     folder = None if out is None else check_writable_folder(out)
     depth = options.get("depth")
     if depth is not None and radii is not None:
-        raise ParameterError("radii: counts cut at a depth may end inside a radius; leave depth or radii out")
+        raise ParameterError("radii: counts limited to a depth may end inside a radius; leave out depth or radii")
     if radii is None and depth is None and options.get("distance", "hamming") == "hamming":
         radii = (0, 1, 2)
     _check_once(item_paths)
@@ -85,7 +85,7 @@ def codes_command(
         named = f"'{query_path}'" + (f" and '{shards.current}'" if shards.current else "")
         raise type(error)(f"{error} (of {named})") from error
     relevant = _relevant(shards, known, options) if depth is not None and known["query_labels"] is not None else None
-    ends = "no" if depth is None else "between_ties"  # counts of the nearest hold all that tie with the last
+    ends = "no" if depth is None else "between_ties"  # counts of the nearest items include all that tie with the last
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=policies, truncated=ends)
     summary = summarise(scores)
     radius = None if radii is None else evaluate_radius(counts, radii=radii, empty=empty)
@@ -95,7 +95,7 @@ def codes_command(
 
 
 def _check_once(paths: Sequence[str | PathLike[str]]) -> None:
-    """A shard that is there twice would count every item twice."""
+    """Refuse a shard that is given twice, whose items would count twice."""
     seen = set()
     for path in paths:
         file = Path(path).resolve()
@@ -105,7 +105,7 @@ def _check_once(paths: Sequence[str | PathLike[str]]) -> None:
 
 
 class _Shards:
-    """Reads one item file after the other, and knows which one is open."""
+    """Reader of one item file after the other that knows which one is open."""
 
     def __init__(self, paths: Sequence[str | PathLike[str]], bits: int | None) -> None:
         self.paths, self.bits, self.labels = paths, bits, True
@@ -121,7 +121,7 @@ class _Shards:
 
 
 def _relevant(shards: _Shards, known: dict[str, Any], options: dict[str, Any]) -> pl.DataFrame:
-    """R of every query, which counts of the nearest items do not hold."""
+    """Count R of every query, which counts of the nearest items do not contain."""
     labels, ids = zip(*((labels, ids) for _, labels, ids in shards), strict=True)
     exclude = options.get("exclude_self", False)
     return count_relevant(

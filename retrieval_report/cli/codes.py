@@ -1,4 +1,4 @@
-"""`codes`: binary and small-integer codes in files, scored without a distance matrix."""
+"""`codes`: score binary and small-integer codes in files without a distance matrix."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ __all__ = ["codes"]
     type=click.Choice(["any", "shared"]),
     default="any",
     show_default=True,
-    help="Relevant with any shared class, or graded by the number of shared classes.",
+    help="Items are relevant if they share any class, or graded by the number of shared classes.",
 )
-@click.option("--judgements", metavar="FILE", help="Relevance per query and item instead of labels.")
+@click.option("--judgements", metavar="FILE", help="Relevance per query and item, instead of labels.")
 @READING[0]
 @READING[2]
 @trust_option
@@ -44,11 +44,13 @@ __all__ = ["codes"]
     show_default=True,
     help="Distance of two codes.",
 )
-@click.option("--bits", type=int, help="Bits of packed codes; without it every column is a bit.")
-@click.option("--depth", type=int, help="Count the nearest so many items only, the last tie whole.")
-@click.option("--exclude-self", is_flag=True, help="The queries are among the items: leave each out of its own list.")
+@click.option("--bits", type=int, help="Number of bits of packed codes; without it, every column is a bit.")
+@click.option("--depth", type=int, help="Count only this many of the nearest items, and all that tie with the last.")
+@click.option(
+    "--exclude-self", is_flag=True, help="Leave each query out of its own list, if queries are among the items."
+)
 @click.option("--model", default="model", show_default=True, help="Name of the model.")
-@output_options("counts.parquet, scores.csv, summary.csv and, where there is a radius table, radius.csv")
+@output_options("counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv")
 def codes(
     query: str,
     items: tuple[str, ...],
@@ -59,11 +61,11 @@ def codes(
     raw: bool,
     **settings: Any,
 ) -> None:  # fmt: skip
-    """Score the codes of QUERY.npz against those of ITEM.npz, any number of files, one at a time.
+    """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a time.
 
-    A file holds an array ``codes`` (±1, 0/1, or packed), and ``labels`` (class ids or multi-hot) and ``ids`` if
-    there are any; .npy files hold codes alone. Besides the scores, a table tells how good the items within a
-    Hamming radius are; not with --depth, for items of that radius may be left out, and not for other distances.
+    A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or multi-hot) and
+    ``ids``; .npy files hold only codes. A second table scores the items within a Hamming radius; it is left out
+    with --depth, which may omit items within the radius, and for other distances.
     """
     from retrieval_report.cli.code_scores import codes_command
 
@@ -79,7 +81,7 @@ def codes(
         shown = ["model", "radius", "precision", "recall", "f1", "hit_rate", "empty", "queries"]
         click.echo("\nwithin a radius\n" + frame_table(result.radius, shown))
     elif settings["depth"] is not None:
-        click.echo(f"\nNo radius table: with --depth {settings['depth']} items within a radius may be left out.")
+        click.echo(f"\nNo radius table: with --depth {settings['depth']}, items within a radius may be missing.")
     else:
-        click.echo(f"\nNo radius table: a radius is one of Hamming distances, not of {settings['distance']}.")
+        click.echo(f"\nNo radius table: it is for Hamming distances, not for {settings['distance']}.")
     tell_written(result.files)

@@ -1,4 +1,4 @@
-"""`dashboard`: the Streamlit application, as a server on this machine for this machine alone."""
+"""`dashboard`: the Streamlit application, served on this machine for this machine only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["dashboard", "open_browser"]
 
 
 def data_options(command: click.decorators.FC) -> click.decorators.FC:
-    """The data of other commands; but rankings may be left out here, and runs have the names they tell."""
+    """Add the data options of other commands, except that rankings may be omitted and runs are named by their tags."""
     for option in reversed(DATA[1:4]):
         command = option(command)
     return click.argument("data", nargs=-1)(command)
@@ -26,8 +26,8 @@ def data_options(command: click.decorators.FC) -> click.decorators.FC:
 
 @cli.command()
 @data_options
-@click.option("--port", type=click.IntRange(1, 65535), help="Default: 8501, or the next that is free.")
-@click.option("--no-browser", is_flag=True, help="Do not open a browser; the address is printed in any case.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the server; default: 8501, or the next free one.")
+@click.option("--no-browser", is_flag=True, help="Do not open a browser; the address is always printed.")
 @click.pass_context
 def dashboard(
     context: click.Context,
@@ -38,12 +38,12 @@ def dashboard(
     port: int | None,
     no_browser: bool,
 ) -> None:
-    """Look at DATA in a browser: files, folders or patterns, as for evaluate; by default at the samples.
+    """Explore DATA in a browser: files, folders or patterns, as for evaluate; by default the samples.
 
-    The server answers this machine only and calls nobody. Ctrl-C ends it.
+    The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop it.
     """
     if not data and (judgements or queries or columns):
-        raise ParameterError("dashboard: --judgements, --queries and --columns go with DATA, and none is given")
+        raise ParameterError("dashboard: --judgements, --queries and --columns require DATA, but none is given")
     files = {"rankings": data, "judgements": (judgements,), "queries": (queries,)}
     paths = {name: [os.path.abspath(path) for path in given if path] for name, given in files.items()}  # noqa: PTH100
     for given in paths.values():
@@ -57,7 +57,7 @@ def dashboard(
 
 
 def _check(paths: Sequence[str]) -> None:
-    """Refuse what cannot be opened before a server starts that would say so to a browser."""
+    """Refuse files that cannot be opened before a server starts, which could report them only in the browser."""
     from retrieval_report.reading.sources import find_files
 
     for path in find_files(list(paths)) if paths else ():
@@ -73,13 +73,13 @@ def _check(paths: Sequence[str]) -> None:
 
 
 def open_browser(address: str) -> None:
-    """Open a page in the reader's browser; without a screen there is none, and the printed address has to do."""
+    """Open a page in the user's browser, unless there is no screen; then the printed address must suffice."""
     if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         click.launch(address)
 
 
 def _serve(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Become the server, so that whoever ends this process ends the server."""
+    """Replace this process by the server, so that ending the process ends the server."""
     if os.name == "posix":
         os.execve(command[0], list(command), environment)  # noqa: S606 - the dashboard takes this process over
     return subprocess.call(command, env=dict(environment))

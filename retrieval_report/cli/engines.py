@@ -1,4 +1,4 @@
-"""What `evaluate --engine` chooses between: where the scores are computed, and which files hold them."""
+"""The engines of `evaluate --engine`: where scores are computed, and which files hold them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Engine", "Task", "as_study", "in_memory", "on_disk", "score", "watch
 
 @dataclass(frozen=True)
 class Task:
-    """What `evaluate` was asked on the command line."""
+    """The arguments of `evaluate` on the command line."""
 
     rankings: tuple[str, ...]
     judgements: str | None
@@ -32,13 +32,13 @@ class Task:
     raw: bool
     settings: dict[str, Any]
     name_by: str | None = None
-    master: str = "local[*]"  # these three for Spark alone
+    master: str = "local[*]"  # these three are for Spark only
     plan: str = "auto"
     trust_items: bool = False
     resume: bool = False  # for one process and its disk alone
 
     def folder(self, *names: str) -> Path | None:
-        """The folder for results of these names on this machine; see `results_folder`."""
+        """Return the folder for results of these names on this machine; see `results_folder`."""
         return results_folder(self.out, names, [*self.rankings, self.judgements, self.queries])
 
 
@@ -46,7 +46,7 @@ Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the su
 
 
 def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
-    """Read everything, and write CSV."""
+    """Read everything into memory, and write CSV."""
     folder = task.folder("scores.csv", "summary.csv")
     check(**task.settings)
     data = read_data(task.rankings, task.judgements, task.queries, task.columns, task.name_by)
@@ -60,7 +60,7 @@ def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
 
 
 def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
-    """Score Parquet or Arrow files part by part; the scores are Parquet, for they may be larger than memory too."""
+    """Score Parquet or Arrow files part by part, into Parquet, because scores may also be larger than memory."""
     import polars as pl
 
     import retrieval_report as rr
@@ -71,7 +71,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     check(**task.settings)
     queries, judgements = read_queries(task.queries), read_judgements(task.judgements)
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
-    rr.summarise(nothing, queries=queries, average=task.average)  # what is missing for the average comes out early
+    rr.summarise(nothing, queries=queries, average=task.average)  # reports early what the average needs
     with scratch(folder if folder is None or folder.is_dir() else folder.parent) as room:
         scores = rr.evaluate_to(
             room() / "scores.parquet",
@@ -99,7 +99,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
 
 
 def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Evaluate and summarise what was read; progress is shown to a person only."""
+    """Evaluate and summarise the data, with progress if a person is watching."""
     import retrieval_report as rr
 
     scores = rr.evaluate(**data, progress=watched(), **settings)
@@ -107,18 +107,18 @@ def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -
 
 
 def as_study(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings as `Study` takes them, which looks at all policies."""
+    """Return the settings for `Study`, which uses all policies."""
     own = {name: value for name, value in settings.items() if name not in ("metrics", "policies")}
     return {"measures": settings["metrics"], **own}
 
 
 def watched() -> bool:
-    """Whether a person looks at the terminal, and is to see progress."""
+    """Return whether a person is watching the terminal and should see progress."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _summarised(scores: Path, queries: object, average: str, settings: dict[str, Any]) -> pl.DataFrame:
-    """The summary of scores in a file, with those of one metric and cutoff at a time in memory."""
+    """Summarise scores in a file, holding one metric and cutoff at a time in memory."""
     import polars as pl
 
     import retrieval_report as rr

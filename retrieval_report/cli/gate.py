@@ -1,4 +1,4 @@
-"""`gate`: a command for continuous integration, whose exit code is its answer."""
+"""`gate`: a command for continuous integration, which answers by its exit code."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ EXITS = """\b
 Exit codes:
   0  passed: the candidate is no worse by the margin or more
   1  failed: it is worse by more than the margin
-  2  bad input: nothing was certified
-  3  not decided: these queries cannot tell
+  2  bad input: nothing was tested
+  3  not decided: there are too few queries to tell
 """
 
 
@@ -46,20 +46,22 @@ Exit codes:
     type=click.Choice(["expected", "worst"]),
     default="expected",
     show_default=True,
-    help="'worst' holds the candidate in its worst tie order to the baseline in its best.",
+    help="'worst' compares the candidate's worst tie order with the baseline's best.",
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance of a wrong verdict, to either side.")
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Probability of a wrong verdict, in either direction."
+)
 @options(*RULES)
 @click.option(
     "--missing-query",
     type=click.Choice(["error", "zero", "skip"]),
     default="error",
     show_default=True,
-    help="Judged queries that neither run answers.",
+    help="What judged queries that neither run answers count as.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of a sentence.")
-@click.option("--junit", metavar="FILE", help="Write a test report that CI systems show.")
-@click.option("--markdown", metavar="FILE", help="Write a table for a comment or a job's summary.")
+@click.option("--junit", metavar="FILE", help="Write a test report that CI systems can display.")
+@click.option("--markdown", metavar="FILE", help="Write a table for a comment or a job summary.")
 def gate(
     baseline: str,
     candidate: str,
@@ -71,10 +73,10 @@ def gate(
     markdown: str | None,
     **settings: Any,
 ) -> None:
-    """Tell whether CANDIDATE may replace BASELINE: no worse by more than a margin.
+    """Decide whether CANDIDATE may replace BASELINE, that is, loses less than a margin.
 
-    Two one-sided t-tests over the queries; see `no_worse`. Runs of different queries, empty runs, runs of several
-    models, and judgements that fit neither are refused.
+    It uses two one-sided t-tests over the queries; see `no_worse`. Runs of different queries, empty runs, runs of
+    several models, and judgements that match neither run are refused.
     """  # fmt: skip
     import retrieval_report as rr
     from retrieval_report.report.gates import junit_xml, markdown_summary
@@ -90,18 +92,18 @@ def gate(
 
 
 def _names(baseline: str, candidate: str) -> tuple[str, str]:
-    """The files' names, with their folders where they are called alike."""
+    """Return the files' names, with their folders if the names are equal."""
     short = Path(baseline).name, Path(candidate).name
     return short if short[0] != short[1] else (baseline, candidate)
 
 
 def _targets(written: tuple[str | None, ...], read: tuple[str | None, ...]) -> list[Path]:
-    """Files to write; none of them may be one that is read, or another that is written."""
+    """Return the files to write, after checking that none is read or written twice."""
     targets = [Path(path) for path in written if path]
     inputs = {Path(path).resolve() for path in read if path}
     for index, target in enumerate(targets):
         if target.resolve() in inputs:
             raise OutputError(f"cannot write to '{target}': it is one of the files to be read")
         if target.resolve() in {other.resolve() for other in targets[:index]}:
-            raise OutputError(f"cannot write to '{target}' twice: --junit and --markdown are two files")
+            raise OutputError(f"cannot write to '{target}' twice: --junit and --markdown must be different files")
     return targets

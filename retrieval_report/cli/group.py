@@ -1,4 +1,4 @@
-"""The group of commands: how they start, and how they end when the input is at fault."""
+"""The group of commands: how they start, and how they end on bad input."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Examples:
 def main() -> NoReturn:
     """Run the command line; the entry point of the console script."""
     for stream in (sys.stdout, sys.stderr):
-        # Tables hold ± and names hold anything: the locale must not decide whether they can be printed.
+        # Tables contain ± and names anything; the locale must not decide whether they can be printed.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    # Polars reads files instead of mapping them: one that is shortened meanwhile is an error, and not the end of the
-    # process by SIGBUS.
+    # Polars reads files instead of mapping them, so that a file truncated meanwhile gives an error instead of killing
+    # the process by SIGBUS.
     if "POLARS_FORCE_ASYNC" not in os.environ:
         pl.Config.load(json.dumps({"environment": {"POLARS_FORCE_ASYNC": "1"}}))
-    # As an exception, a request to end removes half-written files on its way out.
+    # Raised as an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.unraisablehook = _raise_again
     try:
@@ -56,17 +56,17 @@ def main() -> NoReturn:
 
 
 def _raise_again(lost: sys.UnraisableHookArgs) -> None:
-    """Where an exception met code that cannot pass it on, such as a callback of the compiler, ask to end once more."""
+    """Ask to end once more after code that cannot pass on an exception, such as a compiler callback, swallowed it."""
     if not isinstance(lost.exc_value, SystemExit | KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
     again = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
-    # From another thread: this one has not left the callback yet, and would lose the next exception too.
+    # From another thread, because this one is still in the callback and would lose the next exception too.
     threading.Timer(0.1, os.kill, (os.getpid(), again)).start()
 
 
 def _is_of_printing(error: OSError) -> bool:
-    """Whether an error was met while printing; a stream says so neither in the error nor when asked again."""
+    """Return whether an error occurred while printing, which neither the error nor the stream itself says."""
     index = error.__traceback__
     while index is not None and index.tb_next is not None:
         index = index.tb_next
@@ -74,7 +74,7 @@ def _is_of_printing(error: OSError) -> bool:
 
 
 def _leave_standard_output() -> None:
-    """Send what could not be printed nowhere, else Python tries once more at its end, and complains."""
+    """Discard what could not be printed, or else Python would try again at exit and complain."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -90,8 +90,10 @@ class _Commands(click.Group):
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: _show_warning(message, self._options(ctx))
             if any(action and "error".startswith(action.partition(":")[0]) for action in sys.warnoptions):
-                warnings.simplefilter("default")  # what libraries warn of is no traceback either
-            warnings.simplefilter("default", RetrievalReportWarning)  # whatever PYTHONWARNINGS says, they are no errors
+                warnings.simplefilter("default")  # warnings of libraries must not end in a traceback either
+            warnings.simplefilter(
+                "default", RetrievalReportWarning
+            )  # these are never errors, whatever PYTHONWARNINGS says
             try:
                 return super().invoke(ctx)
             except RetrievalReportError as error:
@@ -99,11 +101,11 @@ class _Commands(click.Group):
                 lines = [in_options(str(error), self._options(ctx)), *getattr(error, "__notes__", ())]
                 raise _BadInput(_visible_lines("\n".join(lines))) from error
             except KeyboardInterrupt:
-                click.echo("Interrupted; nothing was written by half.", err=True)
+                click.echo("Interrupted; no file was left half-written.", err=True)
                 ctx.exit(128 + signal.SIGINT)
 
     def _options(self, ctx: click.Context) -> set[str]:
-        """The options of the command that was called."""
+        """Return the options of the command that was called."""
         command = self.commands.get(ctx.invoked_subcommand or "")
         return (
             {option.name or "" for option in command.params if isinstance(option, click.Option)} if command else set()
@@ -121,4 +123,4 @@ def _visible_lines(text: str) -> str:
 @click.group(cls=_Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="retrieval-report", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Exact scores for rankings whose distances tie, and how far tie order could move them."""
+    """Compute exact scores for rankings with ties, and how far tie order could change them."""

@@ -1,4 +1,4 @@
-"""`leaderboard`: who ranks where, how far to trust each rank, and what else is asked of many models."""
+"""`leaderboard`: the ranks of models, how far to trust each, and other questions about many models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from retrieval_report.writing.files import csv_bytes, write_files
 __all__ = ["leaderboard"]
 
 BOARD = ("rank", "model", "value", "tie_std", "letters", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
-QUESTIONS = {  # frame of a study → columns shown
+QUESTIONS = {  # frame of a study → columns that are shown
     "segments": ("segment", "queries", "winner", "value", "overall_winner", "overall_value", "segments_p", "verdict"),
     "no_worse": ("model", "value", "difference", "bound_low", "margin", "verdict", "detectable", "queries_needed"),
     "costs": ("model", "cost", "amount", "value", "tie_std", "front", "beaten_by"),
@@ -39,7 +39,7 @@ QUESTIONS = {  # frame of a study → columns shown
 @options(*(name for name in SETTINGS if name != "policies"))
 @average_option
 @question_options
-@output_options("leaderboard.csv and a file for every other question")
+@output_options("leaderboard.csv and one file for every other question")
 def leaderboard(
     rankings: tuple[str, ...],
     judgements: str | None,
@@ -53,9 +53,9 @@ def leaderboard(
 ) -> None:
     """Rank the models of RANKINGS, best first, and say how far to trust each rank.
 
-    letters: models that share one cannot be told apart by these queries; ranks_by_ties: what random tie order alone
-    makes of a rank; ranks_by_queries: what another sample of queries would. With --by, --margin and --costs: which
-    segments have another winner, which models are no worse than a baseline, and which are worth their cost.
+    letters: models that share a letter do not differ significantly on these queries; ranks_by_ties: ranks under
+    random tie order alone; ranks_by_queries: ranks under another sample of queries. With --by, --margin and --costs:
+    which segments have another winner, which models are no worse than a baseline, and which are worth their cost.
     """
     import polars as pl
 
@@ -82,7 +82,7 @@ def leaderboard(
 
 
 def _with_ranges(board: Any) -> Any:
-    """Ranks as one text: "1", or "1 to 3"."""
+    """Return ranks as text: "1", or "1 to 3"."""
     import polars as pl
 
     def ranks(name: str) -> Any:

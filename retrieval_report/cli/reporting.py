@@ -1,4 +1,4 @@
-"""`report`: everything about the rankings as one page and its numbers."""
+"""`report`: write everything about the rankings as one page, and its numbers as files."""
 
 from __future__ import annotations
 
@@ -35,12 +35,20 @@ __all__ = ["report"]
 @options(*(name for name in SETTINGS if name != "policies"))
 @average_option
 @question_options
-@click.option("--headline", metavar="METRIC@K", help="The measure of the verdict and the charts; default: the first.")
+@click.option(
+    "--headline", metavar="METRIC@K", help="The measure of the verdict and the charts; default: the first one."
+)
 @click.option("--title", default="Retrieval report", show_default=True, help="Heading of the page.")
-@click.option("--formats", default="html,csv", show_default=True, help="Of html, csv, parquet, json, markdown, latex.")
-@click.option("--timestamp", metavar="TEXT", help="Shown as it is; without it the same input gives the same bytes.")
+@click.option(
+    "--formats", default="html,csv", show_default=True, help="Any of html, csv, parquet, json, markdown, latex."
+)
+@click.option(
+    "--timestamp",
+    metavar="TEXT",
+    help="Text shown as the time of the report; without it, equal input gives equal bytes.",
+)
 @click.option("--out", metavar="FOLDER", default="report", show_default=True, help="Write the report here.")
-@click.option("--raw", is_flag=True, help="Do not defuse CSV text that a spreadsheet would run as a formula.")
+@click.option("--raw", is_flag=True, help="Leave CSV text as it is, even if a spreadsheet would run it as a formula.")
 def report(
     rankings: tuple[str, ...],
     judgements: str | None,
@@ -56,7 +64,7 @@ def report(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Write a report on RANKINGS: one page that opens without network, and its numbers as files.
+    """Write a report on RANKINGS: one page that needs no network, and its numbers as files.
 
     The page says who wins, whether that depends on tie order, and how far off naive scores are.
     """
@@ -82,7 +90,7 @@ def report(
 
 
 def _command(words: Sequence[str]) -> str:
-    """The command as it is quoted in the report, which may go to others: paths as seen from here, not from the root."""
+    """Return the command as quoted in the report, with relative paths, since the report may be passed on."""
     return shlex.join(["retrieval-report", *map(_relative, words)])
 
 

@@ -1,4 +1,4 @@
-"""`evaluate` and `demo`: scores and their summary."""
+"""`evaluate` and `demo`: compute scores and their summary."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
     default="memory",
     show_default=True,
     help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet; 'spark' scores it on a "
-    "cluster, and writes a folder scores.",
+    "cluster, and writes a folder named scores.",
 )
 @click.option(
     "--resume",
@@ -54,12 +54,14 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
     "earlier run was interrupted.",
 )
 @click.option("--master", metavar="URL", help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.")
-@click.option("--plan", type=click.Choice(["auto", "ties", "rows"]), help="For Spark: count ties first, or send rows.")
+@click.option(
+    "--plan", type=click.Choice(["auto", "ties", "rows"]), help="For Spark: count ties first, or send all rows."
+)
 @click.option(
     "--trust-items",
     is_flag=True,
     default=None,
-    help="For Spark: do not look for items that are in a list twice, which takes an exchange of its own.",
+    help="For Spark: do not look for items that occur twice in a list, which takes a separate exchange.",
 )
 @output_options("scores.csv and summary.csv")
 def evaluate(
@@ -80,14 +82,14 @@ def evaluate(
 ) -> None:
     """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
 
-    The table shows, per model, the mean over queries: in the order of the file (naive), expected over all
+    The table shows the mean over queries for each model: in the order of the file (naive), expected over all
     orders of tied items with its standard deviation, and the lowest and highest that any order can give.
     """
     given = {"master": master, "plan": plan, "trust_items": trust_items}
     own: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if engine == "spark" and given_reading_options():
         raise click.UsageError(
-            f"{given_reading_options()[0]} is not for --engine spark: rename the columns of the files"
+            f"{given_reading_options()[0]} does not work with --engine spark: rename the columns of the files"
         )
     for name in own if engine != "spark" else ():
         raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
@@ -95,7 +97,7 @@ def evaluate(
         raise click.UsageError("--resume needs --engine disk and --out")
     own["resume"] = resume
     task = Task(rankings, judgements, queries, columns, average, out, raw, settings, name_by=name_by, **own)
-    # The files come first: a reader that closes the pipe early, such as `head`, does not lose them.
+    # Files are written first, so that a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)
     click.echo(summary_text(summary))
     tell_written(files)
@@ -122,7 +124,7 @@ def demo(out: str | None) -> None:
 
 
 def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tuple[pl.DataFrame, list[Path]]:
-    """Write the report on a sample; return its summary and the files."""
+    """Write the report on a sample, and return its summary and the files."""
     import retrieval_report as rr
     from retrieval_report.report.contents import report_of
 
@@ -133,7 +135,7 @@ def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tup
 
 
 def summary_text(summary: pl.DataFrame) -> str:
-    """The summary as a table, and what it cannot know below."""
+    """Return the summary as a table, with notes below on what it cannot show."""
     from retrieval_report.report.notices import notices
     from retrieval_report.report.terminal import summary_table
 
@@ -148,7 +150,7 @@ def tell_written(files: Iterable[str | Path]) -> None:
 
 
 def _next_command(data: Path) -> str:
-    # As it can be typed here: from an environment that is not active, and with short paths where possible.
+    # As it can be typed here: even if the environment is not active, and with short paths if possible.
     program = "retrieval-report"
     if Path(sys.argv[0]).name == program and shutil.which(program) is None:
         program = sys.argv[0]

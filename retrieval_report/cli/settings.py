@@ -1,4 +1,4 @@
-"""Options that several commands share, and reading the files they name."""
+"""Options that several commands share, and functions that read the files they name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
     "trust_option",
 ]
 
-# The arbitrary order others print, the exact mean, and the bounds of what any order can print.
+# The arbitrary order that others print, the exact mean, and the bounds over all orders.
 POLICIES = ("naive", "expected", "worst", "best")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -47,8 +47,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def _split(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",")]
-    if "" in parts[:-1] and any(parts):  # one at the end does no harm
-        raise click.BadParameter(f"'{text}' has a comma too many")
+    if "" in parts[:-1] and any(parts):  # a comma at the end does no harm
+        raise click.BadParameter(f"'{text}' has one comma too many")
     return [part for part in parts if part]
 
 
@@ -61,7 +61,7 @@ def _metrics(_context: click.Context, _option: click.Parameter, text: str) -> li
 
 
 def _cutoffs(_context: click.Context, _option: click.Parameter, text: str) -> list[int | str]:
-    """Whole numbers as numbers; what is none stays text, for `evaluate` to accept ("all") or to refuse."""
+    """Convert whole numbers; other text is left for `evaluate` to accept ("all") or refuse."""
     cutoffs: list[int | str] = []
     for part in _split(text):
         try:
@@ -86,7 +86,7 @@ def _columns(_context: click.Context, _option: click.Parameter, text: str | None
 
 
 def _setting(name: str, **how: Any) -> Callable[[Command], Command]:
-    """An option of `evaluate` with its sentence, its choices and its default."""
+    """Return an option of `evaluate` with its sentence, its choices and its default."""
     known, defaults = PARAMETERS[name], {part.name: part.default for part in fields(Options)}
     if known.choices and "callback" not in how:
         how["type"] = click.Choice(known.choices)
@@ -121,7 +121,7 @@ DATA = (
     click.option("--columns", callback=_columns, metavar="NAME=COLUMN,…",
                  help="Columns of RANKINGS: query=q_id,score=sim."),
     click.option("--name-by", type=click.Choice(["tag", "file"]),
-                 help="What names a TREC run; default: its tag, or its file where tags of several runs are the same."),
+                 help="What names a TREC run; default: its tag, or its file if several runs have the same tag."),
 )  # fmt: skip
 
 
@@ -140,22 +140,22 @@ average_option = _setting("average", default="micro")
 
 
 QUESTIONS = (
-    click.option("--by", metavar="COLUMN", help="A column of --queries: which of its values change the winner."),
-    click.option("--baseline", metavar="MODEL", help="Which models are no worse than this one, by --margin."),
+    click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values change the winner."),
+    click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one by --margin."),
     click.option("--margin", type=float, help="The largest loss against --baseline that would not matter."),
     click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as bytes per vector."),
 )
 
 
 def question_options(command: Command) -> Command:
-    """--by, --baseline, --margin and --costs."""
+    """Add --by, --baseline, --margin and --costs to a command."""
     for setting in reversed(QUESTIONS):
         command = setting(command)
     return command
 
 
 def read_costs(path: str | None) -> Any:
-    """The table of costs, None where none was named."""
+    """Read the table of costs; return None if none was named."""
     from retrieval_report.reading.readers import read_costs as read
 
     return None if path is None else read(path)
@@ -169,12 +169,12 @@ def _try_first(context: click.Context, _option: click.Parameter, trusted: bool) 
 
 
 trust_option = click.option("--trust-files", is_flag=True, expose_value=False, callback=_try_first,
-                 help="Read Parquet and Arrow at once; by default another process tries first, for a damaged file "
-                 "may end the one that reads it.")  # fmt: skip
+                 help="Read Parquet and Arrow directly; by default another process tries first, because a damaged file "
+                 "may crash the one that reads it.")  # fmt: skip
 
 
 def _keep(context: click.Context, option: click.Parameter, value: object) -> None:
-    """Keep how judgements and queries are read for the functions that read them."""
+    """Store how judgements and queries are read for the functions that read them."""
     if value is not None:
         context.meta[f"{__name__}.{option.name}"] = value
 
@@ -185,12 +185,12 @@ _kept_columns: dict[str, Any] = {
     "callback": lambda context, option, text: _keep(context, option, _columns(context, option, text)),
     "metavar": "NAME=COLUMN,…",
 }
-# Options of how judgements and queries are read; `read_judgements` and `read_queries` look them up.
+# Options for reading judgements and queries, which `read_judgements` and `read_queries` look up.
 READING = (
     click.option("--judgement-columns", **_kept_columns, help="Columns of the judgements: item=docid,relevance=grade."),
     click.option("--query-columns", **_kept_columns, help="Columns of the queries: query=q_id,label=class."),
     click.option("--negative", **_kept, type=click.Choice(["keep", "unjudged"]),
-                 help="Judgements below 0: keep them, to be refused, or take them as not judged; default: keep."),
+                 help="Judgements below 0: keep and so refuse them, or treat them as not judged; default: keep."),
 )  # fmt: skip
 
 
@@ -199,14 +199,14 @@ def _given(name: str) -> Any:
 
 
 def given_reading_options() -> list[str]:
-    """Those of the reading options that were given."""
+    """Return the reading options that were given."""
     return [
         f"--{name.replace('_', '-')}" for name in ("judgement_columns", "query_columns", "negative") if _given(name)
     ]
 
 
 def read_judgements(path: str | None) -> Any:
-    """The judgements in a file, read as the options say."""
+    """Read the judgements in a file, as the options say."""
     import retrieval_report as rr
 
     if path is None:
@@ -216,7 +216,7 @@ def read_judgements(path: str | None) -> Any:
 
 
 def read_queries(path: str | None) -> Any:
-    """The queries in a file, read as the options say."""
+    """Read the queries in a file, as the options say."""
     import retrieval_report as rr
 
     if path is None:
@@ -227,7 +227,7 @@ def read_queries(path: str | None) -> Any:
 
 @contextmanager
 def _columns_named(option: str) -> Iterator[None]:
-    """Name the option that says which column is which; --columns is for the rankings."""
+    """Name the right option for column names in errors, since --columns is for the rankings."""
     try:
         yield
     except ColumnError as error:
@@ -235,14 +235,14 @@ def _columns_named(option: str) -> Iterator[None]:
 
 
 def data_options(command: Command) -> Command:
-    """RANKINGS, --judgements, --queries, the columns of all three, --name-by and --trust-files."""
+    """Add RANKINGS, --judgements, --queries, the columns of all three, --name-by and --trust-files."""
     for setting in reversed((*DATA, *READING, trust_option)):
         command = setting(command)
     return command
 
 
 def explains(frame: str, *names: str) -> Callable[[Command], Command]:
-    """Say below a command's help what columns of the printed table mean."""
+    """Explain columns of the printed table below a command's help."""
 
     def add(command: Command) -> Command:
         meanings = [f"{name}: {column(frame, name).meaning}." for name in names]
@@ -253,14 +253,14 @@ def explains(frame: str, *names: str) -> Callable[[Command], Command]:
 
 
 def output_options(what: str) -> Callable[[Command], Command]:
-    """--out and --raw."""
+    """Add --out and --raw to a command."""
     out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.")
     raw = click.option("--raw", is_flag=True, help="Do not defuse CSV text that a spreadsheet would run as a formula.")
     return lambda command: out(raw(command))
 
 
 def results_folder(out: str | None, names: Iterable[str], inputs: Iterable[str | None]) -> Path | None:
-    """The folder for results, if they can be written there under these names and none replaces an input."""
+    """Return the folder for results, after checking that it is writable and that no result replaces an input."""
     from retrieval_report.reading.sources import find_files
 
     if out is None:
@@ -269,7 +269,7 @@ def results_folder(out: str | None, names: Iterable[str], inputs: Iterable[str |
     written = {(folder / name).resolve() for name in names}
     for given in inputs:
         files: list[Path] = []
-        with suppress(FileError):  # the reader says so in its own words
+        with suppress(FileError):  # the reader will report it
             files = [] if given is None else find_files(given)
         for file in files:
             if file.resolve() in written:
@@ -284,7 +284,7 @@ def read_data(
     columns: dict[str, str] | None = None,
     name_by: str | None = None,
 ) -> dict[str, Any]:
-    """The frames that the files hold, by the names that `evaluate` and its like give them."""
+    """Read the files into frames, by the names of the arguments of `evaluate`."""
     import retrieval_report as rr
 
     data: dict[str, Any] = {
@@ -292,18 +292,18 @@ def read_data(
         "rankings": rr.read_rankings(list(rankings), columns=columns, name_by=name_by),
         "judgements": read_judgements(judgements),
     }
-    if not data["rankings"].height:  # a function returns an empty frame; a table of nothing helps no reader
+    if not data["rankings"].height:  # a function may return an empty frame, but an empty table is of no use
         raise no_rows(rankings)
     return data
 
 
 def no_rows(rankings: Sequence[str]) -> DataError:
-    """What is said of files without rows, by every engine."""
+    """Return the error of every engine for files without rows."""
     return DataError(f"{', '.join(rankings)}: no rows")
 
 
 def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **settings: Any) -> None:
-    """Refuse bad arguments before the time it takes to read the files."""
+    """Refuse bad arguments before spending time on reading the files."""
     parse_metrics(metrics, cutoffs)
     Options(**settings)
     asked = click.get_current_context().get_parameter_source("shuffles")

@@ -1,4 +1,4 @@
-"""`evaluate --engine spark`: the same numbers from a cluster, or from Spark on this machine."""
+"""`evaluate --engine spark`: compute the same numbers on a cluster, or by Spark on this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["on_spark"]
 
 
 def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
-    """Score Parquet on Spark; the scores are Parquet too, in a folder for every model."""
+    """Score Parquet on Spark, into Parquet with one folder per model."""
     check(**task.settings)
     try:
         from retrieval_report.spark.sessions import is_local, session
@@ -41,7 +41,7 @@ def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
-    """The summary; the scores are written first and read again, so that they are computed once."""
+    """Return the summary; scores are written first and read back, so that they are computed once."""
     import retrieval_report.spark as on
     from retrieval_report.spark.files import judgements_frame, queries_frame, rankings_frame, scores_frame, write_scores
 
@@ -63,7 +63,7 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
 
 
 def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
-    """The summary as the other engines have it: metrics, cutoffs and policies in the order asked."""
+    """Return the summary as other engines do, with metrics, cutoffs and policies in the requested order."""
     import polars as pl
 
     from retrieval_report.contracts.frames import SUMMARY
@@ -96,7 +96,7 @@ def _write_summary(spark: Any, task: Task, summary: pl.DataFrame, *, here: bool)
 
 @contextmanager
 def _new_folder(out: str) -> Iterator[Path]:
-    """Where scores will be on this machine; nothing is there yet, and after an error nothing is there again."""
+    """Provide a new folder for scores on this machine, which is removed again after an error."""
     folder = check_writable_folder(out)
     scores = folder.absolute() / "scores"
     if scores.exists():

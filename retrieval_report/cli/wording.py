@@ -1,4 +1,4 @@
-"""Messages of the package in the words of a shell: what Python calls an argument is an option here."""
+"""Rewrite messages of the package for a shell, where Python's arguments are options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PAIR = re.compile(r"'([^']*)': (?:'([^']*)'|(…))")
 
 
 def in_options(message: str, names: Collection[str]) -> str:
-    """Write a message's arguments as options, where the command has options of these names.
+    """Write a message's arguments as options, if the command has options of these names.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def in_options(message: str, names: Collection[str]) -> str:
 
 
 def option(name: str) -> str:
-    """The option of an argument."""
+    """Return the option of an argument."""
     return f"--{name.replace('_', '-')}"
 
 

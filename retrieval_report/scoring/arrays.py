@@ -42,7 +42,7 @@ __all__ = [
 Result = TypeVar("Result")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-SMALL = 20_000  # rows or cells below which threads cost more than they save
+SMALL = 20_000  # with fewer rows or cells, threads cost more than they save
 FEW_GRADES = 100_000
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 

@@ -23,8 +23,8 @@ from retrieval_report.scoring.walks import Walk, Walks
 
 __all__ = ["OrderScores", "score_orders"]
 
-MOST_ORDERS = 2_000  # of one list told apart one by one; beyond that orders are drawn
-FEW_ORDERS = 64  # the same where walks do as well, and a sum of many lists needs no single order
+MOST_ORDERS = 2_000  # orders of one list that are enumerated; if there are more, some are drawn
+FEW_ORDERS = 64  # the same if walks are available, since a sum of many lists needs no single order
 FEW_LISTS = 60
 MOST_CELLS = 400_000  # of one list in all its orders
 BLOCK = 4_000_000  # cells of lists that are scored together

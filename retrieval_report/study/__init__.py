@@ -1,1 +1,1 @@
-"""The object that holds inputs, settings, and every answer."""
+"""`Study`: one object that holds inputs, settings and every answer."""

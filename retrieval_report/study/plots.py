@@ -1,4 +1,4 @@
-"""The charts of a study, with its measure said."""
+"""The charts of a study, with its measure filled in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Plots"]
 
 
 class Drawn(Protocol):
-    """What the charts ask of a study."""
+    """The parts of a study that the charts use."""
 
     @property
     def measure(self) -> str:
@@ -58,10 +58,10 @@ class Drawn(Protocol):
 
 
 class Plots:
-    """The charts of a study, with its measure said."""
+    """The charts of a study, with its measure filled in."""
 
     def __init__(self, study: Drawn) -> None:
-        """Take the study whose frames are drawn."""
+        """Take the study to draw."""
         self._study = study
 
     def _at(self) -> dict[str, Any]:
@@ -69,23 +69,23 @@ class Plots:
         return {"metric": metric, "cutoff": cutoff}
 
     def policies(self) -> Any:
-        """Expected, naive, shuffled, lowest and highest score of every model."""
+        """Draw the expected, naive, shuffled, lowest and highest score of every model."""
         return charts.policies(self._study.summary, **self._at())
 
     def leaderboard(self, *, most: int = 60) -> Any:
-        """Models from the best on: score, interval, tie range, letters and ranks."""
+        """Draw the models, best first, with score, interval, tie range, letters and ranks."""
         return charts.leaderboard(self._study.board, **self._at(), most=most)
 
     def deciding_queries(self, *, most: int = 40) -> Any:
-        """Which queries decide between the first two models."""
+        """Draw the queries that decide between the first two models."""
         return charts.deciding_queries(self._study.deciding, **self._at(), most=most)
 
     def costs(self, *, cost: str | None = None, log: bool | None = None) -> Any:
-        """Scores against costs, with the models that no other beats."""
+        """Draw scores against costs, and mark the models that no other beats."""
         return charts.costs(self._study.costs, **self._at(), cost=cost, log=log)
 
     def intervals(self, *, policy: str = "expected", model: str | None = None, summary: object = None) -> Any:
-        """Differences of the models with their intervals."""
+        """Draw the differences between models with their intervals."""
         return charts.intervals(self._study.comparison, **self._at(), policy=policy, model=model, summary=summary)
 
     def comparison_matrix(self) -> Any:
@@ -93,23 +93,23 @@ class Plots:
         return charts.comparison_matrix(self._study.comparison, **self._at())
 
     def rank_flips(self) -> Any:
-        """Ranks of the models under every policy."""
+        """Draw the ranks of the models under every policy."""
         return charts.rank_flips(self._study.summary, **self._at())
 
     def scores_by_cutoff(self, *, bands: Sequence[str] = (), log: bool = True) -> Any:
-        """Scores of the headline metric at all its cutoffs."""
+        """Draw the scores of the headline metric at all its cutoffs."""
         return charts.scores_by_cutoff(self._study.summary, metric=self._at()["metric"], bands=bands, log=log)
 
     def policy_panels(self, *, first: Sequence[str] = (), log: bool = True) -> Any:
-        """The same, one panel a model."""
+        """Draw the same, with one panel per model."""
         return charts.policy_panels(self._study.summary, metric=self._at()["metric"], first=first, log=log)
 
     def query_scatter(self, *, models: Sequence[str] | None = None, listed: bool = True) -> Any:
-        """Naive against expected score of every query."""
+        """Draw naive against expected score of every query."""
         return charts.query_scatter(query_table(self._study.scores), **self._at(), models=models, listed=listed)
 
     def shuffled_distribution(self, *, models: Sequence[str] | None = None, one_axis: bool = False) -> Any:
-        """What repeated runs would print: exact probabilities where they are known, else the share of the draws."""
+        """Draw what repeated runs would print: exact probabilities if they are known, else the share of the draws."""
         return charts.shuffled_distribution(
             self._study.draws,
             self._study.summary,

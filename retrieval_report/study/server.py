@@ -1,4 +1,4 @@
-"""The dashboard as a server on this machine, for files or for the frames of a study."""
+"""Serve the dashboard on this machine, for files or for the frames of a study."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ __all__ = [
 ]
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
-"""Environment variable that tells the application which files to open, as JSON; app/data_source.py reads it."""
+"""Environment variable with the files the application opens, as JSON; app/data_source.py reads it."""
 SETTINGS = "RETRIEVAL_REPORT_SERVER"
 """Environment variable with the settings of Streamlit's server, as JSON; app/main.py reads it."""
 BROWSER = "RETRIEVAL_REPORT_BROWSER"
-"""Environment variable that is set where a browser is to be opened; app/prefetch.py looks."""
+"""Environment variable that is set if a browser is to be opened; app/prefetch.py reads it."""
 PACKAGE = Path(__file__).resolve().parent.parent
-PATIENCE = 120  # seconds until a server has to answer: on a busy machine it takes long to load
+PATIENCE = 120  # seconds within which a server must answer; on a busy machine it loads slowly
 
 
-# The options of a study that the sidebar of the dashboard has controls for, and those that are of no account there.
+# Options of a study for which the sidebar has controls, and options without effect there.
 RULES = (
     *("no_relevant", "relevant_from", "missing_query", "unjudged", "unjudged_query", "null_distance"),
     *("distance_threshold", "truncated", "relevant_items"),
@@ -61,35 +61,35 @@ Folder = tempfile.TemporaryDirectory[str]
 
 
 class Dashboard:
-    """A dashboard that was started for a study: it ends with `stop`, with a ``with`` block, or with Python.
+    """A dashboard that was started for a study; it ends with `stop`, at the end of a ``with`` block, or with Python.
 
     Attributes
     ----------
     address
-        Where it answers, on this machine alone.
+        Its address, reachable only from this machine.
     """
 
     def __init__(
         self, address: str, process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[str]
     ) -> None:
-        """Take a server that was started, and the folder of its files."""
+        """Take a started server and the folder of its files."""
         self.address = address
         self._end = weakref.finalize(self, _end, process, folder)
 
     def stop(self) -> None:
-        """End the server and delete its files; nothing where that has been done."""
+        """End the server and delete its files, unless that has been done."""
         self._end()
 
     def __enter__(self) -> Dashboard:
-        """Keep it for a block."""
+        """Return the dashboard for use in a ``with`` block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it with the block."""
+        """End the dashboard at the end of the block."""
         self.stop()
 
     def __repr__(self) -> str:
-        """Where to look."""
+        """Return a text with its address."""
         return f"Dashboard at {self.address}" if self._end.alive else "Dashboard, ended"
 
 
@@ -104,12 +104,12 @@ def _end(process: Process, folder: Folder) -> None:
 
 
 def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
-    """Measure and options of a study as the dashboard takes them.
+    """Return the measure and options of a study in the form the dashboard accepts.
 
     Raises
     ------
     ParameterError
-        One that it has no control for: it would show other numbers.
+        An option has no control in the dashboard, which would then show other numbers.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
         known = part.name in (*RULES, *DRAWS, *ANYWAY) and not isinstance(value, dict)
         odd += [] if known or value == getattr(usual, part.name) else [f"{part.name}={value!r}"]
     if odd:
-        raise ParameterError(f"dashboard: it has no control for {odd[0]}")
+        raise ParameterError(f"dashboard: there is no control for {odd[0]}")
     rules, draws = ({name: getattr(options, name) for name in names} for names in (RULES, DRAWS))
     return {"measure": (metric, cutoff), "rules": rules, "draws": draws}
 
@@ -142,11 +142,11 @@ def serve(
     Parameters
     ----------
     frames
-        ``rankings``, and ``judgements`` and ``queries`` where there are any.
+        ``rankings``, and ``judgements`` and ``queries`` if there are any.
     about
-        ``name``, ``measure``, ``rules`` and what else app/data_source.py reads.
+        ``name``, ``measure``, ``rules`` and other entries that app/data_source.py reads.
     port
-        Default: one that is free.
+        Port of the server; by default a free one.
     browser
         Whether to open a browser.
 
@@ -158,7 +158,7 @@ def serve(
     check_installed()
     port = _free_port() if port is None else port
     check_port(port)
-    # Its files go when the object does, which a notebook keeps; on an error here they go at once.
+    # The files are deleted with the object, which a notebook keeps; after an error here, immediately.
     folder = tempfile.TemporaryDirectory(prefix="retrieval-report-")
     try:
         paths = {name: str(Path(folder.name) / f"{name}.parquet") for name in frames}
@@ -192,7 +192,7 @@ def _wait(address: str, process: Process) -> None:
                 return
         except OSError:
             time.sleep(0.1)
-    raise OutputError("dashboard: the server did not start; its reason stands above")
+    raise OutputError("dashboard: the server did not start; the reason is printed above")
 
 
 def _free_port() -> int:
@@ -203,21 +203,21 @@ def _free_port() -> int:
 
 
 def application() -> Path:
-    """The script that Streamlit runs: in an installed package, or in the repository it was installed from."""
+    """Return the script that Streamlit runs, from the installed package or the repository it was installed from."""
     for script in (PACKAGE / "_app" / "main.py", PACKAGE.parent / "app" / "main.py"):
         if script.is_file():
             return script
-    raise FileError(f"the dashboard is neither in '{PACKAGE}' nor beside it")
+    raise FileError(f"the dashboard was found neither in '{PACKAGE}' nor beside it")
 
 
 def check_installed() -> None:
     """Refuse to start without Streamlit."""
     if importlib.util.find_spec("streamlit") is None:
-        raise ParameterError("dashboard: Streamlit is not installed; pip install 'retrieval-report[app]' brings it")
+        raise ParameterError("dashboard: Streamlit is not installed; run pip install 'retrieval-report[app]'")
 
 
 def check_port(port: int) -> None:
-    """Refuse a port that another program has, which the server would say in words of its own."""
+    """Refuse a port that another program uses, before the server reports it in its own words."""
     with socket.socket() as probe:
         if os.name == "posix":  # as the server does; elsewhere the option would share the port
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -225,16 +225,16 @@ def check_port(port: int) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                hint = "choose another --port, or leave it out for the next that is free"
-                raise ParameterError(f"port {port} is taken by another program; {hint}") from error
+                hint = "choose another --port, or leave it out for the next free one"
+                raise ParameterError(f"port {port} is used by another program; {hint}") from error
             raise ParameterError(f"port {port} cannot be used: {error.strerror or error}") from error
 
 
 def environment(files: Mapping[str, Any] | None, port: int | None, *, browser: bool = False) -> dict[str, str]:
-    """What tells the application its files and the server its settings."""
+    """Return the environment that passes files to the application and settings to the server."""
     settings: dict[str, Any] = {
         "server.address": "127.0.0.1",
-        "server.headless": True,  # else Streamlit asks the reader to install things of its own, over the first page
+        "server.headless": True,  # otherwise Streamlit asks the user to install things, over the first page
         "browser.gatherUsageStats": False,
         "server.showEmailPrompt": False,
     }

@@ -1,4 +1,4 @@
-"""One comparison of models as an object: what was ranked and how it is scored, and every answer, found once."""
+"""`Study`: a comparison of models as an object that computes every answer once."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ __all__ = ["Study"]
 
 
 class Study(Answers):
-    """Compare models: say what they retrieved and how to score it, and ask; every answer is found once.
+    """A comparison of models: their rankings, how to score them, and every answer, each computed once on first use.
 
-    A study does not change, and may be asked from several threads. `at`, `models`, `where` and `pair` give narrower
-    studies, which share what is found: scores of a list do not depend on which lists are looked at.
+    A study never changes and may be used from several threads. `at`, `models`, `where` and `pair` return narrower
+    studies that share computed results, because the scores of a list do not depend on other lists.
 
     Parameters
     ----------
     rankings
-        What :func:`from_search` returns, or what :func:`read_rankings` takes: a dictionary of model → anything that a
-        search returns, one long frame, paths.
+        The result of :func:`from_search`, or anything that :func:`read_rankings` accepts: a dictionary of model →
+        search results, one long frame, or paths.
     measures
         Text such as ``"ndcg@10, ap"``, or a sequence of texts and records; the first is the headline. Measures
-        without a cutoff of their own take ``cutoffs``, by default 1, 5, 10 and the whole list; in a text with an
-        ``@`` they look at the whole list.
+        without a cutoff use ``cutoffs``, by default 1, 5, 10 and the whole list; in a text that contains ``@``, they
+        use the whole list.
     judgements, queries
-        What :func:`read_judgements` and :func:`read_queries` take.
+        Anything that :func:`read_judgements` and :func:`read_queries` accept.
     like
-        A system whose definitions and tie order to take, such as "trec_eval": see :func:`evaluate_like`.
+        A system whose definitions and tie order are used, such as "trec_eval"; see :func:`evaluate_like`.
     average
         One of {"micro", "macro", "weighted"}, as for :func:`summarise`.
     by
-        A column of the queries: `segments` tells which of its values change the winner.
+        A column of the queries; `segments` shows which of its values change the winner.
     baseline, margin
-        `no_worse` tells which models are no worse than this one by more than the margin.
+        `no_worse` shows which models are no worse than the baseline by the margin.
     costs
-        A cost for every model: `costs` tells which are worth it; see :func:`cost_table`.
+        A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
     **options
-        All other options of :func:`evaluate`, but ``policies``: a study looks at all of them; and ``columns`` and
+        All other options of :func:`evaluate` except ``policies``, all of which a study uses; and ``columns`` and
         ``name_by`` of :func:`read_rankings`.
 
     Raises
     ------
     RetrievalReportError
-        At once for arguments and columns; for values in the data when they are first scored.
+        Immediately for arguments and columns; for values in the data when they are first scored.
 
     Examples
     --------
@@ -76,18 +76,18 @@ class Study(Answers):
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """What the headline measure tells about the models, in sentences; first what cut lists leave open."""
+        """Sentences on what the headline measure says about the models, preceded by `notices`."""
         return (*self.notices, *self.sentences)
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What has to be known before any number: that lists were cut, that R is not known."""
+        """Sentences to read before any number: that lists were cut, or that R is not known."""
         here = self.at(self.measure)
         return self._once("notices", lambda: notices(here.summary, here.truncation, measure=self.measures[0]))
 
     @property
     def status(self) -> str:
-        """The verdict in a word: one of those of :func:`flips`, or "single model" or "no score"."""
+        """The verdict in a word: one of those of :func:`flips`, "single model" or "no score"."""
         return self._said[0]
 
     @property
@@ -102,14 +102,14 @@ class Study(Answers):
     def _say(self) -> tuple[str, tuple[str, ...]]:
         metric, cutoff = self.measures[0]
         here = self.at(self.measure)
-        # Of the other measures it says who comes first in expectation: random orders of theirs are not needed.
+        # For other measures only the expected winner is named, so their random orders are not needed.
         others = self.under("expected").summary.join(
             here.summary, on=["metric", "cutoff"], how="anti", nulls_equal=True, maintain_order="left"
         )
         return verdict(pl.concat([here.summary, others]), here.flips, metric=metric, cutoff=cutoff)
 
     def table(self) -> pl.DataFrame:
-        """Expected scores: a row for every model, best first by the headline measure, a column for every measure."""
+        """Expected scores, with one row per model (best by the headline measure first) and one column per measure."""
         expected = self.summary.filter(policy="expected")
         labels = expected.select("metric", "cutoff").rows()
         wide = expected.with_columns(
@@ -124,7 +124,7 @@ class Study(Answers):
         return Plots(self)
 
     def contents(self, **about: Unpack[PageOptions]) -> Report:
-        """What :func:`report_contents` returns for the whole study; ``about``: its title, headline and command."""
+        """Return :func:`report_contents` of the whole study; ``about`` may hold title, headline and command."""
         self._refuse_parts("a report")
         wanted: PageOptions = {"headline": self.measure, **about}
         return report_of(self, **wanted)
@@ -144,12 +144,12 @@ class Study(Answers):
         return Path(folder)
 
     def dashboard(self, *, name: str = "This study", port: int | None = None, browser: bool = True) -> Dashboard:
-        """Open the models and queries looked at in the dashboard, at the headline measure and by the same rules.
+        """Open this study's models and queries in the dashboard, with its headline measure and settings.
 
         Parameters
         ----------
         name
-            What the dashboard calls these data.
+            Name of these data in the dashboard.
         port
             Default: one that is free.
         browser
@@ -158,32 +158,32 @@ class Study(Answers):
         Returns
         -------
         Dashboard
-            Its ``address`` on this machine, and ``stop()``; it also ends with Python.
+            An object with its ``address`` on this machine and ``stop()``; the dashboard also ends with Python.
 
         Raises
         ------
         RetrievalReportError
-            Settings that the dashboard has no control for, a port that is taken, or Streamlit is not installed.
+            The dashboard has no control for a setting, the port is in use, or Streamlit is not installed.
         """
         about = {"name": name, "average": self.average, **asked_of_dashboard(self)}
         return serve(self.alone().frames, about, port=port, browser=browser)
 
     def to_markdown(self) -> str:
-        """The leaderboard of all measures as a Markdown table."""
+        """Return the leaderboard of all measures as a Markdown table."""
         return markdown_table(self.contents())
 
     def to_latex(self) -> str:
-        """The leaderboard of all measures as a LaTeX table."""
+        """Return the leaderboard of all measures as a LaTeX table."""
         return latex_table(self.contents())
 
     def __repr__(self) -> str:
-        """The verdict and the leaderboard of the headline measure."""
+        """Return the verdict and the leaderboard of the headline measure as text."""
         return "\n".join(
             [*(visible(line) for line in self.verdict), "", frame_table(self._board(), self._board().columns)]
         )
 
     def _repr_html_(self) -> str:
-        """The same as a piece of a page, without scripts and without network."""
+        """Return the same as HTML without scripts and without network."""
         board = self._board()
         head = "".join(f"<th>{html.escape(visible(name))}</th>" for name in board.columns)
         rows = "".join(
@@ -196,11 +196,11 @@ class Study(Answers):
     def _refuse_parts(self, what: str) -> None:
         if not self.whole:
             raise ParameterError(
-                f"{what} is of a whole study; make one of the rows, queries and measures it is to have"
+                f"{what} needs a whole study; make one with the models, queries and measures it should have"
             )
 
     def _board(self) -> pl.DataFrame:
-        """The leaderboard of the headline measure, best first."""
+        """Return the leaderboard of the headline measure, best first."""
         metric, cutoff = self.measures[0]
         at_measure = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
         here = self.summary.filter(at_measure)

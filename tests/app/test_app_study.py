@@ -95,7 +95,7 @@ def test_a_server_that_does_not_start_is_said_and_leaves_nothing(
     ],
 )
 def test_what_the_dashboard_cannot_show_is_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(rr.ParameterError, match=f"dashboard: it has no control for {said}"):
+    with pytest.raises(rr.ParameterError, match=f"dashboard: there is no control for {said}"):
         study(**options).dashboard()
     with pytest.raises(rr.ParameterError, match="no control for ap"):
         rr.Study(RANKINGS, "ap(denominator=k)@3").dashboard()

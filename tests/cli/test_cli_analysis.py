@@ -68,7 +68,7 @@ def test_compare_of_one_model_is_refused(rows: str, tmp_path: Path) -> None:
     path.write_text(rows)
     result = run("compare", path, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "compare: needs at least two models, and the rankings hold one, 'a'" in result.stderr
+    assert "compare: needs at least two models, but the rankings hold only 'a'" in result.stderr
     assert not (tmp_path / "out").exists()
 
 

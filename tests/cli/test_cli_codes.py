@@ -36,8 +36,8 @@ def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--depth", "3"), "with --depth 3 items within a radius may be left out"),
-        (("--distance", "l1"), "a radius is one of Hamming distances, not of l1"),
+        (("--depth", "3"), "with --depth 3, items within a radius may be missing"),
+        (("--distance", "l1"), "it is for Hamming distances, not for l1"),
     ],
 )
 def test_it_says_why_there_is_no_radius_table(arguments: tuple[str, ...], reason: str, tmp_path: Path) -> None:

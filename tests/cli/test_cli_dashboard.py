@@ -77,7 +77,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         (("empty.csv",), "empty.csv: the file is empty (0 bytes)"),
         (("good.csv", "--judgements", "."), "empty.csv: the file is empty (0 bytes)"),
         (("good.csv", "--queries", "missing.csv"), "missing.csv: no such file"),
-        (("--judgements", "good.csv"), "go with DATA, and none is given"),
+        (("--judgements", "good.csv"), "require DATA, but none is given"),
         (("--port", "70000"), "70000 is not in the range"),
     ],
 )
@@ -103,7 +103,7 @@ def test_a_port_that_is_taken_is_refused(served: list[dict[str, Any]]) -> None:
         port = server.getsockname()[1]
         outcome = run("--port", str(port))
     assert outcome.exit_code == 2
-    assert outcome.output.startswith(f"Error: port {port} is taken by another program; choose another --port")
+    assert outcome.output.startswith(f"Error: port {port} is used by another program; choose another --port")
     assert served == []
 
 

@@ -168,7 +168,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, file: Path, monkeypatch: py
     monkeypatch.setattr(work, "score_lists", interrupted)
     result = run("evaluate", file, "--engine", "disk", "--out", tmp_path / "out")
     assert result.exit_code == 130
-    assert "Interrupted; nothing was written by half." in result.stderr
+    assert "Interrupted; no file was left half-written." in result.stderr
     assert list(tmp_path.iterdir()) == [file]
 
 

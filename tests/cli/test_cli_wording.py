@@ -77,7 +77,7 @@ def test_shuffles_that_nobody_draws_are_warned_of(files: Path, policies: str, wa
 
 def test_reading_options_are_not_for_spark(files: Path) -> None:
     words = ("evaluate", files / "run.csv", "--engine", "spark", "--judgement-columns", "item=doc")
-    assert "--judgement-columns is not for --engine spark" in said(*words)
+    assert "--judgement-columns does not work with --engine spark" in said(*words)
 
 
 WARNS = """

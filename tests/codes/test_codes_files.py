@@ -186,7 +186,7 @@ def test_broken_files_are_named(folder: Path, name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"depth": 5, "radii": (1,)}, ParameterError, "radii: counts cut at a depth"),
+        ({"depth": 5, "radii": (1,)}, ParameterError, "radii: counts limited to a depth"),
         ({"relevance": "most"}, ParameterError, r"relevance: 'most' .*queries.npz"),
         ({"depth": 0}, ParameterError, r"depth: 0 .* \(of '[^']*queries.npz'\)$"),
         ({"bits": 21}, ParameterError, "bits: 21 bits do not fit"),

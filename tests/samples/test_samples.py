@@ -26,7 +26,7 @@ def test_the_samples_lie_inside_an_installed_package_or_beside_it_in_the_reposit
 
 
 def test_without_samples_the_error_says_where_they_should_be(package: Path) -> None:
-    with pytest.raises(FileError, match=f"sample data is neither in '{package}' nor beside it"):
+    with pytest.raises(FileError, match=f"sample data was found neither in '{package}' nor beside it"):
         sample_folder()
 
 

@@ -127,7 +127,8 @@ def test_lists_of_a_search_for_the_nearest_ten() -> None:
     assert warning == (
         "the lists of model 'model' seem cut: its lists hold 10 items, and not the same ones. Scores that reach into "
         "their last tie have no standard deviation, and their lowest and highest values allow for what a deeper "
-        "retrieval could show; set truncated='no' (lists hold all items), 'between_ties' or 'within_tie' to decide this yourself"
+        "retrieval could show; set truncated='no' (lists hold all items), 'between_ties' or 'within_tie' to decide "
+        "this yourself"
     )
     expected = scores.filter(policy="expected").sort("cutoff", "query")
     assert expected.filter("truncated")["cutoff"].unique().to_list() == [10]
