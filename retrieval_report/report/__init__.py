@@ -1,4 +1,4 @@
-"""The report: contents (frames and sentences) first, then files that hold them."""
+"""Make reports: first their contents (frames and sentences), then the files that hold them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit says of winners, in sentences: here and in the dashboard the same."""
+"""Sentences on what an audit says about winners, shared with the dashboard."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from retrieval_report.report.terminal import visible
 
 __all__ = ["same_winner", "winner_sentences"]
 
-NAMED = 5  # systems in a sentence
+NAMED = 5  # systems that a sentence names
 
 
 def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
@@ -17,13 +17,13 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     Parameters
     ----------
     audit
-        Rows of one measure of what `audit` returns.
+        Rows of one measure from the result of `audit`.
 
     Returns
     -------
     tuple of str
-        None where there is one model only, or where no evaluator prints the measure. A configuration is a system with
-        one way to call it.
+        Empty if there is only one model, or if no evaluator prints the measure. A configuration is a system with one
+        way to call it.
 
     Examples
     --------
@@ -45,14 +45,14 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         sentences.append(f"{start}, an accident of tie order: {_systems(wrong)}.")
     if unknown.height:
         start = f"{unknown.height} of {known.height} evaluator configurations could name one winner or another"
-        sentences.append(f"{start}, for their order inside ties is open: {_systems(unknown)}.")
+        sentences.append(f"{start}, because their order inside ties is not defined: {_systems(unknown)}.")
     if not sentences:
         sentences.append(f"No evaluator configuration (of {known.height}) names a different winner.")
     return tuple(sentences)
 
 
 def same_winner() -> pl.Expr:
-    """Yes, no, or "open" where several could win; null where an evaluator names no winner.
+    """Return an expression: yes, no, or "open" if several models could win; null if an evaluator names no winner.
 
     >>> rows = pl.DataFrame({"winner": ["a", "b", "a or b", None], "same_winner": [True, False, None, None]})
     >>> rows.select(same_winner())["same_winner"].to_list()

@@ -1,4 +1,4 @@
-"""Vega, Vega-Lite and Vega's interpreter as one piece of JavaScript, from an installed package: nothing is fetched."""
+"""Provide Vega, Vega-Lite and Vega's interpreter as one script from an installed package; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SNIPPET = "window.embedChart = vegaEmbed;"
 def vega_bundle() -> str:
     """Return a script that defines ``window.embedChart`` and nothing else.
 
-    The bundle's own names stay inside a function, and nothing in it ends the script element early.
+    The bundle's own names stay inside a function, and no text in it ends the script element early.
     """
     import vl_convert
 

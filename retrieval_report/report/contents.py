@@ -1,4 +1,4 @@
-"""What a report says, as frames and sentences: computed here, rendered elsewhere."""
+"""Compute the contents of a report, as frames and sentences that are rendered elsewhere."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from retrieval_report.report.verdict import verdict
 
 __all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
 
-PER_MEASURE = 25  # queries listed for each metric and cutoff; scores hold all of them
+PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
 
 class PageOptions(TypedDict, total=False):
-    """What a report says of itself."""
+    """Options for the title, headline and command of a report."""
 
     headline: str | None
     title: str
@@ -52,40 +52,40 @@ class ReportOptions(PageOptions, ScoringOptions, total=False):
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """A whole report before it becomes files.
+    """A complete report, before it is written to files.
 
     Attributes
     ----------
     title
         The page's heading.
     metric, cutoff
-        The measure that the verdict and the charts speak of (cutoff None: the whole list).
+        The measure of the verdict and the charts (cutoff None: the whole list).
     verdict
-        Sentences: who wins, is it safe, how far off naive scores are.
+        Sentences: who wins, whether that is safe, and how far off naive scores are.
     status
-        The verdict in a word: one of those of :func:`flips`, or "single model" or "no score".
+        The verdict in a word: one of those of :func:`flips`, "single model" or "no score".
     scores, summary, comparison, flips, agreement, profile, hints, truncation, audit
-        What `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints`,
-        `truncated_lists` and `audit` return. The audit has no columns where rankings are counts, which have no order.
+        The results of `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints`,
+        `truncated_lists` and `audit`. The audit has no columns if rankings are counts, which have no order.
     queries
-        Of `query_table`, the queries that tie order moves most, for each metric and cutoff.
+        From `query_table`, the queries most affected by tie order, for each metric and cutoff.
     leaderboard
-        What `leaderboard` returns for the expected scores: tiers as letters, and the ranks that each model may have.
+        The result of `leaderboard` for the expected scores: tiers as letters, and the ranks each model may have.
     deciding
-        What `deciding_queries` returns for the first two models; no columns where there is one model.
+        The result of `deciding_queries` for the first two models; no columns if there is only one model.
     segments, no_worse, costs
-        What `segment_winners`, `no_worse` and `cost_table` return, where they were asked for; else without columns.
+        The results of `segment_winners`, `no_worse` and `cost_table` if requested; otherwise without columns.
     shuffled
-        What `shuffled_means` returns.
+        The result of `shuffled_means`.
     distribution
-        What `mean_distribution` returns for the measure of the verdict; no rows where rankings are counts.
+        The result of `mean_distribution` for the measure of the verdict; no rows if rankings are counts.
     fingerprint
-        A row for every frame received: ``frame``, ``rows``, ``models``, ``queries``, ``items``, ``distances``
-        (different ones) and ``sha256``.
+        One row per frame received: ``frame``, ``rows``, ``models``, ``queries``, ``items``, ``distances`` (distinct
+        ones) and ``sha256``.
     parameters, versions
-        Everything else that decides the numbers; plain values that JSON can hold.
+        Everything else that decides the numbers, as plain values that JSON can hold.
     command
-        What to run to get the report again.
+        The command or call that makes the report again.
     """
 
     title: str
@@ -116,11 +116,11 @@ class Report:
     command: str = ""
 
     def __repr__(self) -> str:
-        """The verdict; the frames are in the attributes."""
+        """Return the verdict as text; the frames are in the attributes."""
         return "\n".join([f"Report {self.title!r}: {self.measure}, {self.status}", *self.notices, *self.verdict])
 
     def _repr_html_(self) -> str:
-        """The same as a piece of a page."""
+        """Return the same as HTML."""
         lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.notices, *self.verdict))
         return f"<div><h4>{escape(self.title)}</h4>{lines}</div>"
 
@@ -131,17 +131,17 @@ class Report:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What has to be known before the verdict: that lists were cut, that R is not known."""
+        """Sentences to read before the verdict: that lists were cut, or that R is not known."""
         return notices(self.summary, self.truncation, measure=(self.metric, self.cutoff))
 
     @property
     def cut(self) -> bool:
-        """Whether any score depends on what cut lists leave out."""
+        """Return whether any score depends on what cut lists leave out."""
         return bool((self.summary["truncated_share"] > 0).any())
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
-        """All frames by name."""
+        """Return all frames by name."""
         return {name: getattr(self, name) for name in FRAMES}
 
 
@@ -165,29 +165,30 @@ def report_contents(
     command: str | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Report:
-    """Compute everything a report holds; `write_report` turns it into files.
+    """Compute everything in a report; `write_report` turns it into files.
 
     Parameters
     ----------
     rankings, judgements, queries, metrics, cutoffs
-        As for :func:`evaluate`.
+        The same as for :func:`evaluate`.
     average
-        As for :func:`summarise`.
+        The same as for :func:`summarise`.
     by
-        A column of the queries: which of its values change the winner; see :func:`segment_winners`.
+        A column of the queries, to find which of its values change the winner; see :func:`segment_winners`.
     baseline, margin
-        The model that no other may fall behind by more than the margin; see :func:`no_worse`.
+        The model that others are compared with, and the largest loss that does not matter; see :func:`no_worse`.
     costs
         A cost for every model, such as bytes per vector; see :func:`cost_table`.
     headline
-        The measure of the verdict and the charts, such as "ndcg@10". Default: the first metric, at its largest
-        cutoff but the whole list.
+        The measure of the verdict and the charts, such as "ndcg@10"; by default the first metric at its largest
+        cutoff other than the whole list.
     title
         The page's heading.
     command
-        What to run to get the same report; default: a call of `write_report`.
+        The command that makes the same report; by default a call of `write_report`.
     **options
-        Those of :func:`evaluate`: ``shuffles``, ``seed``, ``no_relevant``, … but ``policies``, which are all.
+        Options of :func:`evaluate` such as ``shuffles``, ``seed``, ``no_relevant``, except ``policies``, since a report
+        has all of them.
 
     Returns
     -------
@@ -196,7 +197,7 @@ def report_contents(
     Raises
     ------
     RetrievalReportError
-        What :func:`evaluate` raises, or a headline that is not among the metrics.
+        As for :func:`evaluate`, or if the headline is not among the metrics.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def report_contents(
 def report_of(
     answers: Answers, headline: str | None = None, title: str = "Retrieval report", command: str | None = None
 ) -> Report:
-    """What a report says about answers that somebody holds; see :func:`report_contents`."""
+    """Compute a report from existing answers; see :func:`report_contents`."""
     metric, cutoff = _headline(answers.measures, headline)
     status, sentences = verdict(answers.summary, answers.flips, metric=metric, cutoff=cutoff)
     parameters = _parameters(answers)
@@ -263,11 +264,11 @@ def _headline(asked: Sequence[Measure], headline: str | None) -> Measure:
             if (str(metric), cutoff) in asked:
                 return str(metric), cutoff
     names = ", ".join(measure_text(*measure) for measure in asked)
-    raise ParameterError(f"headline: {headline!r} is none of {names}")
+    raise ParameterError(f"headline: {headline!r} is not one of {names}")
 
 
 def _parameters(answers: Answers) -> dict[str, Any]:
-    """All that decides a number, with the defaults; how it is computed (threads, progress) does not."""
+    """Return all parameters that decide a number, with defaults, but not threads or progress."""
     left_out = ("policies", "threads", "progress")
     values = {part.name: getattr(answers.options, part.name) for part in fields(Options) if part.name not in left_out}
     also = {name: value for name, value in answers.also.items() if name != "costs" and value is not None}
@@ -281,7 +282,7 @@ def _versions() -> dict[str, str]:
 
 
 def _python_call(frames: Sequence[str], parameters: Mapping[str, Any]) -> str:
-    """The call that repeats a report, without the arguments that have their default."""
+    """Return the call that repeats a report, without arguments equal to their default."""
     usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {"average": "micro"}
     words = ['"report"', "rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
     words += [f"{name}={value!r}" for name, value in parameters.items() if usual.get(name) != value]

@@ -1,4 +1,4 @@
-"""Frames as CSV, Parquet and JSON that hold every digit, with a description of every column."""
+"""Write frames as CSV, Parquet and JSON with every digit, and a description of every column."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["ABOUT", "FRAME_FORMATS", "about_bytes", "csv_files", "json_files", "
 
 ABOUT = "about.json"
 FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
-# Text that could be mistaken for what neutralising a formula leaves behind.
+# Text that looks like a neutralised formula.
 ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
 INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 
 
 def csv_files(report: Report, *, raw: bool = False) -> dict[str, bytes]:
-    """Every frame as ``<name>.csv``, and ``columns.csv``, which describes them."""
+    """Return every frame as ``<name>.csv``, and ``columns.csv``, which describes them."""
     files = {f"{name}.csv": csv_bytes(_protect(frame, raw), raw=raw) for name, frame in _written(report).items()}
     return {**files, "columns.csv": csv_bytes(describe(_written(report)))}
 
 
 def parquet_files(report: Report) -> dict[str, bytes]:
-    """Every frame as ``<name>.parquet``."""
+    """Return every frame as ``<name>.parquet``."""
     files = {}
     for name, frame in _written(report).items():
         buffer = io.BytesIO()
@@ -38,14 +38,14 @@ def parquet_files(report: Report) -> dict[str, bytes]:
 
 
 def json_files(report: Report) -> dict[str, bytes]:
-    """Every frame as ``<name>.json``, an array of rows; NaN and infinities, which JSON lacks, are null."""
+    """Return every frame as ``<name>.json``, an array of rows; NaN and infinities, which JSON lacks, are null."""
     return {f"{name}.json": frame.write_json().encode() for name, frame in _written(report).items()}
 
 
 def about_bytes(
     report: Report, *, files: Sequence[str], formats: Sequence[str], raw: bool, timestamp: str | None
 ) -> bytes:
-    """What is not a frame: verdict, parameters, versions, command, and the types of all columns."""
+    """Return what is not a frame: verdict, parameters, versions, command, and the types of all columns."""
     about = {
         "title": report.title,
         "metric": report.metric,
@@ -68,7 +68,7 @@ def about_bytes(
 
 
 def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl.DataFrame:
-    """Read one CSV of a report back, as it was; the opposite of `csv_files`."""
+    """Read one CSV file of a report back; the inverse of `csv_files`."""
     frame = pl.read_csv(data, schema=dict(schema))
     if raw:
         return frame
@@ -78,17 +78,17 @@ def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl
 
 
 def read_json(data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Read one JSON of a report back."""
+    """Read one JSON file of a report back."""
     return pl.read_json(data, schema=dict(schema))
 
 
 def _written(report: Report) -> dict[str, pl.DataFrame]:
-    """A frame without columns, such as the audit of counts, has nothing to write."""
+    """Return the frames to write, which excludes those without columns, such as the audit of counts."""
     return {name: frame for name, frame in report.frames.items() if frame.width}
 
 
 def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:
-    """Add an apostrophe where one is to be read as part of the name, so that reading can take one away."""
+    """Add an apostrophe to text that already starts with one, so that reading can remove one."""
     if raw:
         return frame
     text = pl.col(pl.String)

@@ -1,4 +1,4 @@
-"""Which data a report was made from: sizes, and a hash of the content that no file format changes."""
+"""Identify the data of a report by sizes and a hash of the content that does not depend on the file format."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import polars as pl
 
 __all__ = ["content_hash", "fingerprint"]
 
-SLICE = 500_000  # rows turned into text at a time
+SLICE = 500_000  # rows that are turned into text at a time
 COUNTED = {"models": "model", "queries": "query", "items": "item", "distances": ("distance", "score")}
 
 
 def content_hash(frame: pl.DataFrame) -> str:
-    r"""SHA-256 of a frame as CSV text: header, rows in the order received, every digit, UTF-8, ``\n`` line ends.
+    r"""Return the SHA-256 of a frame as UTF-8 CSV text: header, rows in the order received, every digit, ``\n``.
 
     The same rows from CSV, Parquet or a data frame have the same hash if their columns have the same order and types.
 
@@ -32,7 +32,7 @@ def content_hash(frame: pl.DataFrame) -> str:
 
 
 def fingerprint(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Sizes and hash of every frame by name: ``frame``, ``rows``, ``models``, … (null: no such column), ``sha256``.
+    """Return sizes and hash of every frame: ``frame``, ``rows``, ``models``, … (null: no such column), ``sha256``.
 
     Examples
     --------

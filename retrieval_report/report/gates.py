@@ -1,4 +1,4 @@
-"""What a gate found, as continuous integration reads it: JUnit XML and Markdown."""
+"""Write the result of a gate for continuous integration, as JUnit XML and Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTHING = "–"
 
 
 def junit_xml(gate: Gate) -> str:
-    """Write the gate as a test report with one test; what is not decided is a failure of its own type.
+    """Write the gate as a test report with one test; "not decided" is a failure of its own type.
 
     >>> found = Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, *[None] * 8, None, 0)
     >>> print(junit_xml(found).splitlines()[1])
@@ -35,7 +35,7 @@ def junit_xml(gate: Gate) -> str:
 
 
 def markdown_summary(gate: Gate) -> str:
-    """Write the gate as a short table, for a comment or the summary of a job.
+    """Write the gate as a short table, for a comment or a job summary.
 
     >>> found = Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, *[None] * 8, None, 0)
     >>> print(markdown_summary(found).splitlines()[0])

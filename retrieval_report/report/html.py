@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: no network, no other file, no permission to eval."""
+"""Render the report as one self-contained HTML file that needs no network, no other file and no eval."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = ["json_for_script", "render_html"]
 
 # Characters that could end the script element, start a comment, or end a line in older JavaScript.
 UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-HINTS = 4  # more are folded away
+HINTS = 4  # hints that are shown; more are folded away
 
 
 def json_for_script(value: Any) -> str:
-    r"""Turn a value into JSON that can stand inside a script element; NaN is an error.
+    r"""Return a value as JSON that is safe inside a script element; NaN is an error.
 
     >>> json_for_script({"name": "</script>"})
     '{"name":"\\u003c/script\\u003e"}'
@@ -44,16 +44,16 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
     Parameters
     ----------
     report
-        What to show.
+        The report to show.
     pictures
-        Charts, in their order.
+        The charts, in order.
     timestamp
         Shown as it is, if given.
     """
-    # What the template marks as safe is our own, Vega's, or escaped JSON; Jinja escapes everything else.
+    # Text marked as safe in the template is our own, Vega's, or escaped JSON; Jinja escapes everything else.
     scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
     style = _asset("report.css")
-    # What is rare comes before "ties", which nearly every model has.
+    # Rare hints come before "ties", which nearly every model has.
     common = pl.col("hint") == "ties"
     ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)
     hints = list(ordered.iter_rows(named=True))
@@ -78,12 +78,12 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
 
 
 def _plots(picture: Picture) -> list[tuple[str, int | None]]:
-    """The plots of a picture as scripts hold them, and how many pixels each is worth."""
+    """Return the plots of a picture as JSON, and the greatest width of each in pixels."""
     return [(json_for_script(panel.specification), panel.most) for panel in picture.drawn.panels]
 
 
 def _at_headline(report: Report) -> pl.DataFrame:
-    """What the audit has on the measure of the verdict."""
+    """Return the audit's rows for the measure of the verdict."""
     if report.audit.is_empty():
         return pl.DataFrame(schema=AUDIT)
     here = pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
@@ -91,7 +91,7 @@ def _at_headline(report: Report) -> pl.DataFrame:
 
 
 def _security_policy(scripts: Iterable[str], style: str) -> str:
-    """Allow exactly this page's scripts and style, and no request at all."""
+    """Return a policy that allows exactly this page's scripts and style, and no requests."""
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts if script)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; img-src data:; "

@@ -1,4 +1,4 @@
-"""How the numbers were computed, in words: formula and denominator of every metric in a report."""
+"""Describe how the numbers were computed: formula and denominator of every metric in a report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Method:
 
 
 def describe_metrics(measures: Iterable[str]) -> list[Method]:
-    """Describe every metric of measures such as ``ap(denominator=min)@10``, each once.
+    """Describe each metric of measures such as ``ap(denominator=min)@10`` once.
 
     >>> describe_metrics(["ap(denominator=min)@10"])[0].divisor
     'min(k, R)'
@@ -35,7 +35,7 @@ def _describe(text: str) -> Method:
     try:
         metric, _ = parse_metric(text)
     except ParameterError:
-        # A function as gain or discount has no text form that could be read back.
+        # A gain or discount that is a function has no text form that could be parsed.
         return Method(text, _total(text.partition("(")[0]), "as its parameters say", "")
     formula = FORMULAS[metric.name]
     values = {part.name: getattr(metric, part.name) for part in fields(metric)}

@@ -1,4 +1,4 @@
-"""What the numbers of a summary cannot know, said once: items that cut lists leave out, and how many are relevant."""
+"""Sentences on the limits of a summary: items that cut lists leave out, and an unknown number of relevant items."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ __all__ = ["POOLED", "divided_by_relevant", "notices", "relevant_notice"]
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
-BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics that R divides whatever their parameters
-DIVIDED = ("total", "min", "judged")  # denominators and ideals that R decides
-POOLED = "R counts the relevant items that some model retrieved; give judgements or n_relevant for the true R."
+BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics divided by R, whatever their parameters
+DIVIDED = ("total", "min", "judged")  # denominators and ideals that depend on R
+POOLED = "R counts only relevant items that some model retrieved; pass judgements or n_relevant for the true R."
 SINGLE = (
-    "R counts only the relevant items in the cut lists of this one model: recall, AP and NDCG come out too high, and "
-    "nothing here says by how much; give judgements or n_relevant for the true R."
+    "R counts only the relevant items in the cut lists of this one model: recall, AP and NDCG are too high by an "
+    "unknown amount; pass judgements or n_relevant for the true R."
 )
 
 
 def notices(
     summary: pl.DataFrame, lists: pl.DataFrame | None = None, *, measure: tuple[str, int | None] | None = None
 ) -> tuple[str, ...]:
-    """Say what has to be known before any number is read; nothing where there is nothing to say.
+    """Return sentences that must be read before any number, if there are any.
 
     Parameters
     ----------
     summary
-        What `summarise` returns.
+        The result of `summarise`.
     lists
-        What `truncated_lists` returns for the same rankings; without it neither reason nor depth is told.
+        The result of `truncated_lists` for the same rankings; without it, neither reason nor depth is given.
     measure
-        Metric and cutoff to speak of; default: all of the summary.
+        Metric and cutoff to describe; by default all in the summary.
 
     Examples
     --------
@@ -56,7 +56,7 @@ their ties.
 
 
 def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, int | None] | None) -> str:
-    """That scores reach into what cut lists leave open, which of them, how far, and what would help."""
+    """Say which scores depend on what cut lists leave open, how far, and what would help."""
     concerned = summary.filter(pl.col("truncated_share") > 0)
     if concerned.is_empty():
         return ""
@@ -69,7 +69,7 @@ def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, 
         return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {_list(others)} do."
     if measure is None:
         return (
-            f"{_who(here, known)}: scores that depend on items which were not retrieved have no standard deviation, "
+            f"{_who(here, known)}: scores that depend on items that were not retrieved have no standard deviation, "
             "and lowest – highest allow for what a deeper retrieval could show."
         )
     shares = here["truncated_share"].unique().sort().to_list()
@@ -90,7 +90,7 @@ def _who(concerned: pl.DataFrame, lists: pl.DataFrame) -> str:
 
 
 def _estimate(here: pl.DataFrame) -> str:
-    """What the means are, and how far they could be off."""
+    """Say that means are estimates, and how far they could be off."""
     rows = here.filter(policy="expected")
     bounds = rows.select("value", "lowest", "highest")
     if rows.height != 1:
@@ -102,18 +102,18 @@ def _estimate(here: pl.DataFrame) -> str:
 
 
 def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | None]) -> str:
-    """How deep would have been deep enough."""
+    """Say how deep a retrieval would have been deep enough."""
     own = _at(lists, measure).filter(pl.col("model").is_in(here["model"].unique().to_list()))
     depths = own["sufficient_depth"].to_list()
-    codes = "codes need no lists: count_codes counts all their ties."
+    codes = "for codes, count_codes counts all ties without lists."
     if not depths or None in depths:
-        return f" Retrieve deeper, until the last distance is whole; {codes}"
+        return f" Retrieve deeper, until the last tie is complete; {codes}"
     name = measure_text(*measure)
-    return f" About {max(depths)} items of every query would be enough for {name}, by the ties seen; {codes}"
+    return f" Judging by the ties seen, about {max(depths)} items per query would be enough for {name}; {codes}"
 
 
 def relevant_notice(summary: pl.DataFrame) -> str:
-    """Say that R is not known, where it divides a score; else nothing."""
+    """Say that R is not known if it divides a score; otherwise return an empty text."""
     doubtful = summary.filter(pl.col("pooled").fill_null(False))
     if not any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()):
         return ""
@@ -121,10 +121,10 @@ def relevant_notice(summary: pl.DataFrame) -> str:
 
 
 def divided_by_relevant(text: str) -> bool:
-    """Whether R, or the grades of all relevant items, decide a metric."""
+    """Return whether a metric depends on R or on the grades of all relevant items."""
     try:
         metric, _ = parse_metric(text)
-    except ParameterError:  # a function as gain has no text form that could be read back
+    except ParameterError:  # a gain that is a function has no text form that could be parsed
         return text.startswith("ndcg")
     chosen = {getattr(metric, name, None) for name in ("denominator", "ideal")}
     return metric.name in BY_R or not chosen.isdisjoint(DIVIDED)

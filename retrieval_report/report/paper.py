@@ -1,4 +1,4 @@
-"""The summary as a table for a paper or a README: LaTeX and Markdown, with marks of significance."""
+"""Write the summary as a LaTeX or Markdown table for a paper or README, with marks of significance."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ LATEX = {
 }
 NOTE = (
     "Expected mean over all orders inside ties ± its exact standard deviation under random tie order; highest in bold. "
-    "*: significantly below the highest. ~: the order against the highest depends on tie order."
+    "*: significantly below the highest. ~: whether it is below the highest depends on tie order."
 )
 
 
 OPEN = (
-    " Where lists are cut, the mean is an estimate, and brackets hold the lowest and the highest that a deeper "
-    "retrieval could make of it."
+    " If lists are cut, the mean is an estimate, and brackets hold the lowest and highest value that a deeper "
+    "retrieval could show."
 )
 
 
@@ -53,7 +53,7 @@ class _Cell:
 def markdown_table(report: Report) -> str:
     r"""Lay the summary out as a Markdown table: models down, measures across, the note below.
 
-    Names are escaped: no pipe, backtick or tag of a name is taken for Markdown.
+    Names are escaped, so that no pipe, backtick or tag in a name acts as Markdown.
     """
     measures, models = _layout(report)
     lines = [
@@ -88,7 +88,7 @@ def latex_table(report: Report) -> str:
 
 
 def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
-    """Measures in the order asked; models by their value of the headline measure, highest first."""
+    """Return measures in the requested order, and models by their value of the headline measure, highest first."""
     expected = report.summary.filter(policy="expected")
     shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
     columns = {here: _column(report, *here) for here in shown}
@@ -146,7 +146,7 @@ def _row(cells: list[str]) -> str:
 
 
 def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:
-    """Escape text that Markdown would act on, and shorten it."""
+    """Escape text for Markdown, and shorten it."""
     return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", unlinked(visible(text, width, middle=True)))
 
 

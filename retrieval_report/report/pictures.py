@@ -1,4 +1,4 @@
-"""Which charts a report shows, in which order, and what is said about each."""
+"""Choose the charts of a report, their order and their captions."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval_report.report.contents import Report
 
-if TYPE_CHECKING:  # Altair takes longer to import than all the rest
+if TYPE_CHECKING:  # Altair takes longer to import than everything else
     from retrieval_report.charts.responsive import Responsive
 
 __all__ = ["Picture", "pictures"]
 
-# As SVG, lettering takes the colour of the page around it, light or dark.
+# As SVG, text takes the colour of the page around it, light or dark.
 PAGE_TEXT = "currentColor"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One chart of the page: where it stands, what is said about it, what it found, and its plots."""
+    """One chart of the page: its id, title, caption, finding and plots."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class Picture:
 
 
 def pictures(report: Report) -> list[Picture]:
-    """Draw all charts that the report has the data for."""
+    """Draw all charts for which the report has data."""
     from retrieval_report import charts
 
     metric, cutoff, summary = report.metric, report.cutoff, report.summary
@@ -38,14 +38,14 @@ def pictures(report: Report) -> list[Picture]:
     beside = "and what cut lists leave open" if report.cut else "beside the exact mean"
     runs = "Means of random tie orders beside the exact numbers."
     if report.cut:
-        runs = "Means of random orders of the rows that are there; a deeper retrieval would hold more."
+        runs = "Means over random orders of the given rows; a deeper retrieval would hold more."
     wanted: list[tuple[bool, str, str, str, Callable[[], Any]]] = [
-        (models > 1, "board", "Who can be told apart",
-         "Expected score, tie range and interval of every model; models that share a letter cannot be told apart.",
+        (models > 1, "board", "Which models differ",
+         "Expected score, tie range and interval of every model; those that share a letter do not differ significantly.",
          lambda: charts.leaderboard(report.leaderboard, **measure)),
         (report.costs.width > 0, "cost-chart", "Scores against costs", "The line joins the models that no other beats.",
          lambda: charts.costs(report.costs, **measure)),
-        (True, "policies", "What each model scores", f"Every way to order the inside of ties, {beside}.",
+        (True, "policies", "What each model scores", f"Every possible order inside ties, {beside}.",
          lambda: charts.policies(summary, audit=audit, **measure)),
         (cutoffs > 1, "cutoffs", "Along the cutoffs", "The expected score of every model by depth.",
          lambda: charts.scores_by_cutoff(summary, metric=metric)),
@@ -57,7 +57,7 @@ def pictures(report: Report) -> list[Picture]:
          lambda: charts.comparison_matrix(report.comparison, **measure)),
         (models > 1, "deciding-chart", "Which queries decide", "Differences of the first two models, query by query.",
          lambda: charts.deciding_queries(report.deciding, **measure)),
-        (True, "profile-chart", "Where cutoffs meet ties", "How large ties are, and how often a cutoff cuts one.",
+        (True, "profile-chart", "Where cutoffs meet ties", "How large ties are, and how often a cutoff splits one.",
          lambda: charts.profile(report.profile)),
     ]  # fmt: skip
     return [

@@ -1,4 +1,4 @@
-"""Tables that answer one question each: who ranks where, which queries decide, which segments differ, at what cost."""
+"""Tables that each answer one question: who ranks where, which queries decide, which segments differ, what it costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Question = tuple[str, str, list[Column], list[dict[str, Any]], bool]  # id, capt
 
 
 def questions(report: Report) -> tuple[Question, ...]:
-    """All of them; those without rows were not asked."""
+    """Return all question tables; those that were not requested have no rows."""
     return (_leaderboard(report), _deciding(report), _segments(report), _no_worse(report), _costs(report))
 
 
@@ -68,7 +68,7 @@ def _costs(report: Report) -> Question:
 
 
 def _here(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of the headline measure."""
+    """Return the rows of the headline measure."""
     return frame.filter(
         pl.col("metric") == report.metric, pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
     )

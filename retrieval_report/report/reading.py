@@ -1,4 +1,4 @@
-"""Reports loaded again, and compared with those of another day."""
+"""Load reports again, and compare them with earlier ones."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TYPES = {"String": pl.String, "Float64": pl.Float64, "Boolean": pl.Boolean, "Flo
 
 
 def read_report(path: str | os.PathLike[str]) -> Report:
-    """Load a report from the folder that `write_report` wrote.
+    """Load a report from a folder written by `write_report`.
 
     Parameters
     ----------
     path
-        The folder. Of several formats Parquet is read first, then CSV, then JSON.
+        The folder. If there are several formats, Parquet is preferred, then CSV, then JSON.
 
     Returns
     -------
@@ -39,17 +39,18 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     Raises
     ------
     FileError
-        The folder holds no report with numbers (HTML alone cannot be loaded), or a file of it is missing or damaged.
+        The folder holds no report with numbers (HTML alone cannot be loaded), or one of its files is missing or
+        damaged.
     """
     folder = Path(path)
-    tidy(folder)  # where its writer was killed between two files
+    tidy(folder)  # in case its writer was killed between two files
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words: dict[str, Any] = {name: about[name] for name in WORDS}
         frames: dict[str, Any] = {name: _read_frame(folder, name, about) for name in FRAMES}
         return Report(**words, **frames, verdict=tuple(about["verdict"]))
     except OSError as error:
-        raise FileError(f"'{folder}': no report to load: {error.strerror}: '{error.filename}'") from error
+        raise FileError(f"'{folder}': there is no report to load: {error.strerror}: '{error.filename}'") from error
     except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise FileError(f"'{folder}': the report is damaged: {type(error).__name__}: {error}") from error
 
@@ -66,18 +67,18 @@ def _read_frame(folder: Path, name: str, about: dict[str, Any]) -> pl.DataFrame:
 
 
 def compare_reports(before: Report | str | Path, after: Report | str | Path) -> pl.DataFrame:
-    """Tell what changed in the summary from one report to another.
+    """Show what changed in the summary from one report to another.
 
     Parameters
     ----------
     before, after
-        From `report_contents` or `read_report`, or folders of reports.
+        Reports from `report_contents` or `read_report`, or folders of reports.
 
     Returns
     -------
     polars.DataFrame
-        A row for each ``model``, ``metric``, ``cutoff``, ``policy`` of either report, in the order of ``after``, what
-        only ``before`` has at the end: ``before``, ``after`` (the means; null where there is none), ``difference``
+        One row per ``model``, ``metric``, ``cutoff``, ``policy`` of either report, in the order of ``after``, with rows
+        only in ``before`` at the end: ``before``, ``after`` (the means; null if there is none), ``difference``
         (after − before), ``change``: "same" (every digit), "changed", "new" or "gone"; ``same_data`` and
         ``same_parameters`` (of the whole reports) say where to look for the reason.
 

@@ -1,4 +1,4 @@
-"""The kinds of columns that tables of a report have: what a cell shows, sorts by and tells on hovering."""
+"""The kinds of columns in tables of a report: what a cell shows, sorts by and shows as a tool tip."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Row = Mapping[str, Any]
-KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # of columns of text
+KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # kinds of text columns
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"
@@ -36,7 +36,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """What is shown, what it sorts by (empty: last), and the full text where the shown one is cut."""
+    """The text shown, the key it sorts by (empty: last), and the full text if the shown one is shortened."""
 
     text: str
     sort: str = ""
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A heading with its meaning, and the function that fills the column's cells."""
+    """A heading, its meaning, and the function that fills the column's cells."""
 
     header: str
     fill: Callable[[Row], Cell]
@@ -55,16 +55,16 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """The class that the page's style and script know the column by."""
+        """Return the class by which the page's style and script identify the column."""
         return "number" if self.numeric else KINDS.get(self.name, "")
 
 
 def column_of(
     frame: str, name: str, *, width: int = NAME_WIDTH, nothing: str = NOTHING, key: str = "", title: str = ""
 ) -> Column:
-    """A column as it was declared: its title, its meaning, and a cell for every format.
+    """Return a column with its declared title, meaning and format.
 
-    ``key`` is where the row has the value, if not under the column's name; ``title`` is a name in the title's stead.
+    ``key`` is the row's key for the value if it is not the column's name; ``title`` replaces the declared title.
 
     >>> share = column_of("profile", "cut_share")
     >>> share.header, share.fill({"cut_share": 0.25}).text
@@ -81,12 +81,12 @@ def column_of(
 
 
 def columns_of(frame: str, *names: str) -> list[Column]:
-    """Columns as they were declared."""
+    """Return columns as they were declared."""
     return [column_of(frame, name) for name in names]
 
 
 def _text(name: str, width: int) -> Callable[[Row], Cell]:
-    """A text, cut in the middle where it is long."""
+    """Return a function that fills a cell with text, shortened in the middle if it is long."""
 
     def fill(row: Row) -> Cell:
         value = row.get(name)
@@ -100,7 +100,7 @@ def _text(name: str, width: int) -> Callable[[Row], Cell]:
 
 
 def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
-    """A number with the usual decimals or as many as the row says in ``digits``, a share, a probability, yes or no."""
+    """Return a function that fills a cell with a number (in the row's ``digits``), a share, a probability or yes/no."""
     digits = {"count": 0, "tenth": 1}.get(format, DECIMALS)
 
     def fill(row: Row) -> Cell:
@@ -121,7 +121,7 @@ def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
 
 
 def _deviation(name: str) -> Callable[[Row], Cell]:
-    """A standard deviation, or why there is none."""
+    """Return a function that fills a cell with a standard deviation, or the reason why there is none."""
 
     def fill(row: Row) -> Cell:
         value = row.get(name)
@@ -132,18 +132,18 @@ def _deviation(name: str) -> Callable[[Row], Cell]:
 
 
 def _reversal(row: Row) -> Cell:
-    """The chance that tie order reverses a pair, sorted by the most that it can be."""
+    """Return a cell with the probability that tie order reverses a pair, sorted by its upper bound."""
     most = row["p_tie_high"]
     return Cell(NOTHING if most is None else chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
 
 
 def sort_key(value: float) -> str:
-    """Digits enough to sort by; what is shown may round neighbours to the same text."""
+    """Return enough digits to sort by, since the text shown may round neighbours to the same value."""
     return f"{value:.9g}"
 
 
 def interval_column() -> Column:
-    """The ends of a confidence interval."""
+    """Return a column with the ends of a confidence interval."""
 
     def fill(row: Row) -> Cell:
         low, high = row["ci_low"], row["ci_high"]
@@ -155,7 +155,7 @@ def interval_column() -> Column:
 
 
 def ranks_column(frame: str, names: Sequence[str], title: str) -> Column:
-    """The range of ranks between two columns, or one rank."""
+    """Return a column with the range of ranks between two columns, or one rank."""
     low, high = names
 
     def fill(row: Row) -> Cell:
@@ -168,7 +168,7 @@ def ranks_column(frame: str, names: Sequence[str], title: str) -> Column:
 
 
 def counts_column(frame: str, names: Sequence[str]) -> Column:
-    """Several counts beside each other."""
+    """Return a column that shows several counts side by side."""
     known = [column(frame, name) for name in names]
 
     def fill(row: Row) -> Cell:

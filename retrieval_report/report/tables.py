@@ -1,4 +1,4 @@
-"""Frames as tables for reading: chosen columns, few digits, short names, and values to sort by."""
+"""Turn frames into tables for reading, with chosen columns, few digits, short names, and values to sort by."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from retrieval_report.writing.numbers import column_decimals, number, span
 
 __all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
 
-ROWS = 1000  # more would make the page slow; the files have all
+ROWS = 1000  # more would make the page slow; the files hold all rows
 SAME = 1e-12
 LISTS = {
     NO: "hold all items",
-    BETWEEN_TIES: "are cut behind a whole tie",
-    WITHIN_TIE: "are cut, maybe inside their last tie",
+    BETWEEN_TIES: "are cut after a whole tie",
+    WITHIN_TIE: "are cut, possibly inside their last tie",
 }
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the page; ``measures`` holds each row's metric@cutoff where rows can be chosen by it."""
+    """One table of the page; ``measures`` holds each row's metric@cutoff if rows can be filtered by it."""
 
     id: str
     caption: str
@@ -55,12 +55,12 @@ class Table:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The different measures, in their order."""
+        """Return the distinct measures, in order."""
         return tuple(dict.fromkeys(self.measures))
 
 
 def report_tables(report: Report) -> dict[str, Table]:
-    """All tables of the page by id, those without rows left out."""
+    """Return all tables of the page by id, except those without rows."""
     tables = (
         *(
             _table(id, caption, columns, rows, by_measure=by_measure, chosen=report.measure if by_measure else "")
@@ -79,7 +79,7 @@ def report_tables(report: Report) -> dict[str, Table]:
 
 
 def plain_table(id: str, caption: str, frame: pl.DataFrame) -> Table:
-    """Show a small frame as it is."""
+    """Return a table that shows a small frame unchanged."""
     columns = [column_of(id, name, width=64) for name in frame.columns]
     return _table(id, caption, columns, frame.iter_rows(named=True))
 
@@ -132,7 +132,7 @@ def _comparison(report: Report) -> Table:
     plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
     caption, note = f"Every pair of models{plain}", ""
     if report.comparison["model_a"].n_unique() > 1:
-        note = "Intervals are of each pair by itself: they are not adjusted for the number of pairs, as p-values are."
+        note = "Each interval is for one pair: unlike p-values, intervals are not adjusted for the number of pairs."
     return _table("comparison", caption, columns, rows, chosen=report.measure, note=note)
 
 
@@ -142,7 +142,7 @@ def _agreement(report: Report) -> Table:
         MEASURE,
         *columns_of("agreement", "tau", "same_winner"),
     ]
-    # Shuffles repeat the expectation with noise; what agrees is a sentence, not a row each.
+    # Shuffles repeat the expectation with noise, and pairs that agree need only one sentence.
     frame = report.agreement.filter((pl.col("policy_a") != "shuffled") & (pl.col("policy_b") != "shuffled"))
     differing = frame.filter((pl.col("tau") < 1 - SAME) | ~pl.col("same_winner"))
     alike = frame.height - differing.height
@@ -156,7 +156,7 @@ def _agreement(report: Report) -> Table:
 
 
 def _audits(report: Report) -> tuple[Table, ...]:
-    """What other systems print that is not exact, the best models first, and what they print that is."""
+    """Return the table of inexact numbers of other systems, best models first, and the table of exact ones."""
     if report.audit.is_empty():
         return ()
     columns = [
@@ -183,7 +183,7 @@ def _audits(report: Report) -> tuple[Table, ...]:
 
 
 def _printed() -> Column:
-    """The number that a system prints, or the range of those that it could print."""
+    """Return a column with the number that a system prints, or the range of those it could print."""
 
     def fill(row: Row) -> Cell:
         low, high = row["prints_low"], row["prints_high"]
@@ -194,7 +194,7 @@ def _printed() -> Column:
         return Cell(span(low, high, " – "), sort_key(low))
 
     known = column_of("audit", "prints")
-    return Column(known.header, fill, f"{known.help}; the range where its order is open")
+    return Column(known.header, fill, f"{known.help}; a range if its order is not defined")
 
 
 def _same_winner() -> Column:
@@ -204,7 +204,7 @@ def _same_winner() -> Column:
         several = row["winner"] is not None and row["same_winner"] is None
         return Cell("open", "open", visible(row["winner"][:FULL_NAME])) if several else known.fill(row)
 
-    return Column(known.header, fill, f"{known.help}; open: several could", numeric=False)
+    return Column(known.header, fill, f"{known.help}; open: several models could win", numeric=False)
 
 
 def _profile(report: Report) -> Table:
@@ -219,7 +219,7 @@ def _profile(report: Report) -> Table:
 
 
 def _truncation(report: Report) -> Table:
-    """What is taken of the lists of every model, at the cutoff of the verdict."""
+    """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
     here = report.truncation.filter(pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64)))
     columns = [
         column_of("truncation", "model"),
@@ -230,7 +230,7 @@ def _truncation(report: Report) -> Table:
     rows = _best_first(report, here).with_columns(
         lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     )
-    caption = f"What the lists are taken to be, for {report.measure}"
+    caption = f"How the lists are treated, for {report.measure}"
     return _table("truncation", caption, columns, rows.iter_rows(named=True), by_measure=False)
 
 
@@ -238,7 +238,7 @@ def _queries(report: Report) -> Table:
     shown = ("naive", "expected", "std", "lowest", "highest", "spread")
     columns = [*columns_of("queries", "query", "model"), MEASURE, *columns_of("queries", *shown)]
     rows = _first_measure(report, report.queries.filter(pl.col("spread") > 0))
-    caption = f"Queries whose score tie order{', or the cut of their list,' * report.cut} moves most"
+    caption = f"Queries whose score is most affected by tie order{' or by the cut of their list' * report.cut}"
     return _table("queries", caption, columns, rows, chosen=report.measure)
 
 
@@ -251,12 +251,12 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def measure(row: Row) -> str:
-    """Metric and cutoff as one text."""
+    """Return metric and cutoff as one text."""
     return measure_text(row["metric"], row["cutoff"])
 
 
 def _first_measure(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Rows with their measure, those of the headline first, so that a cut keeps them."""
+    """Return rows with their measure, those of the headline first, so that shortening keeps them."""
     rows = [{**row, "measure": measure(row)} for row in frame.iter_rows(named=True)]
     return sorted(rows, key=lambda row: row["measure"] != report.measure)
 
@@ -274,7 +274,7 @@ def _table(
     everything = list(rows)
     shown = everything[:ROWS]
     if len(shown) < len(everything):
-        note = f"The first {ROWS} of {len(everything)} rows; the CSV files have all. {note}".strip()
+        note = f"The first {ROWS} of {len(everything)} rows are shown; the CSV files hold all. {note}".strip()
     cells = tuple(tuple(column.fill(row) for column in columns) for row in shown)
     measures = tuple(row["measure"] for row in shown if "measure" in row) if by_measure else ()
     return Table(id, caption, tuple(columns), cells, measures, note, chosen)

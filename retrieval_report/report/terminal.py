@@ -1,4 +1,4 @@
-"""A summary frame as text for a terminal: one aligned block per metric and cutoff."""
+"""Lay out frames as text for a terminal, with one aligned block per metric and cutoff."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ Row = Mapping[str, Any]  # one line of the summary frame
 ByPolicy = Mapping[str, Row]  # the lines of one model
 
 NAME_WIDTH = 40
-CUT = "cut"  # in the place of a standard deviation that cut lists do not have
-NOTHING = "–"  # a value that does not exist, such as the standard deviation of a metric without an exact one
-# Columns where 0 says that it cannot happen, and a rounded 0 would say it too.
+CUT = "cut"  # shown instead of a standard deviation, which cut lists do not have
+NOTHING = "–"  # shown for a value that does not exist, such as a standard deviation without exact value
+# Columns in which 0 means impossible, so that a rounded 0 would be wrong.
 CHANCES = {part.name for frame in FRAMES.values() for part in frame.columns if part.format == "chance"}
-# The counts are shown only where there is something to count.
+# Counts are shown only if any is above 0.
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 
 
 def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
-    """Lay a summary out as text, models by expected value, highest first.
+    """Lay out a summary as text, with models by expected value, highest first.
 
     Parameters
     ----------
     summary
-        What `summarise` returns: one row per model, metric, cutoff and policy.
+        The result of `summarise`: one row per model, metric, cutoff and policy.
     digits
-        Digits after the decimal point; there are more where two models, or a deviation and 0, would look the same.
+        Digits after the decimal point; there are more if two models, or a deviation and 0, would look the same.
 
     Returns
     -------
     str
-        Blocks parted by an empty line. ``±`` is the standard deviation of the mean over random tie orders, or "cut"
-        where scores depend on what cut lists leave out; ``lowest – highest`` are the means under the worst and the best
-        tie order, and ``cut`` is the share of the queries that are concerned, where there are any. Names are made
-        harmless by `visible` and shortened to 40 columns.
+        Blocks separated by an empty line. ``±`` is the standard deviation of the mean over random tie orders, or "cut"
+        if scores depend on what cut lists leave out; ``lowest – highest`` are the means under the worst and the best
+        tie order; and ``cut`` is the share of the queries affected, if there are any. Names are made harmless by
+        `visible` and shortened to 40 columns.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
 
 
 def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str] = (), digits: int = DECIMALS) -> str:
-    """Lay a frame out as text, a block for every metric and cutoff (or what ``by`` names).
+    """Lay out a frame as text, with one block per metric and cutoff (or the columns in ``by``).
 
     Examples
     --------
@@ -107,16 +107,16 @@ def _cell(name: str, value: Any, digits: int) -> str:
 
 
 def visible(text: str, width: int | None = None, *, middle: bool = False) -> str:
-    r"""Show text without letting it act: control, direction-changing and unpaired characters become escapes.
+    r"""Return text with control, direction-changing and unpaired characters as escapes, so that it is safe to show.
 
     Parameters
     ----------
     text
         Any string, such as a model name from a file.
     width
-        If given, text wider than this many terminal columns is cut and ends in ``…``.
+        If given, text wider than this many terminal columns is shortened and ends in ``…``.
     middle
-        Cut the middle out instead, which keeps names different that differ at their end.
+        Leave out the middle instead, so that names that differ at their end remain different.
 
     Examples
     --------
@@ -127,13 +127,13 @@ def visible(text: str, width: int | None = None, *, middle: bool = False) -> str
     """
     if width is None:
         return _escaped(text)
-    shown = _escaped(text[: 4 * width])  # a text of combining marks alone has no width
+    shown = _escaped(text[: 4 * width])  # text of combining marks only has no width
     if display_width(shown) <= width and len(text) <= 4 * width:
         return shown
     while display_width(shown) > (2 * width // 3 if middle else width - 1):
         shown = shown[:-1]
     tail = _escaped(text[-2 * width :]) if middle else ""
-    # A mark that lost its letter would sit on the dots.
+    # A combining mark that lost its letter would attach to the dots.
     while tail and (display_width(shown + tail) >= width or display_width(tail[0]) == 0):
         tail = tail[1:]
     return f"{shown}…{tail}"
@@ -150,7 +150,7 @@ def _escaped(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Count the terminal columns a text takes: two for wide characters, none for combining marks.
+    """Return the number of terminal columns a text takes: two for wide characters, none for combining marks.
 
     >>> display_width("abc"), display_width("検索")
     (3, 4)
@@ -185,7 +185,7 @@ def _first(by_policy: ByPolicy) -> Row:
 
 
 def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPolicy], str]]]:
-    """Headers and the functions that fill their cells, for the policies and counts that are there."""
+    """Return headers and the functions that fill their cells, for the policies and counts in the summary."""
 
     def mean(policy: str, field: str = "value") -> Callable[[ByPolicy], str]:
         return lambda by_policy: _number(by_policy.get(policy, {}).get(field), digits)
@@ -223,7 +223,7 @@ def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPol
 
 
 def deviation(row: Row, digits: int = DECIMALS) -> str:
-    """The standard deviation of a mean under random tie order, if it has one; of a row of a summary.
+    """Return the standard deviation of the mean in a summary row under random tie order, if it has one.
 
     >>> deviation({"tie_std": 0.002}), deviation({"tie_std": None}), deviation({"tie_std": None, "truncated_share": 1})
     ('0.0020', '–', 'cut')
@@ -234,7 +234,7 @@ def deviation(row: Row, digits: int = DECIMALS) -> str:
 
 
 def mean_text(row: Row, digits: int = DECIMALS, plus_minus: str = "±") -> str:
-    """A mean with its standard deviation, or with its bounds where lists are cut; of a row of a summary.
+    """Return the mean in a summary row with its standard deviation, or with its bounds if lists are cut.
 
     >>> mean_text({"value": 0.5, "tie_std": 0.02}), mean_text({"value": 0.5, "tie_std": None})
     ('0.5000 ± 0.0200', '0.5000')
@@ -253,18 +253,18 @@ def mean_text(row: Row, digits: int = DECIMALS, plus_minus: str = "±") -> str:
 
 
 def _mean_and_deviation(row: Row, digits: int) -> str:
-    """Both in their places, so that those of neighbouring rows are in line."""
+    """Return mean and deviation, padded so that neighbouring rows align."""
     mean = _number(row.get("value"), decimals(row.get("tie_std"), least=digits))
     return f"{mean} ± {deviation(row, digits).rjust(digits + 2)}"
 
 
 def _number(value: float | None, digits: int) -> str:
-    # The blank keeps the digits of neighbouring rows in line with a missing value.
+    # The blank keeps the digits of neighbouring rows aligned with a missing value.
     return number(value, digits, minus="-").rjust(digits + 2)
 
 
 def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> list[str]:
-    """Pad cells to columns: texts to the left, numbers to the right."""
+    """Pad cells to columns, with text aligned left and numbers right."""
     widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
     for row in table:

@@ -1,4 +1,4 @@
-"""The first thing a reader wants to know, in sentences: who wins, is it safe, how far off naive scores are."""
+"""Write the verdict in sentences: who wins, whether that is safe, and how far off naive scores are."""
 
 from __future__ import annotations
 
@@ -31,40 +31,40 @@ NAME_WIDTH = 60
 METHODS = {
     "exact": "exact",
     "convolved": "all orders of every list, bounded",
-    "shuffles": "some orders drawn",
+    "shuffles": "random orders, bounded",
     "normal": "normal distribution, bounded",
-    "bounds": "bounds alone",
+    "bounds": "bounds only",
 }
 Row = dict[str, Any]
 Models = dict[str, dict[str, Row]]  # model → policy → row of the summary
-UNSAFE = (  # verdict, and how it is said of one pair and of several
+UNSAFE = (  # verdict, and its wording for one pair and for several
     (CUT, "depends on what the cut lists leave out", "depend on what the cut lists leave out"),
     (DEPENDS, DEPENDS, "depend on tie order"),
     (NOT_SIGNIFICANT, "is not significant", "are not significant"),
 )
 CUT_SENTENCE = (
-    "The lists are cut inside a tie, and items beyond their end could turn this lead around. Retrieve deeper, until "
-    "the last distance is whole; for binary codes count_codes needs no lists at all."
+    "The lists are cut inside a tie, and items beyond their end could reverse this lead. Retrieve deeper, until "
+    "the last tie is complete; for binary codes, count_codes needs no lists at all."
 )
 
 
 def verdict(
     summary: pl.DataFrame, flips: pl.DataFrame, *, metric: str, cutoff: int | None
 ) -> tuple[str, tuple[str, ...]]:
-    """Say what one metric at one cutoff tells about the models.
+    """Return status and sentences on what one metric at one cutoff says about the models.
 
     Parameters
     ----------
     summary, flips
-        What `summarise` and `flips` return.
+        The results of `summarise` and `flips`.
     metric, cutoff
-        The measure to speak of.
+        The measure to describe.
 
     Returns
     -------
     tuple
-        The status (a verdict of `flips`, or "single model" or "no score") and
-        the sentences. Names are cut to 60 columns and made harmless to read; they are not escaped for HTML.
+        The status (a verdict of `flips`, "single model" or "no score") and the sentences. Names are shortened to 60
+        columns and made harmless to read; they are not escaped for HTML.
     """
     here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
     models: Models = {}
@@ -86,22 +86,21 @@ def verdict(
 def pair_verdict(
     flips: pl.DataFrame, first: str, second: str, *, metric: str, cutoff: int | None
 ) -> tuple[str, tuple[str, ...]]:
-    """Say what one metric at one cutoff tells about two models.
+    """Return status and sentences on what one metric at one cutoff says about two models.
 
     Parameters
     ----------
     flips
-        What `flips` returns, with policy expected.
+        The result of `flips`, with policy expected.
     first, second
         Two of its models, in any order.
     metric, cutoff
-        The measure to speak of.
+        The measure to describe.
 
     Returns
     -------
     tuple
-        The status (a verdict of `flips`, or "no score") and the sentences, as of
-        `verdict`.
+        The status (a verdict of `flips`, or "no score") and the sentences, as for `verdict`.
     """
     here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
     pair = _pair(flips.filter(here), first, second)
@@ -142,19 +141,19 @@ class _Side(NamedTuple):
 
 
 def _all_queries(leader: _Side, other: _Side) -> str:
-    """That the means over all queries, which are not those of the same queries, name the other model."""
+    """Say that the means over all queries, which differ between the models, favour the other model."""
     high, low = leader.expected, other.expected
     if high is None or low is None or low <= high or equal_means(high, low):
         return ""
     places = decimals(low - high)
     return (
-        f"The means of all queries that each has say otherwise, {number(low, places)} for {_name(other.model)} and "
-        f"{number(high, places)} for {_name(leader.model)}: they are not those of the same queries."
+        f"The means over all queries of each model say otherwise, {number(low, places)} for {_name(other.model)} and "
+        f"{number(high, places)} for {_name(leader.model)}, but they are not over the same queries."
     )
 
 
 def _printed(pair: Row, leader: _Side, other: _Side) -> str:
-    """That the order received shows the other model ahead."""
+    """Say that the order received puts the other model ahead."""
     if "naive" not in pair["disagree"].split(", ") or leader.naive is None or other.naive is None:
         return ""
     if pair["unpaired"]:
@@ -185,7 +184,7 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
 
 
 def _on_paired(pair: Row, winner: str) -> str:
-    """Who leads on the queries that both have, where those are not all."""
+    """Say who leads on the queries that both models have, if those are not all."""
     if not pair["unpaired"] or pair["value_a"] is None or pair["value_b"] is None:
         return ""
     sides = [_Side.of(pair, side) for side in "ab"]
@@ -202,7 +201,7 @@ def _on_paired(pair: Row, winner: str) -> str:
 
 
 def _safety(pair: Row) -> str:
-    """Whether the order of a pair stands, and why not."""
+    """Say whether the order of a pair is safe, and if not, why."""
     chance, p = _reversal(pair), f"Holm p = {chance_text(pair['family_p'])}".replace("= <", "<")
     if pair["verdict"] == CUT:
         text = CUT_SENTENCE
@@ -215,26 +214,26 @@ def _safety(pair: Row) -> str:
         text = f"The lead does not depend on tie order, and is significant ({p}).{chance}"
     elif pair["verdict"] == UNTESTED:
         text = (
-            "The lead does not depend on tie order. Whether it is significant was not tested: that takes plain means, "
+            "The lead does not depend on tie order. Its significance was not tested, which requires plain means "
             f"and queries that both models have.{chance}"
         )
     else:
-        nothing = "The two have no query in common, so this lead is none over the same queries."
-        text = "No tie order parts them." if pair["verdict"] == EQUAL else nothing
+        nothing = "The two have no query in common, so this lead is not over the same queries."
+        text = "No tie order separates them." if pair["verdict"] == EQUAL else nothing
     return text
 
 
 def _disagreement(pair: Row) -> str:
-    """Which scores say what else: the other one, or that both are equal."""
+    """Say which scores favour the other model, or show both as equal."""
     policies = pair["disagree"].split(", ")
     level = [policy for policy in policies if equal_means(pair.get(f"{policy}_a"), pair.get(f"{policy}_b"))]
     other = [policy for policy in policies if policy not in level]
-    parts = [(other, "name the other one"), (level, "show them equal")]
+    parts = [(other, "favour the other model"), (level, "show them as equal")]
     return "; ".join(f"{', '.join(names)} scores {what}" for names, what in parts if names)
 
 
 def _unsafe_others(ranked: list[str], flips: pl.DataFrame) -> str:
-    """The models behind the second that the first is not safely ahead of."""
+    """Name models ranked below second over which the first has no safe lead."""
     unsafe = [
         _name(row["model_b"] if row["model_a"] == ranked[0] else row["model_a"])
         for row in flips.filter(pl.col("verdict").is_in([verdict for verdict, *_ in UNSAFE])).iter_rows(named=True)
@@ -260,9 +259,9 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
 
 
 def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
-    """How far the scores in the order of the rows are from the exact ones, and whether they name another winner.
+    """Say how far naive scores are from the exact ones, and whether they name another winner.
 
-    Of cut lists no score is exact, so there is nothing to measure them by.
+    For cut lists no score is exact, so there is nothing to compare with.
     """
     if any(_is_cut(models[name]) for name in ranked):
         return []
@@ -271,7 +270,7 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
         for name in ranked
         if _value(models[name], "naive") is not None
     }
-    if not errors or any(_is_cut(models[name]) for name in errors):  # there is no exact score to hold them to
+    if not errors or any(_is_cut(models[name]) for name in errors):  # there is no exact score to compare with
         return []
     worst = max(errors, key=lambda name: (abs(errors[name]), name))
     if abs(errors[worst]) < 10**-DECIMALS / 2:
@@ -296,7 +295,7 @@ def _range(winner: str, models: Models) -> list[str]:
     lowest, highest = (_value(models[winner], policy) for policy in ("worst", "best"))
     if lowest is None or highest is None or highest - lowest < 10**-DECIMALS / 2:
         return []
-    if _is_cut(models[winner]):  # of a single model the notice above has said it
+    if _is_cut(models[winner]):  # for a single model the notice has already said this
         could = f"A deeper retrieval could show anything from {span(lowest, highest)} for {_name(winner)}."
         return [could] * (len(models) > 1)
     text = (
@@ -307,7 +306,7 @@ def _range(winner: str, models: Models) -> list[str]:
 
 
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
-    """Whether the other measures name the same winner."""
+    """Say which other measures name another winner."""
     elsewhere: dict[str, list[str]] = {}
     measures = 0
     for (metric, cutoff), part in others.filter(policy="expected").group_by("metric", "cutoff", maintain_order=True):
@@ -333,7 +332,7 @@ def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
 
 
 def _is_cut(policies: dict[str, Row]) -> bool:
-    """Whether the scores of a model depend on items that were not retrieved."""
+    """Return whether the scores of a model depend on items that were not retrieved."""
     return bool(policies.get("expected", {}).get("truncated_share"))
 
 
@@ -347,7 +346,7 @@ def _name(model: str) -> str:
 
 
 def _reversal(pair: Row) -> str:
-    """The chance of a reversal, as surely as it is known."""
+    """Say how probable a reversal is, as precisely as is known."""
     low, high, method = pair.get("p_tie_low"), pair.get("p_tie_high"), pair["p_tie_method"]
     if pair["p_tie"] is None and high is None:
         return ""

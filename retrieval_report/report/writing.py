@@ -1,4 +1,4 @@
-"""A report as files: everything is rendered first, then all files appear together."""
+"""Write a report as files: everything is rendered first, then all files appear together."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ def write_report(
     raw: bool = False,
     **contents: Unpack[ReportOptions],
 ) -> list[Path]:
-    """Write a report into a folder: a page to open, and its numbers to compute with.
+    """Write a report into a folder: a page to open, and its numbers as files.
 
     Parameters
     ----------
     path
-        The folder; it is made if its parent exists. The files of a report that is there already are replaced, all
-        or none; what its ``about.json`` lists in
-        formats not asked for is removed.
+        The folder; it is created if its parent exists. The files of an existing report are replaced, all or none;
+        those listed in its ``about.json`` in formats that are not requested are removed.
     rankings
         A rankings or counts frame, as for :func:`evaluate`, or a :class:`Report` from :func:`report_contents`.
     formats
@@ -45,17 +44,17 @@ def write_report(
 
         - "html": ``report.html``, one file that needs neither network nor other files;
         - "csv": a file for each frame, and ``columns.csv``, which explains every column; text that a spreadsheet
-          would run as a formula has a leading ``'``, which :func:`read_report` takes away again;
+          would run as a formula has a leading ``'``, which :func:`read_report` removes again;
         - "parquet", "json": the same frames;
         - "markdown", "latex": ``summary.md``, ``summary.tex``: the summary as a table to paste.
 
         ``about.json`` (parameters, versions, types) comes with csv, parquet and json.
     timestamp
-        Shown as it is, if given. Without it the same input gives the same bytes.
+        Text shown as the time of the report. Without it, the same input gives the same bytes.
     raw
-        Leave text in CSV as it is.
+        Whether to leave text in CSV unchanged.
     **contents
-        What :func:`report_contents` takes: ``judgements``, ``metrics``, …; not with a :class:`Report`.
+        Arguments of :func:`report_contents` such as ``judgements`` and ``metrics``; not with a :class:`Report`.
 
     Returns
     -------
@@ -99,26 +98,26 @@ def write_report(
 
 
 def report_names() -> list[str]:
-    """Names of the files of a report, in all formats there are."""
+    """Return the names of all files of a report, in all formats."""
     frames = [f"{name}.{ending}" for name in (*FRAMES, "columns") for ending in FRAME_FORMATS]
     return ["report.html", "summary.md", "summary.tex", ABOUT, *frames]
 
 
 def _warn_left(folder: Path, written: set[str]) -> None:
-    """Name files that look like parts of this report and are not: where no ``about.json`` says whose, they stay."""
+    """Warn about files that look like parts of this report but are not listed in an ``about.json``, and so stay."""
     left = [name for name in report_names() if name not in written and (folder / name).exists()]
     if left:
         warnings.warn(
-            f"'{folder}': {some(left)} stood there before and belong to no part of this report",
+            f"'{folder}': {some(left)} existed before and are not part of this report",
             RetrievalReportWarning,
             stacklevel=3,
         )
 
 
 def _earlier(folder: Path) -> list[str]:
-    """Files of a report that is there already: they would be taken for parts of the new one.
+    """Return the files of an existing report, which would be mistaken for parts of the new one.
 
-    Only what its ``about.json`` lists: a file of the same name may be somebody's own.
+    Only files listed in its ``about.json`` count, because a file of the same name may be the user's own.
     """
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
@@ -130,7 +129,7 @@ def _earlier(folder: Path) -> list[str]:
 def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: bool) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     if "html" in formats:
-        # Jinja and Vega take time to load, which CSV alone need not pay.
+        # Jinja and Vega take time to load, which CSV alone does not need.
         from retrieval_report.report.html import render_html
         from retrieval_report.report.pictures import pictures
 

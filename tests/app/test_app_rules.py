@@ -223,7 +223,7 @@ def test_the_overview_of_cut_lists_says_so_first() -> None:
     page = open_page("overview", data)
     first, second = [box.value for box in page.error][:2]
     assert first.startswith(plain("The lists of coarse and fine are cut (models retrieved different items for one"))
-    assert second.startswith("R counts the relevant items that some model retrieved")
+    assert second.startswith("R counts only relevant items that some model retrieved")
     shown = table(page, 0)
     assert "tie_std" not in shown.columns
     with pytest.warns(rr.RetrievalReportWarning, match="seem cut"):

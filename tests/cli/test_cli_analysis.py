@@ -159,7 +159,7 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     assert result.exit_code == 0, result.output
     assert "0.5000 ±    cut" in result.output
     assert "\n\nThe lists of a and b are cut: " in result.output
-    assert result.output.rstrip().endswith("give judgements or n_relevant for the true R.")
+    assert result.output.rstrip().endswith("pass judgements or n_relevant for the true R.")
     whole = run("evaluate", cut, *asked, "no", "--relevant-items", "own")
     assert whole.exit_code == 0, whole.output
     assert "1.0000 ± 0.0000" in whole.output

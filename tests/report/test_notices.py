@@ -67,9 +67,9 @@ def test_the_first_line_of_a_report_on_an_index_says_that_its_lists_are_cut() ->
     assert cut.startswith(
         "The lists of codes-0 are cut (its lists hold 10 items, and not the same ones): for 100% of the"
     )
-    assert "codes need no lists: count_codes counts all their ties." in cut
+    assert "for codes, count_codes counts all ties without lists." in cut
     [depth] = report.truncation.filter(cutoff=10)["sufficient_depth"]
-    assert f"About {depth} items of every query would be enough for precision@10" in cut
+    assert f"about {depth} items per query would be enough for precision@10" in cut
     assert relevant.startswith("R counts only the relevant items in the cut lists of this one model")
     page = render_html(report, [])
     paragraphs = re.findall(r"<p[^>]*><bdi>(.*?)</bdi>", page)
@@ -102,14 +102,14 @@ def test_papers_print_the_bounds_of_cut_lists_and_say_so() -> None:
     assert row["lowest"] < row["value"] < row["highest"]
     for text in (markdown_table(report), latex_table(report)):
         assert bounds in text
-        assert "brackets hold the lowest and the highest that a deeper retrieval could make of it" in text
+        assert "brackets hold the lowest and highest value that a deeper retrieval could show" in text
         assert "for the true R" in text
 
 
 def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
     table = report_tables(cut_report(2))["truncation"]
     cells = [[cell.text for cell in row] for row in table.rows]
-    assert [row[:2] for row in cells] == [[f"codes-{n}", "are cut, maybe inside their last tie"] for n in (0, 1)]
+    assert [row[:2] for row in cells] == [[f"codes-{n}", "are cut, possibly inside their last tie"] for n in (0, 1)]
     assert {row[2] for row in cells} == {"models retrieved different items for one query (0)"}
     assert (
         "The lists of codes-0 and codes-1 are cut (models retrieved different items for one" in cut_report(2).notices[0]

@@ -53,7 +53,7 @@ def test_integer_queries_counts_and_one_model_are_loaded_as_they_were(tmp_path: 
 def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_path: Path) -> None:
     report = made_report()
     (tmp_path / "scores.json").write_text("mine")
-    mine = r"\['scores.json'\] stood there before"
+    mine = r"\['scores.json'\] existed before"
     with pytest.warns(RetrievalReportWarning, match=mine):
         write_report(tmp_path, report, formats=("html", "csv", "parquet", "markdown"))
     (tmp_path / "notes.txt").write_text("mine")
@@ -192,7 +192,7 @@ def test_two_folders_are_compared_like_their_reports(tmp_path: Path) -> None:
 def test_files_of_earlier_reports_that_stay_are_named(tmp_path: Path) -> None:
     report = made_report()
     write_report(tmp_path, report, formats="html")  # alone, a page says nowhere what else belongs to it
-    with pytest.warns(RetrievalReportWarning, match=r"\['report.html'\] stood there before"):
+    with pytest.warns(RetrievalReportWarning, match=r"\['report.html'\] existed before"):
         write_report(tmp_path, report, formats="markdown")
     (tmp_path / "report.html").unlink()
     write_report(tmp_path, report, formats=("csv", "markdown"))

@@ -30,7 +30,9 @@ def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
     assert sentences[1] == (
         "In the order received coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order."
     )
-    assert sentences[2].startswith("The lead depends on tie order (naive scores name the other one). Random tie order")
+    assert sentences[2].startswith(
+        "The lead depends on tie order (naive scores favour the other model). Random tie order"
+    )
 
 
 def test_scores_that_show_a_draw_name_nobody() -> None:
@@ -43,12 +45,12 @@ def test_scores_that_show_a_draw_name_nobody() -> None:
 @pytest.mark.parametrize(
     ("p_tie", "low", "high", "method", "told"),
     [
-        (0.31, 0.26, 0.37, "shuffles", "probability from 0.26 to 0.37 (some orders drawn)."),
+        (0.31, 0.26, 0.37, "shuffles", "probability from 0.26 to 0.37 (random orders, bounded)."),
         (0.3123, 0.3101, 0.3144, "convolved", "probability 0.312 ± 0.003 (all orders of every list, bounded)."),
-        (0.0, 0.0, 0.0092, "shuffles", "probability below 0.010 (some orders drawn)."),
+        (0.0, 0.0, 0.0092, "shuffles", "probability below 0.010 (random orders, bounded)."),
         (1.96e-49, 0.0, 1e-5, "normal", "probability below 0.0001 (normal distribution, bounded)."),
         (0.25, 0.25, 0.25, "exact", "probability 0.2500 (exact)."),
-        (None, 0.0, 0.41, "bounds", "probability from 0.00 to 0.41 (bounds alone)."),
+        (None, 0.0, 0.41, "bounds", "probability from 0.00 to 0.41 (bounds only)."),
         (0.0, 0.0, 0.0, "exact", "No order inside ties can reverse it."),
     ],
 )
@@ -69,7 +71,7 @@ def test_cut_lists_and_a_pooled_r_are_said() -> None:
     assert "n_relevant" not in sentences[-1]  # R divides no reciprocal rank
     rows = rows.with_columns(metric=pl.lit("ap"))
     _, sentences = pair_verdict(rows, "coarse", "fine", **{**PLACE, "metric": "ap"})
-    assert sentences[-1].endswith("give judgements or n_relevant for the true R.")
+    assert sentences[-1].endswith("pass judgements or n_relevant for the true R.")
 
 
 def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
@@ -80,7 +82,7 @@ def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
     assert sentences[0] == (
         "a is ahead of b by 0.3000 in expected rr@2 on the queries that both have: 0.9000 against 0.6000."
     )
-    assert sentences[1].startswith("The means of all queries that each has say otherwise, 0.6000 for b and 0.3750")
+    assert sentences[1].startswith("The means over all queries of each model say otherwise, 0.6000 for b and 0.3750")
     _, told = verdict(summarise(both), rows, **PLACE)
     assert told[0] == "b has the highest expected rr@2: 0.6000, ahead of a (0.3750)."
     assert told[1].startswith("But on the queries that both have a leads by 0.3000: 0.9000 against 0.6000; ")
@@ -102,7 +104,7 @@ def test_what_was_not_tested_is_not_called_safe() -> None:
     rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
     report = report_contents(rankings, metrics="rr@2", missing_query="skip")  # no query that both have
     assert report.status == "nothing to compare"
-    assert report.verdict[1] == "The two have no query in common, so this lead is none over the same queries."
+    assert report.verdict[1] == "The two have no query in common, so this lead is not over the same queries."
     many = pl.concat([ACCIDENT.with_columns(query=pl.lit(f"q{number}"), distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
                       for number in range(12)])  # fmt: skip
     labels = many.select("query").unique().with_columns(label=pl.lit("all"), weight=1)
