@@ -1,7 +1,7 @@
-"""Data and studies for the pages: the only code that is remembered from one run of the page to the next.
+"""Cached data and studies for the pages; only their results are kept from one run of the page to the next.
 
-Everything is remembered by the digest of the data and by the settings that decide it, never by Streamlit's hash of a
-frame, which looks at a few rows only. What is remembered is shared by all sessions, bounded, and never changed.
+Everything is cached by the digest of the data and by the settings that decide it, never by Streamlit's hash of a
+frame, which considers only a few rows. Cached values are shared by all sessions, bounded in number, and never changed.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Scored(NamedTuple):
-    """A study whose exact scores are known, and what the library warned of meanwhile."""
+    """A study whose exact scores are computed, and the warnings raised meanwhile."""
 
     study: rr.Study
     notes: tuple[str, ...]
 
 
 def remember(entries: int) -> Callable[[Function], Function]:
-    """Keep the last results of a function, by its arguments; of data and uploads by their digests.
+    """Cache the last results of a function by its arguments, with data and uploads identified by their digests.
 
-    The same warnings come from many functions; `remarks` has those that a page tells.
+    Many functions raise the same warnings; `remarks` has those that a page shows.
     """
 
     def remembered(function: Function) -> Function:
@@ -77,7 +77,7 @@ def remember(entries: int) -> Callable[[Function], Function]:
 
 
 def read_files(files: Files) -> Data:
-    """Read files, or remember them where none has changed since."""
+    """Read files, or return the cached data if none has changed."""
     kinds = (files.rankings, files.judgements, files.queries)
     found = [path for given in kinds if given is not None for path in find_files(_listed(given))]
     states = [(str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size) for path in found]
@@ -100,7 +100,7 @@ def _read(files: Files, digest: str) -> Data:
 
 @remember(64)
 def column_names(upload: Upload) -> list[str]:
-    """The columns of an uploaded file."""
+    """Return the columns of an uploaded file."""
     return columns_of(upload)
 
 
@@ -108,26 +108,26 @@ def column_names(upload: Upload) -> list[str]:
 def _scored(data: Data, measures: tuple[str, ...], rules: Rules) -> Scored:
     with noticed() as notes:
         study = rr.Study(data.rankings, measures, cutoffs=None, **data.others, **rules._asdict())
-        study.under("expected").scores  # noqa: B018  # found now, so that its warnings are heard here
+        study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
     return Scored(study, tuple(notes))
 
 
 def _measures(choice: Choice | None = None) -> tuple[str, ...]:
-    """The usual measures at once, so that passing from one to the other costs nothing, and the chosen metric."""
+    """Return the usual measures, so that switching between them costs nothing, and the chosen metric."""
     metrics = METRICS if choice is None else dict.fromkeys((*METRICS, choice.metric))
     cutoffs = CUTOFFS if choice is None or set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
     return tuple(dict.fromkeys(measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs))
 
 
 def _scored_for(data: Data, choice: Choice) -> Scored:
-    # `evaluate` makes an empty frame of it, which no page has a use for.
+    # `evaluate` returns an empty frame for it, which is of no use to any page.
     if data.rankings.is_empty():
         raise DataError(f"{data.name}: no rows")
     return _scored(data, _measures(choice), choice.rules)
 
 
 def study_of(data: Data, choice: Choice) -> rr.Study:
-    """What is asked of the data: the chosen measure is the headline, before all others; random orders if chosen."""
+    """Return the study of the data with the chosen measure as headline, and random orders if chosen."""
     whole = _scored_for(data, choice).study.using(average=choice.average, **choice.draws._asdict())
     study = whole if choice.models == data.models else whole.models(*choice.models)
     study = study.at(*dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in whole.measures))))
@@ -137,57 +137,57 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
 
 
 def remarks(data: Data, choice: Choice) -> tuple[str, ...]:
-    """What the library warned of while it scored this data, which has to have rows."""
+    """Return the warnings raised while this data, which must have rows, was scored."""
     return _scored_for(data, choice).notes
 
 
 def draw_orders(data: Data, choice: Choice) -> None:
-    """Draw the random orders of the chosen metric, which takes long, before a page asks for them."""
+    """Draw the random orders of the chosen metric, which takes long, before a page needs them."""
     study_of(data, choice).at(choice.measure).scores  # noqa: B018
 
 
 def check(data: Data) -> None:
-    """Raise what the library says of data that no rule of the sidebar makes fit to be scored."""
+    """Raise the library's error for data that cannot be scored under any rule of the sidebar."""
     if data.rankings.is_empty():
         raise DataError(f"{data.name}: no rows")
     try:
         _scored(data, _measures(), data.rules)
     except RetrievalReportError:
-        # What these allow, a reader of the page can allow.
+        # The user can allow what these options allow.
         lenient = data.rules._replace(unjudged="non_relevant", unjudged_query="skip", null_distance="not_retrieved")
         _scored(data, _measures(), lenient)
 
 
 def of_metric(study: rr.Study, choice: Choice) -> rr.Study:
-    """The study at the chosen metric alone, at the cutoffs of its curve."""
+    """Return the study narrowed to the chosen metric, at the cutoffs of its curve."""
     return study.at(*(measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs))
 
 
 def at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    """The rows at the chosen cutoff."""
+    """Return the rows at the chosen cutoff."""
     return frame.filter(pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64)))
 
 
 def shown(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    """The rows of the chosen policies; a study has all, since verdicts need them."""
+    """Return the rows of the chosen policies; a study has all, because verdicts need them."""
     return frame.filter(pl.col("policy").is_in(choice.policies))
 
 
 def winners(study: rr.Study) -> Winners:
-    """Who comes first by the headline measure, and who only seems to."""
+    """Return the models that come first by the headline measure, and those that only seem to."""
     here = study.at(study.measure).summary
     best, printed = verdicts.winners(here, "expected"), verdicts.winners(here, "naive")
     return Winners(best, verdicts.accidental_winners(printed, best))
 
 
 def ranked_models(study: rr.Study) -> list[str]:
-    """The models, the best by the headline measure first."""
+    """Return the models, the best by the headline measure first."""
     means = study.at(study.measure).under("expected").summary
     return means.sort("value", "model", descending=[True, False], nulls_last=True)["model"].to_list()
 
 
 def report(data: Data, choice: Choice) -> bytes:
-    """The HTML report on the chosen models, with the chosen measure as its headline and the usual ones besides."""
+    """Return the HTML report on the chosen models, with the chosen measure as headline, and the usual ones."""
     return _report(data, replace(choice, policies=(), cutoffs=tuple(dict.fromkeys((*REPORTED, choice.cutoff)))))
 
 

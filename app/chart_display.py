@@ -1,4 +1,4 @@
-"""Charts on the page: as the report has them, in the colours of the page."""
+"""Show the report's charts on the page, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from text import plain
 
 __all__ = ["BOXES", "STYLE", "Drawing", "draw", "draw_ahead", "theme"]
 
-# On a narrow screen a chart scrolls by itself; without this the whole page would.
-# The usual margins are wide; on a laptop they take the last columns off the tables.
+# On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
+# The default margins are wide; on a laptop they hide the last columns of tables.
 STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem;}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""
-BOXES = {  # what a verdict of `flips` stands in
+BOXES = {  # the kind of box for each verdict of `flips`
     SAFE: st.success,
     UNTESTED: st.info,
     EQUAL: st.info,
@@ -36,35 +36,35 @@ TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
 class Drawing(NamedTuple):
-    """A chart yet to be made: what `draw` takes."""
+    """The arguments of `draw` for a chart that is not made yet."""
 
     build: Callable[[], Any]
     key: tuple[Hashable, ...]
 
 
 def theme() -> str:
-    """Whether the page is "light" or "dark"."""
+    """Return whether the page is "light" or "dark"."""
     return st.context.theme.type or "light"
 
 
 def draw_ahead(drawing: Drawing, theme: str) -> None:
-    """Make a chart that `draw` is going to be asked for."""
+    """Make a chart in advance, before `draw` needs it."""
     _specification((*drawing.key, theme), drawing.build)
 
 
 def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
-    """Show a chart of `retrieval_report.charts` as wide as the page, what it found above it as text.
+    """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text above.
 
-    Its ``description`` tells it to screen readers. Panels stand side by side, on a narrow screen one below the other.
+    Screen readers get its ``description``. Panels are side by side or, on a narrow screen, one below the other.
 
     Parameters
     ----------
     build
-        Makes the chart; called only where no chart is remembered for the key.
+        Makes the chart; called only if no chart is cached for the key.
     *key
-        All that decides the chart: the function's name, the digest of the data, the choice, and so on.
+        Everything that decides the chart: the function's name, the digest of the data, the choice, and so on.
     **shown
-        More for `st.vega_lite_chart`, such as ``on_select``.
+        Further arguments of `st.vega_lite_chart`, such as ``on_select``.
     """
     drawn = json.loads(_specification((*key, theme()), build))
     if drawn["title"]:
@@ -85,5 +85,5 @@ def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
 
 @remember(256)
 def _specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
-    """The chart as JSON; Altair takes longer to write it than the rest of a page takes to be drawn."""
+    """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to draw."""
     return json.dumps(responsive(_build(), text=TEXT[str(key[-1])])._asdict(), allow_nan=False)

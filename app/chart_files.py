@@ -1,4 +1,4 @@
-"""A chart on the page with a button that saves it as a picture."""
+"""Show a chart with a button that saves it as a picture."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from retrieval_report.charts import styled
 
 __all__ = ["picture", "show_chart"]
 
-INK = "#31333f"  # pictures are for paper and slides: their page is white, whatever the dashboard's is
+INK = "#31333f"  # pictures are for paper and slides, so their background is white even if the dashboard's is dark
 FORMATS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
-SCALE = 2  # pixels of a PNG for each of the page
+SCALE = 2  # pixels of a PNG per pixel of the page
 
 
 def show_chart(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
-    """Draw a chart as `draw` does, and offer it as a file."""
+    """Draw a chart like `draw`, and offer it as a file."""
     event = draw(build, *key, **shown)
     mark = sha256(repr(key).encode()).hexdigest()[:12]
     name = re.sub(r"\W+", "-", str(key[0]))
@@ -44,7 +44,7 @@ def _made(build: Callable[[], Any], kind: str) -> bytes:
 
 
 def picture(chart: Any, kind: str) -> bytes:
-    """A chart as a picture on white, made without a network."""
+    """Return a chart as a picture on white, made without network."""
     file: Any = io.StringIO() if kind == "svg" else io.BytesIO()
     sized = {"scale_factor": SCALE} if kind == "png" else {}
     styled(chart, text=INK).properties(background="white").save(file, format=kind, **sized)

@@ -1,4 +1,4 @@
-"""The sidebar: what is asked of the data, as one frozen record."""
+"""Draw the sidebar, and return what it says as one frozen record."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ RULES = (
     *("no_relevant", "missing_query", "unjudged", "unjudged_query", "null_distance"),
     *("relevant_from", "distance_threshold", "truncated", "relevant_items"),
 )
-USUAL = "usual"  # what `evaluate` does of itself, which depends on the data
-RESET = "reset the cutoff"  # a value can be set before its widget is made, which is in the next run
+USUAL = "usual"  # the default of `evaluate`, which depends on the data
+RESET = "reset the cutoff"  # a value can be set only before its widget is made, that is, in the next run
 MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 
@@ -59,12 +59,12 @@ def sidebar(data: Data) -> Choice:
 
 
 def _metric(data: Data) -> tuple[str, bool]:
-    """The text form of the metric chosen, and whether it has a depth of its own."""
+    """Return the text form of the chosen metric, and whether it has a depth of its own."""
     name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=data.metric)
     parameters = {}
     for parameter in PARAMETERS.get(name, ()):
         options, text = parameter_text(name, parameter)
-        # A name of its own for each metric: the usual denominator of one is not that of another.
+        # Each metric gets a separate name, because their default denominators differ.
         key = f"{name}_{parameter}"
         label = f"{parameter.capitalize()} of {name}"
         parameters[parameter] = choose_one(label, options, name=key, help=text)
@@ -72,7 +72,7 @@ def _metric(data: Data) -> tuple[str, bool]:
 
 
 def _cutoff(data: Data) -> int | None:
-    """A cutoff from the menu or typed."""
+    """Return a cutoff chosen from the menu or typed."""
     usual = ["all" if number is None else str(number) for number in curve(data.cutoff, own_depth=False)]
     default = "all" if data.cutoff is None else str(data.cutoff)
     if st.session_state.pop(RESET, False):
@@ -84,7 +84,7 @@ def _cutoff(data: Data) -> int | None:
         key="cutoff",
         accept_new_options=True,
         bind="query-params",
-        help="Choose one, or type any whole number. *all* is the whole list.",
+        help="Choose one, or type any whole number. *all* means the whole list.",
     )
     if not _is_cutoff(str(chosen)):
         refuse("cutoff", str(chosen), "a whole number from 1 on or all is needed")
@@ -98,7 +98,7 @@ def _is_cutoff(text: str) -> bool:
 
 
 def _named(name: str, own: Any, usual: Any) -> str:
-    """The name of a control. What was said of some data has a name of its own: other data must not inherit it."""
+    """Return the name of a control; settings given with data get a separate name, so that no other data inherit them."""
     return name if own == usual else f"given_{name}"
 
 
@@ -123,7 +123,7 @@ def _rules(data: Data) -> Rules:
         return choose_number(OPTIONS[name].title, name=_named(name, own, None), help=OPTIONS[name].meaning, **asked)
 
     if "distance" not in data.rankings.columns:
-        no_use("distance_threshold", "this data has scores, and no distances")
+        no_use("distance_threshold", "this data has scores instead of distances")
     return Rules(
         no_relevant=rule("no_relevant"),
         missing_query=rule("missing_query"),
@@ -138,7 +138,7 @@ def _rules(data: Data) -> Rules:
 
 
 def remedy(error: RetrievalReportError) -> str:
-    """What went wrong, in the library's words, and which control decides it if one does; Markdown."""
+    """Return an error as Markdown in the library's words, and the control that decides it, if any."""
     labels = [OPTIONS[name].title for name in RULES if f"{name}=" in str(error)]
     cure = f"\n\nYou decide this in the sidebar: *{labels[0]}*, under *Rules*." if labels else ""
     return plain(error) + cure

@@ -1,4 +1,4 @@
-"""The script that Streamlit runs for every visit and every change: data, choices, page."""
+"""The script that Streamlit runs for every visit and every change, to draw data, choices and page."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ PAGES = {
 
 
 def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
-    """The function that draws a page; what is wrong with the data is said in its place."""
+    """Return the function that draws a page, or errors in the data instead."""
 
     def draw() -> None:
-        with noticed():  # what the library warns of is said once, by `_score`
+        with noticed():  # `_score` shows the library's warnings once
             try:
                 _score(data, choice)
             except RetrievalReportError as error:
@@ -54,7 +54,7 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
 
 
 def _score(data: Data, choice: Choice) -> None:
-    """Compute what takes long in steps that are told; what is remembered is there at once."""
+    """Compute what takes long, in steps that are announced; cached results appear immediately."""
     with st.spinner(f"Scoring {data.rankings.height} rows …", show_time=True):
         notes = remarks(data, choice)
     if "shuffled" in choice.policies:
@@ -65,7 +65,7 @@ def _score(data: Data, choice: Choice) -> None:
 
 
 def main() -> None:
-    """Draw the page that the address names."""
+    """Draw the page named in the address."""
     st.set_page_config(page_title="Retrieval report", page_icon=str(ICON), layout="wide")
     st.html(STYLE)
     with drawing():
@@ -73,7 +73,7 @@ def main() -> None:
         choice = sidebar(data)
         there = [name for name in PAGES if util.find_spec(f"views.{name}")]
         pages = [st.Page(page(name, data, choice), title=PAGES[name], url_path=name) for name in there]
-        # The page at the root has no path of its own; links may name the overview nevertheless.
+        # The page at the root has no path of its own, but links may name the overview.
         overview = page("overview", data, choice)
         root = st.Page(overview, title=PAGES["overview"], url_path="root", default=True)
         pages[0] = st.Page(overview, title=PAGES["overview"], url_path="overview", visibility="hidden")

@@ -1,4 +1,4 @@
-"""What the dashboard shows: a sample, the files it was started with, or what was uploaded in this session."""
+"""Choose the data of the dashboard: a sample, the files it was started with, or uploads of this session."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["adopt", "choose_data", "first_files"]
 
 UPLOADED = "uploaded data"
 NEXT = "data to open next"
-OWN = ("files", "upload")  # data of the reader, called by their names; samples have a short name and a title
-SAMPLE_MEASURE = ("ndcg", 5)  # where, in both samples, the winner in the order received is an accident
+OWN = ("files", "upload")  # the user's data, called by their names; samples have a short name and a title
+SAMPLE_MEASURE = ("ndcg", 5)  # by which, in both samples, the winner in the order received is an accident
 
 
 def choose_data() -> Data:
-    """Offer what there is to look at, and return what is chosen."""
+    """Offer the available data, and return the chosen one."""
     choices = {sample.name: sample.title for sample in SAMPLES[::-1]}
     started = _started_with()
     if started is not None:
@@ -40,9 +40,7 @@ def choose_data() -> Data:
     shown = {key: short(choices[key] if key in OWN else key) for key in choices}
     for value in given("open"):
         if value not in shown.values():
-            refuse(
-                "open", value, "there is no such data here; what was uploaded stays in the session it was uploaded in"
-            )
+            refuse("open", value, "there is no such data here; uploads are only available in their own session")
     if NEXT in st.session_state:
         st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:
@@ -55,12 +53,12 @@ def choose_data() -> Data:
 
 
 def first_files() -> Files:
-    """What a visitor sees first whose address names nothing."""
+    """Return the data that a visitor sees first if the address names none."""
     return _started_with() or _sample(SAMPLES[-1].name)
 
 
 def _read(files: Files) -> Data:
-    """The files named at the start; where they cannot be read, that is said above the sample."""
+    """Read the files given at the start, or show an error above the sample if they cannot be read."""
     try:
         return read_files(files)
     except RetrievalReportError as error:
@@ -69,13 +67,13 @@ def _read(files: Files) -> Data:
 
 
 def adopt(data: Data) -> None:
-    """Look at uploaded data from the next run of the page on, in this session."""
+    """Switch this session to uploaded data, from the next run of the page on."""
     st.session_state[UPLOADED] = data
     st.session_state[NEXT] = "upload"
 
 
 def _started_with() -> Files | None:
-    """The files named on the command line."""
+    """Return the files named on the command line."""
     given = os.environ.get(START)
     if not given:
         return None

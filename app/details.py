@@ -1,4 +1,4 @@
-"""Numbers for single lists, cut ties and rounded distances, which no study holds; by the same rules."""
+"""Numbers that no study holds, by the same rules: single lists, cut ties and rounded distances."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Measure = tuple[str, int | None]
 
 
 class Drawn(NamedTuple):
-    """One list in the order of one draw, and what an evaluator that had it so would print."""
+    """One list in the order of one draw, and the score that an evaluator would print for this order."""
 
     rows: pl.DataFrame
     score: float | None
 
 
 def rows_of(data: Data, model: str, query: object) -> pl.DataFrame:
-    """The rankings of one model and query, in the order received."""
+    """Return the rankings of one model and query, in the order received."""
     rows = data.rankings.filter(pl.col("query") == pl.lit(query))
     return rows.filter(pl.col("model") == model) if "model" in rows.columns else rows
 
@@ -40,7 +40,7 @@ def _ranked(data: Data, rules: Rules, model: str, query: Id) -> pl.DataFrame:
 
 
 def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
-    """One list as `ranking_ties` gives it, in the order received."""
+    """Return one list as from `ranking_ties`, in the order received."""
     return _ranked(data, choice.rules, model, query)
 
 
@@ -49,8 +49,8 @@ def _drawn(data: Data, rules: Rules, measure: Measure, model: str, query: Id, dr
     rows = drawn_order(_ranked(data, rules, model, query), draw=draw, seed=seed)
     if rows.is_empty():
         return Drawn(rows, None)
-    # Scored as it was received but for the order: rows that a rule leaves out of the list still count in R.
-    # The lists of other models may tell what is relevant.
+    # Scored as received except for the order: rows that a rule leaves out of the list still count in R.
+    # The lists of other models may determine what is relevant.
     received, given = lists_of_query(**data.frames, query=query)
     places = rows.select("item", "row", model=pl.lit(model))
     listed = received.drop("row", strict=False).join(places, on=["model", "item"], how="left")
@@ -62,7 +62,7 @@ def _drawn(data: Data, rules: Rules, measure: Measure, model: str, query: Id, dr
 
 
 def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
-    """One list in the order that draw number ``draw`` of the chosen seed gives it, and its score."""
+    """Return one list in the order of draw number ``draw`` of the chosen seed, and its score."""
     return _drawn(data, choice.rules, (choice.metric, choice.cutoff), model, query, draw, choice.draws.seed)
 
 
@@ -74,7 +74,7 @@ def _distribution(data: Data, rules: Rules, measure: Measure, model: str, query:
 
 
 def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
-    """What `score_distribution` returns for one list at the chosen measure."""
+    """Return the result of `score_distribution` for one list and the chosen measure."""
     return _distribution(data, choice.rules, (choice.metric, choice.cutoff), model, query, choice.draws.seed)
 
 
@@ -84,7 +84,7 @@ def _cuts(data: Data, rules: Rules, cutoff: int) -> pl.DataFrame:
 
 
 def cuts(data: Data, choice: Choice) -> pl.DataFrame:
-    """What `ties_at_cutoff` returns for the chosen models; no rows for whole lists, which nothing cuts."""
+    """Return the result of `ties_at_cutoff` for the chosen models; no rows for whole lists."""
     if choice.cutoff is None:
         return pl.DataFrame()
     return _cuts(data, choice.rules, choice.cutoff).filter(pl.col("model").is_in(choice.models))
@@ -98,7 +98,7 @@ def _rounded(data: Data, rules: Rules, measure: Measure, decimals: int, average:
 
 
 def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
-    """What `rounding_effect` returns for the chosen models at the chosen measure."""
+    """Return the result of `rounding_effect` for the chosen models and measure."""
     rounded = _rounded(data, choice.rules, (choice.metric, choice.cutoff), decimals, choice.average)
     received = study_of(data, choice).at(choice.measure).under("expected").summary
     return rounding_effect(received, rounded.filter(pl.col("model").is_in(choice.models)))
@@ -110,12 +110,12 @@ def _rounded_ties(data: Data, rules: Rules, cutoff: int | None, decimals: int) -
 
 
 def rounded_ties(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
-    """What `tie_profile` returns for the chosen models and rounded distances, at the chosen cutoff."""
+    """Return the result of `tie_profile` for the chosen models, rounded distances and the chosen cutoff."""
     found = _rounded_ties(data, choice.rules, choice.cutoff, decimals)
     return at_cutoff(found.filter(pl.col("model").is_in(choice.models)), choice)
 
 
 def whole_distances(data: Data) -> bool:
-    """Whether distances or scores are whole numbers by type, which rounding leaves alone."""
+    """Return whether distances or scores have an integer type, which rounding does not change."""
     order = "distance" if "distance" in data.rankings.columns else "score"
     return data.rankings.schema[order].is_integer()

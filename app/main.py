@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 if __name__ == "__main__":
-    # Ctrl-C ends it without a traceback while it loads, and again, raised by the server, once that has shut down.
-    # Python's own exception would get lost where libraries catch what goes wrong in their callbacks.
+    # Ctrl-C ends the server without a traceback while it loads, and again after it has shut down.
+    # Python's own exception could get lost in libraries that catch all errors of callbacks.
     signal.signal(signal.SIGINT, lambda *_: os._exit(0))
 
 import streamlit as st
@@ -20,7 +20,7 @@ from retrieval_report.study.server import SETTINGS
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Start what runs beside the server. It takes seconds to load: from here, where Ctrl-C is heard already."""
+    """Start background work. It takes seconds to load, so it starts here, where Ctrl-C already works."""
     from prefetch import start
 
     start()

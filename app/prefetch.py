@@ -1,6 +1,6 @@
-"""What is computed before anybody asks: the first page while the server starts, other measures while a page is read.
+"""Compute in advance: the first page while the server starts, and other measures while a page is read.
 
-benchmarks/dashboard.md has what it saves: one to four seconds of a first look become a tenth.
+benchmarks/dashboard.md shows the benefit: a first view takes a tenth of a second instead of one to four seconds.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from warning_log import noticed
 
 __all__ = ["drawing", "prefetch", "prepare", "start"]
 
-# Loaded before the server answers: a page that had to wait for them would take twice as long to come.
+# Loaded before the server answers, because a page that waits for them would take twice as long.
 PARTS = ("altair", "pandas", "retrieval_report.scoring.run", "retrieval_report.kernels.shuffling", "scipy.stats")
-FEW_SHUFFLES = 200  # up to which they are drawn for metrics that nobody has asked for yet
-REST = 1.0  # seconds that a browser has the cores to itself, to draw the page it was sent
+FEW_SHUFFLES = 200  # up to this many are drawn for metrics that are not chosen yet
+REST = 1.0  # seconds during which a browser has the cores to itself, to draw the page
 
 _changed = threading.Condition()
 _drawn = 0  # pages that are being drawn now
@@ -38,7 +38,7 @@ _asked: set[object] = set()
 
 
 def start() -> None:
-    """Prepare the first page while the server starts, and open a browser if that was asked for."""
+    """Prepare the first page while the server starts, and open a browser if requested."""
     for part in PARTS:
         importlib.import_module(part)
     _background(prepare)
@@ -47,7 +47,7 @@ def start() -> None:
 
 
 def prepare() -> None:
-    """Compute what the first page shows. What cannot be read or scored is said there."""
+    """Compute what the first page shows; errors in reading or scoring are shown there."""
     data = read_files(first_files())
     _compute(data, first_choice(data), "light")
 
@@ -61,7 +61,7 @@ def _compute(data: Data, choice: Choice, theme: str) -> None:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Hold back what is computed ahead while a page is drawn: they would take turns on the same cores."""
+    """Suspend computing in advance while a page is drawn, because both would compete for the same cores."""
     global _drawn
     with _changed:
         _drawn += 1
@@ -74,7 +74,7 @@ def drawing() -> Iterator[None]:
 
 
 def prefetch(data: Data, choice: Choice, theme: str) -> None:
-    """Compute in the background, once a page is drawn, what choosing another metric or cutoff will ask for."""
+    """Compute in the background, once a page is drawn, what another metric or cutoff will need."""
     if data.large or ("shuffled" in choice.policies and choice.draws.shuffles > FEW_SHUFFLES):
         return
     key = (data.digest, choice, theme)
@@ -90,14 +90,14 @@ def _follow(data: Data, choice: Choice, theme: str) -> None:
     ]
     time.sleep(REST)
     for other in others:
-        with _turn, suppress(Exception):  # what is wrong with the data is said on the page
+        with _turn, suppress(Exception):  # errors in the data are shown on the page
             with _changed:
                 _changed.wait_for(lambda: not _drawn)
             _compute(data, other, theme)
 
 
 def _background(work: Callable[[], None]) -> None:
-    """Do it in a thread that does not keep the server from ending."""
+    """Run work in a thread that does not keep the server from ending."""
 
     def quietly() -> None:
         with suppress(Exception), noticed():

@@ -1,4 +1,4 @@
-"""What the dashboard looks at and what is asked of it, as records, with their defaults."""
+"""Records of the dashboard's data and choices, with their defaults."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ __all__ = [
 ]
 
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
-# Computed at once, so that passing from one to the other costs nothing.
+# Computed together, so that switching between them costs nothing.
 METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
 REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
 # The parameters of metrics that can be chosen; the first option is the default.
-PARAMETERS: dict[str, tuple[str, ...]] = {  # of the metrics, those that the sidebar has
+PARAMETERS: dict[str, tuple[str, ...]] = {  # parameters of metrics that the sidebar offers
     "precision": ("denominator",),
     "ap": ("denominator",),
     "wap": ("denominator",),
     "dcg": ("gain",),
     "ndcg": ("ideal", "gain"),
 }
-LABEL = 120  # letters of an upload's name
-LARGE = 2_000_000  # rows from which on random orders are drawn only where asked for
+LABEL = 120  # characters of an upload's name
+LARGE = 2_000_000  # with more rows, random orders are drawn only on request
 
 
 class Rules(NamedTuple):
-    """The settings that decide the scores of all policies, by the names that `evaluate` gives them."""
+    """The settings that decide the scores of all policies, named as in `evaluate`."""
 
     no_relevant: str = "zero"
     relevant_from: float | None = None
@@ -65,7 +65,7 @@ class Rules(NamedTuple):
 
     @property
     def of_rows(self) -> dict[str, Any]:
-        """Those that decide which rows count, and with which relevance."""
+        """Return the settings that decide which rows count, and with which relevance."""
         return {name: value for name, value in self._asdict().items() if name in ROW_OPTIONS}
 
 
@@ -78,24 +78,24 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What is looked at: frames, and where they come from.
+    """The data of the dashboard: frames, and where they come from.
 
     Attributes
     ----------
     name
-        For the page; text, not Markdown.
+        The name shown on the page, as text, not Markdown.
     digest
-        Stands for the content: equal digests mean equal frames.
+        Identifies the content: equal digests mean equal frames.
     rankings, judgements, queries
-        Contract frames; the last two may be None.
+        Checked frames; the last two may be None.
     notes
-        What was read, and what was noticed while reading; text.
+        What was read, and warnings while reading, as text.
     metric, cutoff
-        The measure to begin with.
+        The initial measure.
     items
         Columns ``item`` and ``text``, to show what a list holds; may be None.
     rules, draws, average
-        The settings to begin with: what is known of the data, or was said of a study.
+        The initial settings, from what is known of the data, or from a study.
     """
 
     name: str
@@ -113,46 +113,46 @@ class Data:
 
     @cached_property
     def models(self) -> tuple[str, ...]:
-        """All models, by name."""
+        """Return all models, by name."""
         if "model" not in self.rankings.columns:
             return ("model",)
         return tuple(sorted(self.rankings["model"].cast(pl.String).unique().drop_nulls()))
 
     @property
     def counted(self) -> bool:
-        """Whether rows are counts, which have no order: no naive scores, no audit."""
+        """Return whether rows are counts, which have no order and so neither naive scores nor an audit."""
         return "count" in self.rankings.columns
 
     @property
     def large(self) -> bool:
-        """Whether drawing random orders takes long."""
+        """Return whether drawing random orders takes long."""
         return self.rankings.height > LARGE
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """The policies that can be shown."""
+        """Return the policies that can be shown."""
         return tuple(policy for policy in POLICIES if not (self.counted and policy == "naive"))
 
     @property
     def averages(self) -> tuple[str, ...]:
-        """The averages that the queries allow."""
+        """Return the averages that the queries allow."""
         columns = () if self.queries is None else self.queries.columns
         wanted = {"macro": "label", "weighted": "weight"}
         return ("micro", *(average for average, column in wanted.items() if column in columns))
 
     @property
     def others(self) -> dict[str, Any]:
-        """Judgements and queries, by the names that `evaluate` gives them."""
+        """Return judgements and queries, named as in `evaluate`."""
         return {"judgements": self.judgements, "queries": self.queries}
 
     @property
     def frames(self) -> dict[str, Any]:
-        """The frames by the names that `evaluate` gives them."""
+        """Return the frames, named as in `evaluate`."""
         return {"rankings": self.rankings, **self.others}
 
 
 class Files(NamedTuple):
-    """Files to open: as `read_rankings`, `read_judgements` and `read_queries` take them."""
+    """Files to open, as accepted by `read_rankings`, `read_judgements` and `read_queries`."""
 
     name: str
     rankings: tuple[str, ...]
@@ -173,32 +173,32 @@ class Upload(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name without folders, control characters and excess, for messages and as the model's name."""
+        """Return the name without folders and control characters, shortened, for messages and as model name."""
         name = "".join(letter for letter in self.name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())
         return name[-LABEL:].strip(" .") or "upload"
 
 
 class Winners(NamedTuple):
-    """Models that come first; more than one where they are equal."""
+    """Models that come first; several if they are equal."""
 
     best: tuple[str, ...]  # in expectation
-    printed: tuple[str, ...]  # in the order received, where they are not first in expectation
+    printed: tuple[str, ...]  # in the order received, if they are not first in expectation
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked: all that decides the numbers on a page besides the data.
+    """The choices in the sidebar: everything besides the data that decides the numbers on a page.
 
     Attributes
     ----------
     metric
         Text form with its parameters, such as ``ap(denominator=retrieved)``.
     cutoff
-        None is the whole list.
+        None means the whole list.
     cutoffs
-        Those of the curve over all cutoffs; ``cutoff`` is among them.
+        Cutoffs of the curve; ``cutoff`` is among them.
     models, policies
-        Chosen ones, in the order of the data and of `POLICIES`.
+        The chosen ones, in the order of the data and of `POLICIES`.
     average
         As for `summarise`.
     rules, draws
@@ -216,12 +216,12 @@ class Choice:
 
     @property
     def measure(self) -> str:
-        """Metric and cutoff as text, such as ``ndcg@10``."""
+        """Return metric and cutoff as text, such as ``ndcg@10``."""
         return measure_text(self.metric, self.cutoff)
 
 
 def first_choice(data: Data) -> Choice:
-    """What the sidebar says before anybody has touched it."""
+    """Return the initial choices of the sidebar."""
     usual = {name: parameter_text(data.metric, name)[0][0] for name in PARAMETERS.get(data.metric, ())}
     metric, own_depth = parsed(data.metric, usual)
     cutoff = None if own_depth else data.cutoff
@@ -230,12 +230,12 @@ def first_choice(data: Data) -> Choice:
 
 
 def shown_at_first(data: Data) -> tuple[str, ...]:
-    """The policies to begin with: shuffled scores repeat the expected ones with noise, so they have to be asked for."""
+    """Return the initial policies, without shuffled, whose scores only repeat the expected ones with noise."""
     return tuple(policy for policy in data.policies if policy != "shuffled")
 
 
 def curve(cutoff: int | None, *, own_depth: bool) -> tuple[int | None, ...]:
-    """Cutoffs of the curve in their order, the whole list last."""
+    """Return the cutoffs of the curve in order, with the whole list last."""
     if own_depth:
         return (None,)
     known = {number for number in (*CUTOFFS, cutoff) if number is not None}
@@ -243,7 +243,7 @@ def curve(cutoff: int | None, *, own_depth: bool) -> tuple[int | None, ...]:
 
 
 def parsed(name: str, parameters: Mapping[str, str]) -> tuple[str, bool]:
-    """The text form of a metric, and whether it has a depth of its own.
+    """Return the text form of a metric, and whether it has a depth of its own.
 
     >>> parsed("ap", {"denominator": "min"}), parsed("r_precision", {})
     (('ap(denominator=min)', False), ('r_precision', True))

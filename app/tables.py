@@ -1,4 +1,4 @@
-"""Frames as tables on the page: numbers with four digits, names as the text they are."""
+"""Show frames as tables on the page, with four digits, and names as plain text."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ FLIPS = (
     *("p_tie", "family_p", "disagree"),
 )
 PARTS = {"model": "models", "query": "queries", "item": "items"}
-COUNTS = ("no_relevant", "missing", "unjudged")  # of queries that a rule decides about
-WIDTHS = {"verdict": 170, "call": 190}  # in pixels: a verdict that is cut short says nothing
+COUNTS = ("no_relevant", "missing", "unjudged")  # counts of queries that are subject to a rule
+WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is cut off says nothing
 
 
 FORMATS = {"number": "%.4f", "chance": "%.4f", "signed": "%+.4f", "share": "percent", "tenth": "%.1f", "count": "%d"}
@@ -42,10 +42,10 @@ def frame_table(
     key: str | None = None,
     on_select: Callable[[], None] | None = None,
 ) -> None:
-    """Show a frame; where its kind is named, these columns with their titles, but for those that are all null.
+    """Show a frame; if its kind is named, only these columns, with titles, except those that are all null.
 
-    ``widths`` are pixels of columns of text.
-    With ``on_select`` one row can be chosen; the session state has it under ``key``.
+    ``widths`` holds widths of text columns in pixels.
+    With ``on_select``, one row can be chosen; the session state holds it under ``key``.
     """
     if of:
         frame = frame.select(name for name in show if name in frame.columns and frame[name].null_count() < frame.height)
@@ -57,7 +57,7 @@ def frame_table(
 
 
 def _config(of: str, name: str, dtype: pl.DataType, width: int | None) -> Any:
-    """Title, help and format of a column."""
+    """Return title, help and format of a column."""
     known = column(of, name) if of else None
     title, help_text = (known.title, known.help) if known else (name, None)
     if dtype == pl.Boolean:
@@ -72,7 +72,7 @@ def _config(of: str, name: str, dtype: pl.DataType, width: int | None) -> Any:
 
 
 def heading(title: str, data: Data) -> None:
-    """The title of a page, and below it what is looked at."""
+    """Show the title of a page, and the name of the data below it."""
     st.title(title)
     queries = data.rankings["query"].n_unique()
     count = f"{len(data.models)} {'model' if len(data.models) == 1 else 'models'}"
@@ -80,7 +80,7 @@ def heading(title: str, data: Data) -> None:
 
 
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
-    """One row for every model at one cutoff, best first; with tiers and ranks where a leaderboard is given."""
+    """Show one row per model at one cutoff, best first, with tiers and ranks if a leaderboard is given."""
     counts = summary.group_by("model").agg(pl.col(COUNTS).max())
     found = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
     rows = side_by_side(summary).join(found, on="model", how="left", maintain_order="left")
@@ -99,7 +99,7 @@ def _span(name: str) -> pl.Expr:
 
 
 def ahead_first(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Pairs of `flips` with the model that is ahead in expectation as A, the best pairs first."""
+    """Return pairs of `flips` with the model that is ahead in expectation as A, the best pairs first."""
     behind = pl.col("value_b") > pl.col("value_a")
     sides = [name.removesuffix("_a") for name in pairs.columns if name.endswith("_a")]
     exchanged = [
@@ -113,7 +113,7 @@ def ahead_first(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def flips_table(flips: pl.DataFrame) -> None:
-    """Pairs of models, those whose order is not safe first."""
+    """Show pairs of models, those whose order is not safe first."""
     order = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int64)
     rows = ahead_first(flips).sort(
         order, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True
@@ -123,12 +123,12 @@ def flips_table(flips: pl.DataFrame) -> None:
 
 
 def with_chances(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Pairs with the chance of a reversal as text, which says how surely it is known."""
+    """Return pairs with the probability of a reversal as text, as precisely as it is known."""
     return pairs.with_columns(p_tie=pl.Series([chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String))
 
 
 def facts_table(data: Data) -> None:
-    """What the frames hold, in numbers."""
+    """Show the sizes of the frames."""
     rows: Sequence[dict[str, Any]] = [
         {
             "frame": "counts" if name == "rankings" and data.counted else name,

@@ -1,4 +1,4 @@
-"""Names and messages as text: what stands in a file must never act as Markdown, HTML, mathematics or an icon."""
+"""Escape names and messages, so that text from files never acts as Markdown, HTML, mathematics or an icon."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from retrieval_report.writing.names import unlinked
 __all__ = ["plain", "short"]
 
 WIDTH = 60
-# Every mark of ASCII: a backslash before one is never shown, and whatever it would have begun is text again.
+# All ASCII punctuation: a backslash before a mark is not shown, and the mark is then plain text.
 MARKS = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def plain(text: object, width: int | None = None) -> str:
-    r"""Escape text for `st.markdown`, for labels and for messages, so that it shows as it is.
+    r"""Escape text for `st.markdown`, labels and messages, so that it is shown literally.
 
     Parameters
     ----------
     text
         Anything; control characters become visible escapes.
     width
-        If given, longer text is cut and ends in ``…``.
+        If given, longer text is shortened and ends in ``…``.
 
     Examples
     --------
@@ -34,9 +34,9 @@ def plain(text: object, width: int | None = None) -> str:
 
 
 def short(text: object) -> str:
-    """Text for places that show it as it is, such as the options of a menu: harmless, and not too long.
+    """Return harmless, shortened text for widgets that show it literally, such as the options of a menu.
 
-    What does not show as it is gets a fingerprint, so that different texts never look the same.
+    Text that is changed gets a fingerprint, so that different texts never look the same.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Uploaded bytes → data: read in memory under a cap; a file's name is a label, never a path that is opened."""
+"""Read uploaded bytes in memory, up to a limit; a file's name is a label, never a path that is opened."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from warning_log import noticed
 __all__ = ["MOST_BYTES", "MOST_ROWS", "columns_of", "opened", "read_codes", "read_costs", "read_tables"]
 
 MOST_BYTES = 2**28
-"""Of one file, unpacked; as much as .streamlit/config.toml allows a file to have."""
+"""Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
 MOST_VALUES = {"ndjson": 6_000_000, "run": 20_000_000, "qrels": 20_000_000, "csv": 20_000_000, "tsv": 20_000_000}
-"""Of one text file by its format, lines and what parts values put together: while it is read, a value takes some 40
-bytes, one of NDJSON up to 150, so that no upload takes more than about 1 GB."""
+"""Most lines plus separators of one text file, by format: while it is read, a value takes some 40 bytes, in NDJSON up
+to 150, so that no upload takes more than about 1 GB."""
 MOST_MEMORY = 2**30
-"""Of the columns of one Parquet or Arrow file, in bytes."""
+"""Largest size of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
-"""Of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
+"""Most rows of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
 
 
 def opened(upload: Upload) -> Source:
-    """An upload as the readers take it; nothing is opened.
+    """Return an upload as a source for the readers; no file is opened.
 
     Raises
     ------
     RetrievalReportError
-        More than is read of one file.
+        The file exceeds a limit.
     """
     source = source_of(upload.label, upload.content, MOST_BYTES)
     form, content = detect_format(source), source.read()
@@ -50,18 +50,18 @@ def opened(upload: Upload) -> Source:
 
 
 def columns_of(upload: Upload) -> list[str]:
-    """The columns of an uploaded table."""
+    """Return the columns of an uploaded table."""
     with tried_first():
         return column_names(opened(upload))
 
 
 def read_costs(upload: Upload) -> pl.DataFrame:
-    """Read a table of costs: ``model``, and a column of numbers for each kind.
+    """Read a table of costs, with a column ``model`` and a column of numbers for each kind.
 
     Raises
     ------
     RetrievalReportError
-        No such table.
+        It is not such a table.
     """
     with tried_first(MOST_MEMORY):
         return costs_from(opened(upload))
@@ -74,12 +74,12 @@ def read_tables(
     columns: Mapping[str, str] | None = None,
     items: Upload | None = None,
 ) -> Data:
-    """Read tables as `read_rankings`, `read_judgements` and `read_queries` read files.
+    """Read tables in the same way as `read_rankings`, `read_judgements` and `read_queries` read files.
 
     Raises
     ------
     RetrievalReportError
-        What those raise; the message holds the upload's name.
+        The errors of those functions; the message holds the upload's name.
     """
     uploads = [*rankings, *(upload for upload in (judgements, queries, items) if upload is not None)]
     _refuse_repeated(rankings)
@@ -94,7 +94,7 @@ def read_tables(
 
 
 def _texts(upload: Upload) -> pl.DataFrame:
-    """Items and their texts; the reader of queries takes such a table as well, under another name of the ids."""
+    """Return items and their texts, read by the reader of queries with another name for the ids."""
     found = queries_from([opened(upload)], columns={"query": "item"}, max_rows=MOST_ROWS)
     if "text" not in found.columns:
         raise FileError(f"{upload.label}: no column 'text' beside 'item'")
@@ -104,17 +104,17 @@ def _texts(upload: Upload) -> pl.DataFrame:
 def read_codes(
     queries: Sequence[Upload], items: Sequence[Upload], *, distance: str = "hamming", relevance: str = "any"
 ) -> Data:
-    """Count codes: one file of queries against all files of items, or as many files of each, a model a pair.
+    """Count codes: one file of queries against all files of items, or equally many of each, one model per pair.
 
     Raises
     ------
     RetrievalReportError
-        Files that hold no codes, that do not go together, or a number of files that fits neither rule.
+        Files hold no codes or do not match, or their numbers fit neither rule.
     """
     if not queries or not items or (len(queries) > 1 and len(queries) != len(items)):
         raise ParameterError(
             f"codes: {len(queries)} files of queries and {len(items)} of items; one file of queries goes with any "
-            "number of items, several with as many"
+            "number of files of items, several with as many"
         )
     shards = [items] if len(queries) == 1 else [[item] for item in items]
     with noticed() as notes:
@@ -157,7 +157,7 @@ def _refuse_repeated(uploads: Sequence[Upload]) -> None:
 
 
 def _left_out(upload: Upload, columns: Mapping[str, str] | None) -> list[str]:
-    """Say which columns of a table were not read."""
+    """Return a note on columns of a table that were not read."""
     found = column_names(opened(upload))
     used = match_columns(found, RANKINGS, columns, upload.label).values()
     unknown = [name for name in found if name not in used]

@@ -1,8 +1,8 @@
-"""Controls whose value stands in the address, so that a link restores the view.
+"""Controls whose value is part of the address, so that a link restores the view.
 
 Streamlit keeps widget and address in step (``bind="query-params"``): a default leaves the address clean, the back
-button works, and what it cannot use is removed without a word. Here the word is added, and values that do not exist
-in this data (any more) are dropped before they reach a widget.
+button works, and unusable values are removed silently. This module adds a message, and drops values that do not (or no
+longer) exist in this data before they reach a widget.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ MOST_LISTED = 8
 
 
 def refuse(name: str, value: str, reason: str) -> None:
-    """Remember that a value in the address was not used; `refusals` tells. The first reason for a name counts."""
+    """Remember that a value in the address was not used, for `refusals`; the first reason for a name counts."""
     found = st.session_state.setdefault(REFUSED, {})
     found.setdefault(name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}")
 
 
 def refusals() -> list[str]:
-    """What was refused, as Markdown; told once."""
+    """Return the refused values as Markdown, once."""
     return list(st.session_state.pop(REFUSED, {}).values())
 
 
 def no_use(name: str, reason: str) -> None:
-    """Refuse and forget what the address has for a control that is not there."""
+    """Refuse and remove a value in the address for a control that is not shown."""
     for value in given(name):
         refuse(name, value, reason)
         st.query_params.pop(name, None)
 
 
 def given(name: str) -> list[str]:
-    """The values that the address has for a name."""
+    """Return the values in the address for a name."""
     return [value for value in st.query_params.get_all(name) if value]
 
 
@@ -56,22 +56,22 @@ def choose_one(
     show: Callable[[T], str] = short,
     help: str | None = None,
 ) -> T:
-    """Offer a menu; return the option chosen.
+    """Offer a menu, and return the chosen option.
 
     Parameters
     ----------
     label
         Markdown; names from data go through `plain`.
     options
-        At least one; what ``show`` makes of them stands in the menu and in the address. Repeated texts are numbered.
+        At least one; the menu and the address contain their text from ``show``. Repeated texts are numbered.
     name
         The name in the address and in the session state, unique in the application.
     default
-        What is chosen at first and leaves the address clean; default: the first option.
+        The initial option, which leaves the address clean; by default the first one.
     show
-        Option to text.
+        Turns an option into text.
     help
-        Markdown behind the question mark.
+        Markdown text of the tool tip.
     """
     texts = _texts(options, show)
     if name in st.session_state and st.session_state[name] not in texts:
@@ -94,7 +94,7 @@ def choose_many(
     placeholder: str | None = None,
     help: str | None = None,
 ) -> tuple[T, ...]:
-    """Offer several at once; return those chosen in the order of the options. Arguments are those of `choose_one`."""
+    """Offer several options, and return the chosen ones in order. The arguments are those of `choose_one`."""
     texts = _texts(options, show)
     if name in st.session_state:
         kept = [option for option in st.session_state[name] if option in texts]
@@ -125,7 +125,7 @@ def choose_number(
     format: str | None = None,
     help: str | None = None,
 ) -> Any:
-    """Offer a number between bounds; whole where ``step`` is. None where ``default`` is None and nothing is entered."""
+    """Offer a number between bounds, whole if ``step`` is; None if ``default`` is None and nothing is entered."""
     for value in given(name):
         if not _is_number(value, low, high, whole=isinstance(step, int)):
             kind = "whole number" if isinstance(step, int) else "number"
@@ -135,13 +135,13 @@ def choose_number(
                 st.query_params.pop(name, None)
                 st.session_state.setdefault(UNBOUND, set()).add(name)
     bounds: dict[str, Any] = {"min_value": low, "max_value": high, "value": default, "step": step, "format": format}
-    # Streamlit makes an integer of what the address said when the session began, and infinity ends it.
+    # Streamlit converts the initial value in the address to an integer, and infinity would end the session.
     bind: Any = None if name in st.session_state.get(UNBOUND, ()) else "query-params"
     return st.number_input(label, **bounds, key=name, help=help, bind=bind, placeholder="none")
 
 
 def _texts(options: Sequence[T], show: Callable[[T], str]) -> dict[T, str]:
-    """A text for every option, numbered where they look alike."""
+    """Return a text for every option, numbered if they look alike."""
     texts: dict[T, str] = {}
     taken: set[str] = set()
     for option in options:
@@ -155,7 +155,7 @@ def _texts(options: Sequence[T], show: Callable[[T], str]) -> dict[T, str]:
 
 
 def _check(name: str, known: Sequence[str]) -> None:
-    """Refuse in words what the widget is going to ignore."""
+    """Refuse, with a message, values that the widget would ignore silently."""
     reason = f"known are {', '.join(known)}" if len(known) <= MOST_LISTED else "there is no such choice here"
     for value in given(name):
         if value not in known:
@@ -163,7 +163,7 @@ def _check(name: str, known: Sequence[str]) -> None:
 
 
 def _is_endless(text: str) -> bool:
-    """Whether a number is infinite, or has more digits than fit one."""
+    """Return whether a number is infinite or has too many digits."""
     try:
         return math.isinf(float(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Warnings of the library as notes for the page of the session that caused them."""
+"""Turn warnings of the library into notes on the page of the session that caused them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _usual = warnings.showwarning
 
 @contextmanager
 def noticed() -> Iterator[list[str]]:
-    """Collect what the library warns of in this thread.
+    """Collect the library's warnings in this thread.
 
-    `warnings.catch_warnings` would do so for the whole process, and take the warnings of other sessions too.
+    `warnings.catch_warnings` acts on the whole process, and would also catch the warnings of other sessions.
     """
     notes: list[str] = []
     before, _heard.notes = getattr(_heard, "notes", None), notes

@@ -1,1 +1,1 @@
-"""One page each: controls → frame → empty state → chart; nothing is computed here."""
+"""The pages, one per module: controls, frame, empty state, chart; nothing is computed here."""

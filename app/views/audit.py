@@ -1,4 +1,4 @@
-"""What each evaluator would print on this data, beside the exact value."""
+"""The page on what each evaluator would print for this data, beside the exact value."""
 
 from __future__ import annotations
 
@@ -29,22 +29,26 @@ def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     heading(f"Audit: {plain(choice.measure)}", data)
     if data.counted:
-        st.info("This data counts items. What others print depends on the order of the items, and counts have none.")
+        st.info(
+            "This data consists of counts. What others print depends on the order of items, which counts do not have."
+        )
         return
     st.markdown(
-        "What widely used evaluators would print for these very rankings. None of them is run: their order inside ties "
-        "and their definitions are known and applied. A difference from the exact score is either *definition*, a "
-        "choice, or *tie order*, an accident. Where it shuffles ties, or sorts them with an unstable sort, the range "
-        "of what it could print is shown."
+        "What widely used evaluators would print for these rankings. None of them is run: their definitions and their "
+        "order inside ties are known and applied. A difference from the exact score is due either to *definition*, a "
+        "choice, or to *tie order*, an accident. If an evaluator shuffles ties or sorts them unstably, the possible "
+        "range is shown."
     )
     if choice.rules.distance_threshold is not None:
-        st.caption("Up to which distance items are relevant is not applied here: the evaluators know no such rule.")
-    if data.large and not st.toggle("Compute it: takes minutes on so much data", key="audit", bind="query-params"):
+        st.caption(
+            "The rule “Relevant up to distance” is not applied here, because these evaluators have no such rule."
+        )
+    if data.large and not st.toggle("Compute it (takes minutes for this much data)", key="audit", bind="query-params"):
         return
     try:
-        with st.spinner("Asking what others would print …"):
+        with st.spinner("Computing what others would print …"):
             found = study_of(data, choice).at(choice.measure).audit
-    except ParameterError as error:  # no evaluator that is known has this metric at this cutoff
+    except ParameterError as error:  # no known evaluator has this metric at this cutoff
         st.info(plain(error))
         return
     if found["prints_low"].null_count() == found.height:
@@ -55,11 +59,11 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def _winners(found: pl.DataFrame) -> None:
-    """Which evaluators name another best model because of tie order."""
+    """Show which evaluators name another best model because of tie order."""
     st.header("Who would win?", anchor="winners")
     sentences = winner_sentences(found)
     if not sentences:
-        st.info("There is one model only, so there is no winner to get wrong.")
+        st.info("There is only one model, so no evaluator can name the wrong winner.")
         return
     known = found.select(WINNERS).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     wrong, undecided = (~known["same_winner"]).any(), known["same_winner"].null_count() > 0
@@ -72,7 +76,7 @@ def _winners(found: pl.DataFrame) -> None:
 
 
 def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
-    """What is printed for one model."""
+    """Show what is printed for one model."""
     st.header("What is printed for one model?", anchor="model")
     said = winners(study_of(data, choice))
     default = (said.printed or said.best or choice.models)[0]

@@ -1,4 +1,4 @@
-"""Two models side by side, and all pairs: how far apart, could it be the queries, could it be the tie order."""
+"""The page on two models and on all pairs: how far apart they are, and whether queries or tie order explain it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MARGIN = (
     *("model", "verdict", "value", "baseline_value", "difference", "bound_low", "bound_high", "no_worse_p"),
     *("tie_std", "detectable", "queries_needed", "queries"),
 )
-MATRIX = 60  # models up to which all pairs are drawn; a table holds any number
+MATRIX = 60  # most models for which all pairs are drawn; a table holds any number
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -75,7 +75,7 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def _choose(study: rr.Study) -> tuple[str, str]:
-    """The pair in question; at first the best model and the one that only seems to be, or the second best."""
+    """Choose the pair; at first the best model and the one that only seems to be best, or the second best."""
     said, ranked = winners(study), ranked_models(study)
     best = (said.best or tuple(ranked))[0]
     rivals = [model for model in (*said.printed, *ranked) if model != best]
@@ -88,11 +88,11 @@ def _choose(study: rr.Study) -> tuple[str, str]:
 
 
 def _no_worse(study: rr.Study, choice: Choice) -> None:
-    """Which models lose no more than a margin against a baseline."""
+    """Show which models lose no more than a margin against a baseline."""
     st.header("No worse than", anchor="no-worse")
     st.caption(
-        "A difference that is not significant does not show that there is none. Here two one-sided tests ask whether a "
-        "model loses less than a margin that would matter, as after quantising or pruning."
+        "That a difference is not significant does not show that there is none. Two one-sided tests ask whether a "
+        "model loses less than a margin that would matter, for example after quantising or pruning."
     )
     columns = st.columns(2)
     with columns[0]:
@@ -104,7 +104,7 @@ def _no_worse(study: rr.Study, choice: Choice) -> None:
     said = {
         NO_WORSE: "No worse than {} by {}",
         WORSE: "Worse than {} by more than {}",
-        NOT_DECIDED: "These queries do not decide whether the loss against {} is below {}",
+        NOT_DECIDED: "These queries do not show whether the loss against {} is below {}",
     }
     names = {verdict: ", ".join(plain(name, 60) for name in found.filter(verdict=verdict)["model"]) for verdict in said}
     for verdict, sentence in said.items():
@@ -115,7 +115,7 @@ def _no_worse(study: rr.Study, choice: Choice) -> None:
 
 
 def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -> None:
-    """Everything about one pair."""
+    """Show everything about one pair."""
     measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
     status, sentences = pair_verdict(study.flips, first, second, **measure)
     BOXES.get(status, st.info)("\n\n".join(plain(sentence) for sentence in sentences))
@@ -127,7 +127,7 @@ def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -
         return
     _numbers(exact.row(0, named=True))
     if choice.average != "micro":
-        st.caption("Differences, intervals and p-values are of plain means over the queries, whatever is averaged.")
+        st.caption("Differences, intervals and p-values refer to plain means over queries, whatever the average.")
     key = (data.digest, choice, first, second)
     bounds = shown(study.summary, choice) if choice.average == "micro" else None
     show_chart(lambda: charts.intervals(pair, **measure, summary=bounds), "intervals", *key)
@@ -139,7 +139,7 @@ def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -
 
 
 def _runs(data: Data, choice: Choice, pair: rr.Study, key: tuple[Any, ...]) -> None:
-    """What each of two models would print if their ties were shuffled again and again."""
+    """Show what two models would score if their ties were shuffled again and again."""
     if data.large and "shuffled" not in choice.policies:
         st.info("Choose *shuffled* under “Scores shown” in the sidebar to draw random tie orders: it takes minutes.")
         return
@@ -149,7 +149,7 @@ def _runs(data: Data, choice: Choice, pair: rr.Study, key: tuple[Any, ...]) -> N
 
 
 def _numbers(row: dict[str, Any]) -> None:
-    """The difference, and both kinds of uncertainty beside it."""
+    """Show the difference and both kinds of uncertainty."""
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
     interval = "–" if row["ci_low"] is None else f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]"
     tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})

@@ -1,4 +1,4 @@
-"""Score against cost: which models no other beats at both."""
+"""The page on scores against costs: which models no other model beats at both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     heading(f"Costs: {plain(choice.measure)}", data)
     st.markdown(
-        "Enter what every model costs, such as bytes per vector, milliseconds or dollars; less is better. Or open a "
+        "Enter the cost of every model, such as bytes per vector, milliseconds or dollars; less is better. Or open a "
         "table with a column *model* and a column of numbers for each kind of cost."
     )
     study = study_of(data, choice).at(choice.measure).under("expected", "best", "worst")
@@ -52,7 +52,7 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def _entered(models: list[str]) -> pl.DataFrame:
-    """What was typed into the table of models."""
+    """Return what was typed into the table of models."""
     empty = pl.DataFrame({"model": models}, schema={"model": pl.String}).with_columns(cost=pl.lit(None, pl.Float64))
     config: dict[str, Any] = {
         "model": st.column_config.TextColumn("Model", disabled=True),

@@ -1,4 +1,4 @@
-"""The chosen metric along the cutoffs: in expectation with its bands, and under each policy."""
+"""The page on the chosen metric along the cutoffs: in expectation with bands, and under each policy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from url_controls import choose_many, choose_one
 
 __all__ = ["show"]
 
-MOST_BANDS = 3  # more lie on top of each other
+MOST_BANDS = 3  # more would hide each other
 
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     heading(f"Cutoffs: {plain(choice.metric)}", data)
     if len(choice.cutoffs) < 2:
-        st.info(f"{plain(choice.metric)} looks as deep as there are relevant items; it has no cutoff to choose.")
+        st.info(
+            f"{plain(choice.metric)} is computed as deep as there are relevant items, so there is no cutoff to choose."
+        )
         return
     found = shown(of_metric(study_of(data, choice), choice).summary, choice)
     left, right = st.columns([3, 1])
@@ -31,7 +33,7 @@ def show(data: Data, choice: Choice) -> None:
             choice.models,
             name="bands",
             placeholder="none",
-            help="What any tie order can give (pale), and ±2 standard deviations under random tie order (dark). "
+            help="The range over all tie orders (pale), and ±2 standard deviations under random tie order (dark). "
             f"The first {MOST_BANDS} are drawn.",
         )
     with right:

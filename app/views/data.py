@@ -1,4 +1,4 @@
-"""What is looked at, other data in its place, and the numbers as files."""
+"""The page that describes the data, opens other data, and offers the numbers as files."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def show(data: Data, choice: Choice) -> None:
     _what_is_there(data)
     st.subheader("Open your data")
     st.caption(
-        "Files stay in the memory of this computer and of this session; nothing is stored. CSV, TSV, NDJSON, TREC runs "
-        f"and qrels (each also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB a file, unpacked."
+        "Files stay in the memory of this computer for this session; nothing is stored. Formats: CSV, TSV, NDJSON, "
+        f"TREC runs and qrels (also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB per file, unpacked."
     )
     tables, codes = st.tabs(["Rankings", "Codes"])
     with tables:
@@ -81,7 +81,7 @@ def _upload_tables() -> None:
 
 
 def _mapping(file: Any) -> dict[str, str] | None:
-    """Let the reader say which column is which, at once where the names say nothing."""
+    """Let the user say which column is which, immediately if the names do not show it."""
     found = column_names(Upload(file.name, file.getvalue()))
     try:
         matched = match_columns(found, RANKINGS, None, Upload(file.name, b"").label)
@@ -106,12 +106,12 @@ def _mapping(file: Any) -> dict[str, str] | None:
 
 
 def _says_enough(columns: Mapping[str, str] | None) -> bool:
-    """Whether lists can be made of these columns; None are those that the names tell."""
+    """Return whether these columns suffice for lists; None means the columns found by name."""
     return columns is None or ("query" in columns and not columns.keys().isdisjoint(("distance", "score")))
 
 
 def _upload_codes() -> None:
-    st.caption("An .npz file holds *codes* and *labels*, and where needed *ids* and *bits*.")
+    st.caption("An .npz file holds *codes* and *labels*, and optionally *ids* and *bits*.")
     left, right = st.columns(2)
     queries = left.file_uploader("Queries: .npz, one for each model", accept_multiple_files=True, key="query codes")
     items = right.file_uploader("Items: .npz, in the same order", accept_multiple_files=True, key="item codes")
@@ -137,22 +137,22 @@ def _open(data: Data) -> None:
 
 
 def _refused(error: RetrievalReportError) -> None:
-    st.error(f"{plain(error)}\n\nNothing was opened; the data above is as it was.")
+    st.error(f"{plain(error)}\n\nNothing was opened; the data above is unchanged.")
 
 
 def _downloads(data: Data, choice: Choice) -> None:
     try:
         remarks(data, choice)
     except RetrievalReportError:
-        st.info("There are none until this data can be scored; what is wrong with it is said above.")
+        st.info("There are none until this data can be scored; the error is shown above.")
         return
     st.caption(f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all cutoffs.")
     study = of_metric(study_of(data, choice), choice)
     left, middle, right = st.columns(3)
     left.download_button("Scores, CSV", lambda: csv_bytes(shown(study.scores, choice)), "scores.csv", "text/csv")
-    left.caption("A row for every query.")
+    left.caption("One row per query.")
     middle.download_button("Summary, CSV", lambda: csv_bytes(shown(study.summary, choice)), "summary.csv", "text/csv")
-    middle.caption("A row for every mean.")
+    middle.caption("One row per mean.")
     right.download_button("Scores, Parquet", lambda: _parquet(shown(study.scores, choice)), "scores.parquet")
     right.caption("With every digit and type.")
     if st.button("Prepare the HTML report"):

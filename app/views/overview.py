@@ -1,4 +1,4 @@
-"""Who wins, is it safe, and how far off is what others print."""
+"""The page on who wins, whether that is safe, and how far off naive scores are."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from text import plain
 __all__ = ["drawings", "show"]
 
 MEANINGS = (
-    "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties as "
-    "they happen to stand in the data, as most tools print. *Shuffled*: the mean over random orders. *Expected*: the "
-    "exact mean over all orders, free of chance; of lists that were cut an estimate, from the items that are there."
+    "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties in "
+    "the order of the data, as most tools score them. *Shuffled*: the mean over random orders. *Expected*: the exact "
+    "mean over all orders, free of chance; for lists that were cut, an estimate from the given items."
 )
 
 
@@ -47,7 +47,7 @@ def show(data: Data, choice: Choice) -> None:
     st.subheader("Does the order of the models depend on ties?")
     pairs = here.flips
     if pairs.is_empty():
-        st.info("It takes two models to ask.")
+        st.info("This question needs two models.")
         return
     if pairs.filter(pl.col("disagree") != "").is_empty():
         with st.expander("Every kind of score ranks the models in the same order"):
@@ -58,12 +58,12 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def many(choice: Choice) -> bool:
-    """Whether tiers tell more than pairs."""
+    """Return whether tiers say more than pairs."""
     return len(choice.models) >= MANY
 
 
 def drawings(data: Data, choice: Choice) -> list[Drawing]:
-    """The charts of the page: the leaderboard of many models, scores by policy, and ranks."""
+    """Return the charts of the page: the leaderboard of many models, scores by policy, and ranks."""
     study = study_of(data, choice).at(choice.measure)
     found = shown(study.summary, choice)
     measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
@@ -76,7 +76,7 @@ def drawings(data: Data, choice: Choice) -> list[Drawing]:
 
 
 def _headline(study: rr.Study, choice: Choice) -> None:
-    """The verdict in a box of its colour, and what else is to say below."""
+    """Show the verdict in a coloured box, and further sentences below."""
     lines = [plain(sentence) for sentence in study.sentences]
     box = BOXES.get(study.status, st.info)
     first = lines[:2]

@@ -1,4 +1,4 @@
-"""Query by query: which scores depend on tie order, and one ranked list under the orders that its ties allow."""
+"""The page on single queries: which scores depend on tie order, and one ranked list under its possible orders."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
-    """Draw the scatter; the rows inside the rectangle drawn on it, or all."""
+    """Draw the scatter, and return the rows inside the rectangle drawn on it, or all."""
     if data.counted:
-        st.caption("Counts have no order received, so there is no naive score to compare with.")
+        st.caption("Counts have no order, so there is no naive score to compare with.")
         return known
     event = show_chart(
         lambda: charts.query_scatter(known, metric=choice.metric, cutoff=choice.cutoff, listed=False),
@@ -82,15 +82,15 @@ def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
 
 
 def _take(row: dict[str, Any]) -> None:
-    """Choose the list of a row of the table."""
+    """Choose the list in a row of the table."""
     st.session_state["model"], st.session_state["query"] = row["model"], short(row["query"])
 
 
 def _table(rows: pl.DataFrame, total: int) -> None:
-    """The queries, those that tie order moves most first; choosing a row chooses its list."""
+    """Show the queries, those most affected by tie order first; choosing a row chooses its list."""
     part = "" if rows.height == total else f" inside the rectangle, of {total}"
     cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
-    st.caption(f"{rows.height} lists{part}{cut}, those that tie order moves most first. Choose a row to see its list.")
+    st.caption(f"{rows.height} lists{part}{cut}, those most affected by tie order first. Choose a row to see its list.")
     shown = rows.head(LISTED)
 
     def take() -> None:
@@ -109,7 +109,7 @@ def _table(rows: pl.DataFrame, total: int) -> None:
 
 
 def _deciding(data: Data, choice: Choice) -> None:
-    """Which queries carry the lead of one model over another."""
+    """Show which queries decide between two models."""
     st.header("Which queries decide between two models?", anchor="deciding")
     study = study_of(data, choice).at(choice.measure)
     ranked = ranked_models(study)
@@ -140,9 +140,9 @@ def _deciding(data: Data, choice: Choice) -> None:
 
 
 def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
-    """The row of the list to look at, by two menus; any query can be typed.
+    """Choose a list by two menus and return its row; any query can be typed.
 
-    What they offer first must not depend on the rectangle: the address leaves it out, and does not hold the rectangle.
+    The initial options must not depend on the rectangle, which the address does not contain.
     """
     columns = st.columns(2)
     with columns[0]:
@@ -156,10 +156,10 @@ def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
             key="query",
             accept_new_options=True,
             bind="query-params",
-            help="Those that tie order moves most come first; any other can be typed.",
+            help="Queries most affected by tie order come first; any other can be typed.",
         )
     found = mine.filter(pl.col("query").cast(pl.String) == text)
-    if found.is_empty() and "#" in str(text):  # cut, or not shown as it is
+    if found.is_empty() and "#" in str(text):  # shortened, or not shown literally
         found = mine.filter(pl.Series([short(query) == text for query in mine["query"]], dtype=pl.Boolean))
     if found.is_empty():
         st.info(f"{plain(model, 60)} has no score for a query “{plain(text, 60)}”.")
@@ -168,7 +168,7 @@ def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
 
 
 def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
-    """One list: its numbers, its orders, what they score, and its distances."""
+    """Show one list: its numbers, its orders with their scores, and its distances."""
     name = f"query {plain(chosen['query'], 60)} of {plain(chosen['model'], 60)}"
     if data.queries is not None and "text" in data.queries.columns:
         text = data.queries.filter(pl.col("query") == pl.lit(chosen["query"]))["text"].cast(pl.String).drop_nulls()
@@ -211,7 +211,7 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
 
 
 def _draw_number() -> int:
-    """Which random order to show."""
+    """Choose which random order to show."""
 
     def again() -> None:
         st.session_state["draw"] = (st.session_state["draw"] + 1) % (MOST_DRAW + 1)
@@ -224,14 +224,14 @@ def _draw_number() -> int:
             low=0,
             high=MOST_DRAW,
             default=0,
-            help="The order that this draw of the seed in the sidebar gives the list; the same for ever.",
+            help="The order of this list in this draw, with the seed in the sidebar; it never changes.",
         )
     columns[1].button("Draw again", on_click=again)
     return int(number)
 
 
 def _numbers(chosen: dict[str, Any], score: float | None) -> None:
-    """The scores of one list side by side."""
+    """Show the scores of one list side by side."""
     asked = {
         "Order received": chosen["naive"],
         "Expected": chosen["expected"],

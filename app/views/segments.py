@@ -1,4 +1,4 @@
-"""The same question for parts of the queries: which values of a column change the winner."""
+"""The page on segments of the queries: which values of a column change the winner."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from url_controls import choose_one
 
 __all__ = ["show"]
 
-MOST = 200  # segments; a column with more values names queries rather than parts of them
-OWN = ("query", "weight", "n_relevant")  # columns of the queries that are no segments
+MOST = 200  # segments; a column with more values identifies queries rather than groups of them
+OWN = ("query", "weight", "n_relevant")  # columns of the queries that are not segments
 SHOWN = (
     *("segment", "verdict", "winner", "value", "overall_winner", "overall_value", "difference", "tie_std"),
     *("segments_p", "queries"),
@@ -31,8 +31,8 @@ def show(data: Data, choice: Choice) -> None:
     columns = segment_columns(data)
     if not columns:
         st.info(
-            "No column divides these queries into segments. Give the queries a file with a column such as *language* "
-            "or *label*, on page Data & export."
+            "No column divides these queries into segments. Open a file of queries with a column such as *language* "
+            "or *label*, on the page Data & export."
         )
         return
     by = choose_one("Column of the queries", columns, name="by", help="Its values are the segments.")
@@ -51,7 +51,7 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def segment_columns(data: Data) -> list[str]:
-    """Columns of the queries whose values are few enough to be segments; fractions have to be cut first."""
+    """Return columns of the queries with few enough values to be segments; floats must be binned first."""
     if data.queries is None:
         return []
     return [
@@ -63,23 +63,23 @@ def segment_columns(data: Data) -> list[str]:
 
 
 def _headline(found: pl.DataFrame, by: str) -> None:
-    """Whether the winner depends on the segment."""
+    """Show whether the winner depends on the segment."""
     others, unsure = (found.filter(verdict=verdict) for verdict in (OTHER_WINNER, NOT_SIGNIFICANT))
     column, best = plain(by, 60), plain(found["overall_winner"][0], 60)
     names = ", ".join(plain(name, 60) for name in others["segment"])
     if others.height:
-        st.error(f"Another model than {best} wins where {column} is {names}: more than chance would show.")
+        st.error(f"Another model than {best} wins if {column} is {names}; this is significant.")
     elif unsure.height:
         st.warning(
             f"{best} leads overall. In {unsure.height} of {found.height} segments another model has the higher score, "
-            "but the difference is not significant once it is known that many segments were looked at."
+            "but the difference is not significant after correction for the number of segments."
         )
     else:
         st.success(f"{best} wins in every one of the {found.height} segments.")
 
 
 def _one(data: Data, choice: Choice, study: rr.Study, by: str) -> None:
-    """The tables of the overview for one segment."""
+    """Show the tables of the overview for one segment."""
     st.header("One segment", anchor="segment")
     queries = data.queries
     assert queries is not None  # a column of it was chosen

@@ -1,4 +1,4 @@
-"""How much the distances tie, where the cutoff cuts a tie, and what rounding would do."""
+"""The page on ties: how many there are, where the cutoff splits one, and what rounding would do."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def show(data: Data, choice: Choice) -> None:
     with st.spinner("Counting ties …"):
         found = of_metric(study_of(data, choice), choice).ties
     if found.is_empty():
-        st.info("There are no lists to look at.")
+        st.info("There are no lists.")
         return
     tied = found.filter(pl.col("tied_items") > 0).height > 0
     if tied:
         show_chart(lambda: charts.profile(found), "profile", data.digest, choice)
     else:
         st.success("No two items of a list tie: every evaluator that sorts correctly prints the same scores.")
-    oddities = st.container()  # told first, found last: it takes the longest
+    oddities = st.container()  # shown first, but computed last, because it takes longest
     st.subheader(f"Ties at the cutoff: {plain(choice.measure)}", anchor="profile")
     here = at_cutoff(found, choice).drop("cutoff")
     _profile_table(_best_first(here, data, choice), "Ties of every model at the cutoff.")
@@ -51,8 +51,8 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def _hints(data: Data, choice: Choice) -> None:
-    """What the data show to be odd: one line for each kind, the models below."""
-    with st.spinner("Looking for what is odd …"):
+    """Show oddities of the data, one line per kind with its models below."""
+    with st.spinner("Looking for oddities …"):
         known = study_of(data, choice).hints
     odd = known.filter(~pl.col("hint").is_in(["ties"]))
     for model, message in odd.select("model", "message").iter_rows():
@@ -63,11 +63,11 @@ def _hints(data: Data, choice: Choice) -> None:
             for model, message in ties.select("model", "message").iter_rows():
                 st.markdown(f"- **{plain(model, 60)}**: {plain(message)}")
     if not odd.filter(pl.col("hint") == "near_ties").height:
-        st.caption("Near ties: rounding error decides hardly any gap between neighbouring distances here.")
+        st.caption("Near ties: hardly any gap between neighbouring distances is as small as rounding errors.")
 
 
 def _cuts(data: Data, choice: Choice) -> None:
-    """The lists whose cutoff falls inside a tie."""
+    """Show the lists whose cutoff falls inside a tie."""
     st.subheader("Where the cutoff cuts a tie", anchor="cuts")
     found = cuts(data, choice)
     if choice.cutoff is None:
@@ -78,7 +78,7 @@ def _cuts(data: Data, choice: Choice) -> None:
         return
     matter = found["mixed"].sum()
     st.markdown(
-        f"In {found.height} lists, ranks {choice.cutoff} and {choice.cutoff + 1} stand in one tie; in {matter} of "
+        f"In {found.height} lists, ranks {choice.cutoff} and {choice.cutoff + 1} are in one tie; in {matter} of "
         "them the tied items differ in relevance, so chance decides what is counted."
         + (f" The {LISTED} largest are listed." if found.height > LISTED else "")
     )
@@ -86,10 +86,10 @@ def _cuts(data: Data, choice: Choice) -> None:
 
 
 def _rounding(data: Data, choice: Choice) -> None:
-    """What fewer decimals would do."""
+    """Show what fewer decimals would do."""
     st.subheader("What rounding would do", anchor="rounding")
     if whole_distances(data):
-        st.info("The distances are whole numbers by type; rounding leaves them alone.")
+        st.info("The distances have an integer type, so rounding does not change them.")
         return
     decimals = st.select_slider(
         "Decimals kept",
@@ -97,7 +97,7 @@ def _rounding(data: Data, choice: Choice) -> None:
         value=RECEIVED if data.large else "1",
         key="decimals",
         bind="query-params",
-        help="Scores are computed again from rounded distances. Rounding makes ties, as quantised vectors do.",
+        help="Scores are computed again from rounded distances. Rounding creates ties, as quantising vectors does.",
     )
     if decimals == RECEIVED:
         st.info("Move the slider to see the scores of rounded distances.")
@@ -115,7 +115,7 @@ def _rounding(data: Data, choice: Choice) -> None:
 
 
 def _best_first(rows: pl.DataFrame, data: Data, choice: Choice) -> pl.DataFrame:
-    """Rows of the models as the leaderboard has them."""
+    """Return the rows of the models in the order of the leaderboard."""
     ranked = ranked_models(study_of(data, choice))
     order = pl.col("model").replace_strict(ranked, range(len(ranked)), default=len(ranked))
     return rows.sort(order, maintain_order=True)

@@ -61,7 +61,7 @@ def test_no_accident_is_good_news() -> None:
 
 def test_counts_have_no_order_to_audit() -> None:
     page = open_page("audit", made_data(rr.count_ties(RANKINGS)))
-    assert page.info[0].value.startswith("This data counts items.")
+    assert page.info[0].value.startswith("This data consists of counts.")
     assert not page.dataframe
 
 
@@ -73,7 +73,7 @@ def test_a_metric_that_nobody_prints_says_so() -> None:
 
 def test_one_model_has_no_winner() -> None:
     page = open_page("audit", made_data(RANKINGS.filter(model="fine")))
-    assert page.info[0].value.startswith("There is one model only")
+    assert page.info[0].value.startswith("There is only one model")
     assert len(page.dataframe) == 1
 
 

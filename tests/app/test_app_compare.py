@@ -134,7 +134,7 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     sentence = {
         "no worse": r"No worse than fine by 0\.3",
         "worse": r"Worse than fine by more than 0\.3",
-        "not decided": r"These queries do not decide whether the loss against fine is below 0\.3",
+        "not decided": r"These queries do not show whether the loss against fine is below 0\.3",
     }[truth["verdict"][0]]
     assert sentence.replace("\\", "") in words(page).replace("\\", "")
     assert page.number_input(key="margin").value == 0.3

@@ -52,7 +52,7 @@ def test_policies_that_are_not_chosen_have_no_panel() -> None:
 
 def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:
     page = open_page("cutoffs", DATA, metric="r_precision")
-    assert "has no cutoff to choose" in page.info[0].value
+    assert "there is no cutoff to choose" in page.info[0].value
     assert charts(page) == {}
 
 

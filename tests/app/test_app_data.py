@@ -167,7 +167,7 @@ def test_row_101_uploads_stay_in_their_session() -> None:
     other.query_params["open"] = "upload"
     drawn(other.run())
     assert sidebar_data(other) == "docs"
-    assert "stays in the session" in words(other)
+    assert "only available in their own session" in words(other)
     assert "open" not in other.query_params
 
 

@@ -59,7 +59,7 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
 def test_one_model_has_scores_but_no_order() -> None:
     page = open_page("overview", made_data(RANKINGS), models="fine")
     assert table(page, 0)["model"].to_list() == ["fine"]
-    assert page.info[-1].value == "It takes two models to ask."
+    assert page.info[-1].value == "This question needs two models."
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted"])

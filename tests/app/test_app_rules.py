@@ -152,7 +152,7 @@ def test_scores_have_no_distance_to_be_cut_at() -> None:
 
 def test_the_audit_says_that_it_knows_no_threshold() -> None:
     page = open_page("audit", made_data(RANKINGS), distance_threshold="2")
-    assert "the evaluators know no such rule" in words(page)
+    assert "these evaluators have no such rule" in words(page)
     audit = rr.audit(RANKINGS, **MEASURE).filter(model="fine")
     page = open_page("audit", made_data(RANKINGS), distance_threshold="2", model="fine")
     assert sorted(table(page, 1)["exact"]) == pytest.approx(sorted(audit["exact"]))

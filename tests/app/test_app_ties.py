@@ -38,7 +38,7 @@ def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
     page = open_page("ties", DATA)
     truth = ties_at_cutoff(RANKINGS, cutoff=3)
     assert table(page, 1).rows() == truth.rows()
-    assert f"In {truth.height} lists, ranks 3 and 4 stand in one tie; in {truth['mixed'].sum()} of them" in words(page)
+    assert f"In {truth.height} lists, ranks 3 and 4 are in one tie; in {truth['mixed'].sum()} of them" in words(page)
 
 
 @pytest.mark.parametrize("decimals", [0, 1])
@@ -65,7 +65,7 @@ def test_the_slider_scores_again() -> None:
 
 def test_whole_numbers_are_not_rounded() -> None:
     page = open_page("ties", made_data(made_rankings(("coarse", "fine"))))
-    assert page.info[-1].value == "The distances are whole numbers by type; rounding leaves them alone."
+    assert page.info[-1].value == "The distances have an integer type, so rounding does not change them."
 
 
 def test_no_tie_at_all_is_good_news() -> None:
