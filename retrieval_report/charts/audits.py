@@ -13,12 +13,15 @@ from retrieval_report.charts.theme import (
     BLUE,
     GREY,
     VERMILLION,
-    WIDTH,
+    along,
     empty_chart,
     finish,
-    layered,
+    fixed_scale,
+    keyed,
     row_axis,
+    row_chart,
     sentence_chart,
+    texts,
     tooltips,
 )
 from retrieval_report.contracts.checks import check_choice
@@ -86,10 +89,10 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     if not rows.height:
         return sentence_chart(f"{title}: all print the exact {where}, {number(everything['exact'][0])}.")
     low, high = nice_domain(rows, ["prints_low", "prints_high", "exact", "lowest", "highest"])
-    x = alt.X(title=where, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+    x = alt.X(title=where, scale=fixed_scale(low, high))
     y = row_axis(rows["label"], labelLimit=230)
-    chart = layered(*_ranges(rows, x, y), _exact(rows, x), *_open(rows, x, y), _prints(rows, x, y))
-    chart = chart.properties(width=WIDTH, height=max(STEP * rows.height, 40))
+    layers = [*_ranges(rows, x, y), _exact(rows, x), *_open(rows, x, y), _prints(rows, x, y)]
+    chart = row_chart(layers, rows.height, STEP)
     lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
     lines += [f"{exact} more print{'s' * (exact == 1)} the exact score"] * (exact > 0)
     return finish(chart, title, lines, _spoken(rows, where))
@@ -121,19 +124,12 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _at(x: alt.X, column: str) -> alt.X:
-    return alt.X(f"{column}:Q", scale=x["scale"], title=x["title"])
-
-
 def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """What tie order allows under the evaluator's own definition, and the mean of it."""
     data = inline(rows.select("label", "lowest", "highest", "expected"))
     bars = alt.Chart(data).mark_bar(size=9, color=GREY, opacity=0.3, cornerRadius=3)
     ticks = alt.Chart(data).mark_tick(thickness=2, size=13, color=GREY, opacity=1)
-    return [
-        bars.encode(x=_at(x, "lowest"), x2="highest:Q", y=y),
-        ticks.encode(x=_at(x, "expected"), y=y),
-    ]
+    return [bars.encode(x=along(x, "lowest"), x2="highest:Q", y=y), ticks.encode(x=along(x, "expected"), y=y)]
 
 
 def _open(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
@@ -142,36 +138,27 @@ def _open(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     if not rows.height:
         return []
     lines = alt.Chart(inline(rows)).mark_rule(strokeWidth=2.5, color=VERMILLION)
-    return [lines.encode(x=_at(x, "prints_low"), x2="prints_high:Q", y=y)]
+    return [lines.encode(x=along(x, "prints_low"), x2="prints_high:Q", y=y)]
 
 
 def _exact(rows: pl.DataFrame, x: alt.X) -> alt.Chart:
     rule = alt.Chart(inline(rows.select("exact").head(1))).mark_rule(color=BLUE, strokeWidth=1.6)
-    drawn: alt.Chart = rule.encode(x=_at(x, "exact"), tooltip=tooltips(["exact"]))
+    drawn: alt.Chart = rule.encode(x=along(x, "exact"), tooltip=tooltips(["exact"]))
     return drawn
 
 
 def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
-    legend = alt.Legend(title="prints", orient="bottom")
     kinds = [kind for kind in COLOURS if kind in set(rows["kind"])]
-    tooltip = [alt.Tooltip(f"{name}:N") for name in TEXTS]
-    tooltip += tooltips(NUMBERS)
     ends = rows.filter(kind=OPEN)
-    marks = pl.concat(
-        [
-            rows.filter(pl.col("kind") != OPEN).with_columns(at="prints"),
-            *(ends.with_columns(at=end) for end in ("prints_low", "prints_high")),
-        ]
-    )
-    points = alt.Chart(inline(marks)).mark_point(filled=True, opacity=1, size=62)
+    marks = [rows.filter(pl.col("kind") != OPEN).with_columns(at="prints")]
+    marks += [ends.with_columns(at=end) for end in ("prints_low", "prints_high")]
+    points = alt.Chart(inline(pl.concat(marks))).mark_point(filled=True, opacity=1, size=62)
     drawn: alt.Chart = points.encode(
-        x=_at(x, "at"),
+        x=along(x, "at"),
         y=y,
-        color=alt.Color(
-            "kind:N", scale=alt.Scale(domain=kinds, range=[COLOURS[kind] for kind in kinds]), legend=legend
-        ),
-        shape=alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[SHAPES[kind] for kind in kinds]), legend=legend),
-        tooltip=tooltip,
+        color=keyed(alt.Color, "kind", {kind: COLOURS[kind] for kind in kinds}, "prints"),
+        shape=keyed(alt.Shape, "kind", {kind: SHAPES[kind] for kind in kinds}, "prints"),
+        tooltip=[*texts(*TEXTS), *tooltips(NUMBERS)],
     )
     return drawn
 

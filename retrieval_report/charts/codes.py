@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import best_of, held, inline, joined, side_by_side, summary_frame, with_labels
-from retrieval_report.charts.lines import OTHERS, colour_scale, spotlight, unlit, vertical_scale
-from retrieval_report.charts.theme import empty_chart, finish, layered, tooltips
+from retrieval_report.charts.data import best_of, by_mean, held, inline, joined, side_by_side, summary_frame
+from retrieval_report.charts.lines import K, colour_scale, grey_and_lit, lighted, unlit, vertical_scale
+from retrieval_report.charts.theme import empty_chart, finish, layered, texts, tooltips
 from retrieval_report.contracts.registry import schema
-from retrieval_report.writing.names import listed, unique_labels
+from retrieval_report.writing.names import listed
 from retrieval_report.writing.numbers import number
 
 __all__ = ["precision_recall", "radius"]
@@ -50,14 +52,9 @@ def radius(radius_frame: object) -> ChartType:
     frame = held(radius_frame, RADIUS, "radius", "evaluate_radius")
     if frame is None:
         return empty_chart("no radius was evaluated")
-    order = (
-        frame.group_by("model").agg(pl.col("f1").max()).sort("f1", "model", descending=[True, False], nulls_last=True)
-    )
-    labels = unique_labels(order["model"])
-    lit = [labels[model] for model in spotlight(order["model"].to_list())]
-    rows = with_labels(frame, labels).with_columns(
-        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS))
-    )
+    means = frame.group_by("model").agg(pl.col("f1").max())
+    order = means.sort("f1", "model", descending=[True, False], nulls_last=True)["model"].to_list()
+    rows, lit = lighted(frame, order)
     panels = [_radius_panel(rows, name, title, lit) for name, title in PANELS.items()]
     chart = alt.hconcat(*panels, spacing=22)
     best = frame.sort("f1", "model", "radius", descending=[True, False, False], nulls_last=True).row(0, named=True)
@@ -65,7 +62,7 @@ def radius(radius_frame: object) -> ChartType:
     if best["f1"] is not None:
         value = f"{number(best['f1'], 3)} at radius {best['radius']:g}"
         title = f"{listed([best['model']])} has the best F1 within a radius: {value}"
-    grey = order.height - len(lit)
+    grey = len(order) - len(lit)
     note = "all items at one distance are inside or none, so no tie order changes these scores"
     return finish(chart, title, [note + unlit(grey)], _spoken_radius(rows, lit), 96)
 
@@ -75,26 +72,23 @@ def _radius_panel(rows: pl.DataFrame, name: str, title: str, lit: list[str]) -> 
     x = alt.X(
         "radius:Q", title="radius", scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False, tickMinStep=1)
     )
-    colour = alt.Color(
-        "shade:N", scale=colour_scale(lit, grey=rows["label"].n_unique() > len(lit)), legend=alt.Legend(title=None)
-    )
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("radius:Q"),
-        *tooltips(("precision", "recall", "f1", "hit_rate", "empty")),
-        alt.Tooltip("queries:Q"),
-    ]
+    y, tooltip = alt.Y(f"{name}:Q", scale=scale, title=title), [*texts("model"), alt.Tooltip("radius:Q")]
+    tooltip += [*tooltips(("precision", "recall", "f1", "hit_rate", "empty")), alt.Tooltip("queries:Q")]
+    shown: dict[str, Any] = {"color": _colour(rows, lit), "detail": "label:N", "tooltip": tooltip}
     rows = rows.filter(pl.col(name).is_not_null())
-    layers = []
-    for part, width in ((rows.filter(shade=OTHERS), 1.0), (rows.filter(pl.col("shade") != OTHERS), 2.2)):
-        if part.height:
-            line = alt.Chart(inline(part)).mark_line(strokeWidth=width, point={"size": 18, "filled": True})
-            layers.append(
-                line.encode(
-                    x=x, y=alt.Y(f"{name}:Q", scale=scale, title=title), color=colour, detail="label:N", tooltip=tooltip
-                )
-            )
+    layers = [_line(part, bright, 18).encode(x=x, y=y, **shown) for part, bright in grey_and_lit(rows)]
     return layered(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _colour(rows: pl.DataFrame, lit: list[str], **legend: Any) -> alt.Color:
+    scale = colour_scale(lit, grey=rows["label"].n_unique() > len(lit))
+    return alt.Color("shade:N", scale=scale, legend=alt.Legend(title=None, **legend))
+
+
+def _line(part: pl.DataFrame, bright: bool, size: int) -> alt.Chart:
+    points = {"size": size, "filled": True}
+    line: alt.Chart = alt.Chart(inline(part)).mark_line(strokeWidth=2.2 if bright else 1.0, point=points)
+    return line
 
 
 def _spoken_radius(rows: pl.DataFrame, lit: list[str]) -> str:
@@ -135,32 +129,16 @@ def precision_recall(summary: object) -> ChartType:
     rows = _both(frame)
     if not rows.height:
         return empty_chart("precision and recall are not both in the summary, at one cutoff")
-    order = rows.group_by("model").agg(pl.col("precision").mean()).sort("precision", "model", descending=[True, False])
-    labels = unique_labels(order["model"])
-    lit = [labels[model] for model in spotlight(order["model"].to_list())]
-    shown = with_labels(rows, labels).with_columns(
-        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
-        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
-    )
+    models = by_mean(rows, "precision")
+    shown, lit = lighted(rows.with_columns(k=K), models)
     chart = layered(*_curves(shown, lit)).properties(width=CURVE, height=CURVE)
     cutoffs = rows["cutoff"].n_unique()
     note = "points from the smallest cutoff (left) to the largest, exact means over tie orders"
-    grey = len(labels) - len(lit)
-    parts = [
-        f"{label}: precision {number(p)} at recall {number(r)}"
-        for label, p, r in shown.filter(pl.col("label").is_in(lit))
-        .group_by("label", maintain_order=True)
-        .last()
-        .select("label", "precision", "recall")
-        .rows()
-    ]
-    return finish(
-        chart,
-        _curve_title(rows, cutoffs),
-        [note + unlit(grey)],
-        "Precision against recall, at the largest cutoff: " + joined(parts),
-        84,
-    )
+    ends = shown.filter(pl.col("label").is_in(lit)).group_by("label", maintain_order=True).last()
+    rows_of_ends = ends.select("label", "precision", "recall").rows()
+    parts = [f"{label}: precision {number(p)} at recall {number(r)}" for label, p, r in rows_of_ends]
+    spoken = "Precision against recall, at the largest cutoff: " + joined(parts)
+    return finish(chart, _curve_title(rows, cutoffs), [note + unlit(len(models) - len(lit))], spoken)
 
 
 def _both(frame: pl.DataFrame) -> pl.DataFrame:
@@ -178,20 +156,10 @@ def _curves(rows: pl.DataFrame, lit: list[str]) -> list[alt.Chart]:
     x_scale, _ = vertical_scale(rows, ["recall"])
     x = alt.X("recall:Q", scale=x_scale, title="expected recall", axis=alt.Axis(tickCount=6))
     y = alt.Y("precision:Q", scale=y_scale, title="expected precision", axis=alt.Axis(tickCount=6))
-    legend = alt.Legend(title=None, orient="right")
-    colour = alt.Color("shade:N", scale=colour_scale(lit, grey=rows["label"].n_unique() > len(lit)), legend=legend)
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("k:N", title="cutoff"),
-        *tooltips(("precision", "recall")),
-    ]
-    layers = []
-    for part, width in ((rows.filter(shade=OTHERS), 1.0), (rows.filter(pl.col("shade") != OTHERS), 2.2)):
-        if part.height:
-            part = part.with_columns(step=pl.int_range(pl.len()))
-            line = alt.Chart(inline(part)).mark_line(strokeWidth=width, point={"size": 26, "filled": True})
-            layers.append(line.encode(x=x, y=y, color=colour, detail="label:N", order="step:Q", tooltip=tooltip))
-    return layers
+    tooltip = [*texts("model", k="cutoff"), *tooltips(("precision", "recall"))]
+    shown: dict[str, Any] = {"color": _colour(rows, lit, orient="right"), "detail": "label:N", "tooltip": tooltip}
+    parts = [(part.with_columns(step=pl.int_range(pl.len())), bright) for part, bright in grey_and_lit(rows)]
+    return [_line(part, bright, 26).encode(x=x, y=y, order="step:Q", **shown) for part, bright in parts]
 
 
 def _curve_title(rows: pl.DataFrame, cutoffs: int) -> str:

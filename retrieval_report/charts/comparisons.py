@@ -13,7 +13,7 @@ from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.pair_verdicts import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.analysis.verdicts import DEPENDS, chance_of, chance_percent
 from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
-from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_axis, tooltips
+from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_axis, texts, tooltips
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.metrics.parsing import parse_measure
@@ -21,15 +21,7 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import measure_name, quoted, unique_labels
 from retrieval_report.writing.numbers import size
 
-__all__ = [
-    "CHANCES",
-    "COUNTS",
-    "NUMBERS",
-    "comparison_matrix",
-    "pair_tooltip",
-    "pairs_at",
-    "spoken_pairs",
-]
+__all__ = ["CHANCES", "COUNTS", "NUMBERS", "comparison_matrix", "pair_tooltip", "pairs_at", "spoken_pairs"]
 
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # up to sixteen models there is room for numbers in the cells
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
@@ -162,15 +154,13 @@ def _rounded(value: float) -> str:
 
 def pair_tooltip(first: str) -> list[alt.Tooltip]:
     """All numbers of a pair; ``first`` is the column that names its first model."""
-    texts = [alt.Tooltip(f"{first}:N", title=title_of("model_a")), alt.Tooltip("model_b:N", title=title_of("model_b"))]
-    reversal = alt.Tooltip("chance:N", title=title_of("p_tie"))
     return [
-        *texts,
+        *texts(**{first: title_of("model_a"), "model_b": title_of("model_b")}),
         *tooltips(NUMBERS),
         *tooltips(CHANCES, ".3~g"),
-        reversal,
+        *texts(chance=title_of("p_tie")),
         *(alt.Tooltip(f"{name}:Q", title=title_of(name)) for name in COUNTS),
-        alt.Tooltip("verdict:N", title=title_of("verdict")),
+        *texts(verdict=title_of("verdict")),
     ]
 
 

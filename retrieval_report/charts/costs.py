@@ -7,8 +7,21 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.costs import COSTS
-from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, WIDTH, empty_chart, finish, layered, tooltips
+from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
+from retrieval_report.charts.theme import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    WIDTH,
+    along,
+    empty_chart,
+    finish,
+    fixed_scale,
+    keyed,
+    layered,
+    texts,
+    tooltips,
+)
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import number
@@ -82,10 +95,7 @@ def costs(
 
 
 def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
-    two = 2 * pl.col("tie_std")
-    return with_labels(rows).with_columns(
-        tie_low=pl.coalesce("lowest", pl.col("value") - two),
-        tie_high=pl.coalesce("highest", pl.col("value") + two),
+    return with_tie_range(with_labels(rows)).with_columns(
         standing=pl.when("front").then(pl.lit(ON)).otherwise(pl.lit(OFF)),
         beaten_by=pl.Series([clean(name or "") if name else None for name in rows["beaten_by"]], dtype=pl.String),
     )
@@ -94,33 +104,21 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerChart:
     x = alt.X("amount:Q", title=what, scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True))
     ends = nice_domain(rows, ["value", "ci_low", "ci_high", "tie_low", "tie_high"])
-    scale = alt.Scale(domain=list(ends), nice=False, zero=False)
-    colour = alt.Color(
-        "standing:N",
-        scale=alt.Scale(domain=[ON, OFF], range=[BLUE, GREY]),
-        legend=alt.Legend(title=None, orient="bottom", labelLimit=320),
-    )
-    texts = [alt.Tooltip(f"{name}:N", title=name.replace("_", " ")) for name in ("model", "standing", "beaten_by")]
+    colour = keyed(alt.Color, "standing", {ON: BLUE, OFF: GREY}, labelLimit=320)
     amount = alt.Tooltip("amount:Q", title=what, format=",~f")
-    tooltip = [
-        *texts,
-        amount,
-        *tooltips(NUMBERS),
-    ]
+    tooltip = [*texts("model", "standing", "beaten_by"), amount, *tooltips(NUMBERS)]
     kept = ["model", "label", "standing", "beaten_by", "amount", "tie_low", "tie_high", *NUMBERS]
     base, front = (
         alt.Chart(inline(rows.select(kept))),
         alt.Chart(inline(rows.filter("front").select("amount", "value"))),
     )
-    value = alt.Y("value:Q", title=where, scale=scale)
+    value = alt.Y("value:Q", title=where, scale=fixed_scale(*ends))
+    thin = base.mark_rule(strokeWidth=1.4, color=GREY)
+    thick = base.mark_rule(strokeWidth=5, opacity=0.5, color=VERMILLION)
     layers = [
         front.mark_line(interpolate="step-after", strokeWidth=1.2, opacity=0.7, color=BLUE).encode(x=x, y=value),
-        base.mark_rule(strokeWidth=1.4, color=GREY).encode(
-            x=x, y=alt.Y("ci_low:Q", title=where, scale=scale), y2="ci_high:Q", tooltip=tooltip
-        ),
-        base.mark_rule(strokeWidth=5, opacity=0.5, color=VERMILLION).encode(
-            x=x, y=alt.Y("tie_low:Q", title=where, scale=scale), y2="tie_high:Q", tooltip=tooltip
-        ),
+        thin.encode(x=x, y=along(value, "ci_low"), y2="ci_high:Q", tooltip=tooltip),
+        thick.encode(x=x, y=along(value, "tie_low"), y2="tie_high:Q", tooltip=tooltip),
         base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=value, color=colour, tooltip=tooltip),
     ]
     if rows.height <= NAMED:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import best_of, inline, joined, of_metric, side_by_side, summary_frame, with_labels
+from retrieval_report.charts.data import best_of, by_mean, inline, joined, of_metric, side_by_side, summary_frame
 from retrieval_report.charts.lines import (
     CUT,
     HEIGHT,
-    OTHERS,
+    K,
     colour_scale,
     dashed_ends,
     end_labels,
-    spotlight,
+    grey_and_lit,
+    lighted,
     unlit,
     vertical_scale,
 )
-from retrieval_report.charts.theme import OPEN, WIDTH, empty_chart, finish, layered, open_dash, tooltips
+from retrieval_report.charts.theme import OPEN, WIDTH, along, empty_chart, finish, layered, open_dash, texts, tooltips
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, listed, quoted, unique_labels
+from retrieval_report.writing.names import clean, listed, quoted
 from retrieval_report.writing.numbers import number
 
 __all__ = ["cutoff_axis", "scores_by_cutoff"]
@@ -80,18 +82,15 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
         raise ParameterError(f"bands: {clean(str(unknown[0]), 80)!r} is no model of this summary")
     if wide["order"].null_count() == wide.height:
         return empty_chart("no policy of this summary is expected, shuffled or naive")
-    order = wide.group_by("model").agg(pl.col("order").mean()).sort("order", "model", descending=[True, False])
-    labels = unique_labels(order["model"])
-    lit = [labels[model] for model in spotlight(order["model"].to_list(), bands)]
+    rows, lit = lighted(wide, by_mean(wide, "order"), bands)
     axis, indexes = cutoff_axis(wide["cutoff"], log)
-    rows = with_labels(wide, labels).with_columns(
+    rows = rows.with_columns(
         at=pl.col("cutoff").replace_strict(indexes, return_dtype=pl.Float64),
-        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
-        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
+        k=K,
         two_low=pl.col("expected") - 2 * pl.col("tie_std"),
         two_high=pl.col("expected") + 2 * pl.col("tie_std"),
     )
-    banded = rows.filter(pl.col("label").is_in([labels[model] for model in bands]))
+    banded = rows.filter(pl.col("label").is_in(lit[: len(set(bands))]))
     shown = rows.select("order", "naive")
     limits = [shown.select(number=name) for name in shown.columns]
     limits += [banded.select(number=name) for name in ("lowest", "highest", "two_low", "two_high")]
@@ -101,11 +100,8 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     y = alt.Y("order:Q", scale=scale, title=name)
     colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
     layers = [*_bands(banded, x, y, lit), *_lines(rows, x, y, colour), *_marks(rows, lit, x, y, colour)]
-    ends = (
-        rows.sort("at")
-        .group_by("label", maintain_order=True)
-        .agg(pl.col("model", "shade").last(), end=pl.col("order").last())
-    )
+    last = rows.sort("at").group_by("label", maintain_order=True)
+    ends = last.agg(pl.col("model", "shade").last(), end=pl.col("order").last())
     layers += end_labels(ends, lit, domain, (scale, name))
     chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
     return finish(chart, _title(wide, name), _legend(rows, lit, bool(bands)), _spoken(rows, lit))
@@ -134,35 +130,28 @@ def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[al
     """Grey lines below coloured ones; dashed to the whole list, which is no cutoff, and where lists are cut."""
     whole = pl.col("cutoff").is_null() | CUT
     step = dashed_ends(rows, whole)
-    layers = []
-    for lit in (False, True):
-        here = (pl.col("shade") != OTHERS) if lit else (pl.col("shade") == OTHERS)
-        for part, dash in ((rows.filter(~whole & here), [1, 0]), (step.filter(here), [3, 3])):
-            if part.height:
-                part = part.select("model", "label", "shade", "at", "k", "order", "expected").sort("label", "at")
-                line = alt.Chart(inline(part)).mark_line(
-                    strokeWidth=2.2 if lit else 1.1, strokeDash=dash, opacity=1 if lit else 0.6, clip=True
-                )
-                layers.append(
-                    line.encode(x=x, y=y, color=colour, detail="label:N", tooltip=["model:N", *tooltips(["expected"])])
-                )
+    layers, tooltip = [], [*texts("model"), *tooltips(["expected"])]
+    parts = [
+        (*part, dash) for here, dash in ((rows.filter(~whole), [1, 0]), (step, [3, 3])) for part in grey_and_lit(here)
+    ]
+    for part, lit, dash in sorted(parts, key=itemgetter(1)):
+        width, opacity = (2.2, 1) if lit else (1.1, 0.6)
+        part = part.select("model", "label", "shade", "at", "k", "order", "expected").sort("label", "at")
+        line = alt.Chart(inline(part)).mark_line(strokeWidth=width, strokeDash=dash, opacity=opacity, clip=True)
+        layers.append(line.encode(x=x, y=y, color=colour, detail="label:N", tooltip=tooltip))
     return layers
 
 
 def _marks(rows: pl.DataFrame, lit: Sequence[str], x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
     """A dot for the expectation and a ring for the order received, both with all numbers."""
     rows = rows.filter(pl.col("label").is_in(list(lit))).select("model", "label", "shade", "at", "k", "order", *NUMBERS)
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("k:N", title="cutoff"),
-        *tooltips(NUMBERS),
-    ]
+    tooltip = [*texts("model", k="cutoff"), *tooltips(NUMBERS)]
     layers = []
     for name, look in LOOKS.items():
         part = rows.filter(pl.col(name).is_not_null())
         if part.height:
             point = alt.Chart(inline(part)).mark_point(**look)
-            layers.append(point.encode(x=x, y=_same_axis(y, name), color=colour, tooltip=tooltip))
+            layers.append(point.encode(x=x, y=along(y, name), color=colour, tooltip=tooltip))
     return layers
 
 
@@ -174,20 +163,14 @@ def _bands(rows: pl.DataFrame, x: alt.X, y: alt.Y, lit: Sequence[str]) -> list[a
         part = dashed_ends(bounded, CUT).select("label", "shade", "at", "lowest", "highest", range=pl.lit(OPEN))
         for end in ("lowest", "highest"):
             edge = alt.Chart(inline(part)).mark_line(strokeWidth=1.3)
-            layers.append(
-                edge.encode(x=x, y=_same_axis(y, end), color=colour, detail="label:N", strokeDash=open_dash("range"))
-            )
+            look: dict[str, Any] = {"color": colour, "strokeDash": open_dash("range")}
+            layers.append(edge.encode(x=x, y=along(y, end), detail="label:N", **look))
     for low, high, opacity in (("lowest", "highest", 0.13), ("two_low", "two_high", 0.25)):
         part = rows.filter(pl.col(low).is_not_null() & pl.col(high).is_not_null() & ~CUT)
         if part.height:
             area = alt.Chart(inline(part.select("label", "shade", "at", low, high))).mark_area(opacity=opacity)
-            layers.append(area.encode(x=x, y=_same_axis(y, low), y2=f"{high}:Q", color=colour, detail="label:N"))
+            layers.append(area.encode(x=x, y=along(y, low), y2=f"{high}:Q", color=colour, detail="label:N"))
     return layers
-
-
-def _same_axis(y: alt.Y, column: str) -> alt.Y:
-    """The axis of another column; layers whose titles differ would show them all."""
-    return alt.Y(f"{column}:Q", scale=y["scale"], title=y["title"])
 
 
 def _title(wide: pl.DataFrame, metric: str) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "at_measure",
     "best_of",
     "bounds",
+    "by_mean",
     "check_cutoff",
     "held",
     "inline",
@@ -33,6 +34,7 @@ __all__ = [
     "spread",
     "summary_frame",
     "with_labels",
+    "with_tie_range",
 ]
 
 COLUMNS = {"expected": "expected", "naive": "naive", "shuffled": "shuffled", "worst": "lowest", "best": "highest"}
@@ -108,9 +110,23 @@ def with_labels(frame: pl.DataFrame, labels: Mapping[str, str] | None = None, co
     """Add ``label``, short and unique; the full name stays for the tooltip."""
     labels = unique_labels(frame[column]) if labels is None else labels
     full = {name: clean(name) for name in labels}
-    return frame.with_columns(
-        label=pl.col(column).replace_strict(labels, return_dtype=pl.String),
-    ).with_columns(pl.col(column).replace_strict(full, return_dtype=pl.String))
+    return frame.with_columns(label=pl.col(column).replace_strict(labels, return_dtype=pl.String)).with_columns(
+        pl.col(column).replace_strict(full, return_dtype=pl.String)
+    )
+
+
+def by_mean(frame: pl.DataFrame, column: str) -> list[str]:
+    """Models by the mean of a column, the highest first."""
+    means = frame.group_by("model").agg(pl.col(column).mean()).sort(column, "model", descending=[True, False])
+    return means["model"].to_list()
+
+
+def with_tie_range(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add ``tie_low`` and ``tie_high``: what tie order can give, or ±2 standard deviations where that is not known."""
+    two = 2 * pl.col("tie_std")
+    return rows.with_columns(
+        tie_low=pl.coalesce("lowest", pl.col("value") - two), tie_high=pl.coalesce("highest", pl.col("value") + two)
+    )
 
 
 def best_of(frame: pl.DataFrame, column: str) -> list[str]:

@@ -12,11 +12,13 @@ from retrieval_report.charts.theme import (
     BLUE,
     GREY,
     VERMILLION,
-    WIDTH,
+    along,
     empty_chart,
     finish,
-    layered,
+    keyed,
     row_axis,
+    row_chart,
+    texts,
     tooltips,
 )
 from retrieval_report.contracts.arguments import check_whole
@@ -32,12 +34,7 @@ NUMBERS = ("value_a", "value_b", "difference", "lowest", "highest", "tie_std", "
 
 
 def deciding_queries(
-    deciding: object,
-    *,
-    metric: object,
-    cutoff: int | str | None = None,
-    policy: str = "expected",
-    most: int = 40,
+    deciding: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected", most: int = 40
 ) -> ChartType:
     """Draw the queries that decide between two models, the largest differences first.
 
@@ -103,25 +100,15 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     y = row_axis(rows["label"], grid=False)
-    colour = alt.Color(
-        "order:N",
-        scale=alt.Scale(domain=[SURE, UNSURE], range=[BLUE, VERMILLION]),
-        legend=alt.Legend(title=None, orient="bottom", labelLimit=420),
-    )
-    texts = [
-        alt.Tooltip(f"{name}:N", title=name.replace("_", " ")) for name in ("query", "model_a", "model_b", "order")
-    ]
-    numbers = tooltips(NUMBERS)
+    colour = keyed(alt.Color, "order", {SURE: BLUE, UNSURE: VERMILLION}, labelLimit=420)
+    tooltip = [*texts("query", "model_a", "model_b", "order"), *tooltips(NUMBERS)]
     base = alt.Chart(inline(rows.select("label", "query", "model_a", "model_b", "order", "decides", *NUMBERS)))
-    title = f"difference of {where}"
-    bar = base.mark_bar(height=8, opacity=0.75).encode(
-        x=alt.X("difference:Q", title=title), y=y, color=colour, tooltip=[*texts, *numbers]
-    )
-    line = base.mark_rule(strokeWidth=1.6, color=GREY).encode(
-        x=alt.X("lowest:Q", title=title), x2="highest:Q", y=y, tooltip=[*texts, *numbers]
-    )
-    layers = [bar, line] if rows["lowest"].count() else [bar]
-    return layered(*layers).properties(width=WIDTH, height=max(STEP * rows.height, 40))
+    x = alt.X("difference:Q", title=f"difference of {where}")
+    layers = [base.mark_bar(height=8, opacity=0.75).encode(x=x, y=y, color=colour, tooltip=tooltip)]
+    if rows["lowest"].count():
+        line = base.mark_rule(strokeWidth=1.6, color=GREY)
+        layers.append(line.encode(x=along(x, "lowest"), x2="highest:Q", y=y, tooltip=tooltip))
+    return row_chart(layers, rows.height, STEP)
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:

@@ -10,14 +10,7 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, UNTESTED
-from retrieval_report.charts.comparisons import (
-    CHANCES,
-    COUNTS,
-    NUMBERS,
-    pair_tooltip,
-    pairs_at,
-    spoken_pairs,
-)
+from retrieval_report.charts.comparisons import CHANCES, COUNTS, NUMBERS, pair_tooltip, pairs_at, spoken_pairs
 from retrieval_report.charts.data import at_measure, inline, summary_frame, with_labels
 from retrieval_report.charts.theme import (
     AMBER,
@@ -28,12 +21,13 @@ from retrieval_report.charts.theme import (
     PINK,
     SKY,
     VERMILLION,
-    WIDTH,
+    along,
     empty_chart,
     finish,
-    layered,
+    keyed,
     open_dash,
     row_axis,
+    row_chart,
 )
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
@@ -42,14 +36,7 @@ from retrieval_report.writing.names import clean, quoted, unique_labels
 __all__ = ["intervals"]
 
 PAIRS, STEP = 40, 18
-COLOURS = {
-    SAFE: GREEN,
-    UNTESTED: SKY,
-    EQUAL: AMBER,
-    NOT_SIGNIFICANT: BLUE,
-    DEPENDS: VERMILLION,
-    CUT: PINK,
-}
+COLOURS = {SAFE: GREEN, UNTESTED: SKY, EQUAL: AMBER, NOT_SIGNIFICANT: BLUE, DEPENDS: VERMILLION, CUT: PINK}
 DOUBTS = {
     NOT_SIGNIFICANT: ", but that may not hold on other queries",
     DEPENDS: ", but tie order could reverse that",
@@ -110,12 +97,7 @@ def intervals(
         pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
     bounds = None if summary is None else summary_frame(summary)
     bounds = None if bounds is None else at_measure(bounds, *parse_measure(metric, cutoff))
-    rows = _oriented(
-        pairs,
-        unique_labels(order),
-        lead,
-        None if bounds is None else at_measure(bounds, *parse_measure(metric, cutoff)),
-    )
+    rows = _oriented(pairs, unique_labels(order), lead, bounds)
     chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
     lines = [
         "dot: difference; thin line: 95% confidence interval over queries, not adjusted for the number of pairs;",
@@ -163,46 +145,29 @@ def _with_open(rows: pl.DataFrame, bounds: pl.DataFrame | None) -> pl.DataFrame:
 
 def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
     y = row_axis(rows["pair"], "pair", labelLimit=330)
-    shown = [verdict for verdict in COLOURS if verdict in set(rows["verdict"])]
-    colour = alt.Color(
-        "verdict:N",
-        scale=alt.Scale(domain=shown, range=[COLOURS[verdict] for verdict in shown]),
-        legend=alt.Legend(title="the difference", orient="bottom"),
-    )
-    kept = [
-        "pair",
-        "model_a",
-        "model_b",
-        "verdict",
-        "chance",
-        "p_tie",
-        "two_low",
-        "two_high",
-        *NUMBERS,
-        *CHANCES,
-        *COUNTS,
-    ]
+    shown = set(rows["verdict"])
+    colours = {verdict: colour for verdict, colour in COLOURS.items() if verdict in shown}
+    colour, tooltip = keyed(alt.Color, "verdict", colours, "the difference"), pair_tooltip("model_a")
+    x = alt.X("difference:Q", title=title)
+    kept = [*("pair", "model_a", "model_b", "verdict", "chance", "p_tie", "two_low", "two_high")]
+    kept += [*NUMBERS, *CHANCES, *COUNTS]
     frames = rows.filter(pl.col("open_high") > pl.col("open_low")).select(*kept, "open_low", "open_high")
     rows = rows.select(kept)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
-    layers = [zero.encode(x=alt.X("zero:Q", title=title))]
+    layers = [zero.encode(x=along(x, "zero"))]
     for low, high, width in (("ci_low", "ci_high", 1.4), ("two_low", "two_high", 4.5)):
         part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
         if part.height:
             line = alt.Chart(inline(part)).mark_rule(strokeWidth=width, opacity=1 if width < 2 else 0.45)
-            layers.append(
-                line.encode(
-                    x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q", y=y, color=colour, tooltip=pair_tooltip("model_a")
-                )
-            )
+            layers.append(line.encode(x=along(x, low), x2=f"{high}:Q", y=y, color=colour, tooltip=tooltip))
     if frames.height:
         frame = alt.Chart(inline(frames.with_columns(range=pl.lit(OPEN))))
         frame = frame.mark_bar(filled=False, stroke=GREY, strokeWidth=1.2, size=11)
-        across = {"x": alt.X("open_low:Q", title=title), "x2": "open_high:Q", "y": y}
-        layers.append(frame.encode(**across, strokeDash=open_dash("range"), tooltip=pair_tooltip("model_a")))
+        dash = open_dash("range")
+        layers.append(frame.encode(x=along(x, "open_low"), x2="open_high:Q", y=y, strokeDash=dash, tooltip=tooltip))
     dot = alt.Chart(inline(rows)).mark_point(filled=True, size=48, opacity=1)
-    layers.append(dot.encode(x=alt.X("difference:Q", title=title), y=y, color=colour, tooltip=pair_tooltip("model_a")))
-    return layered(*layers).properties(width=WIDTH, height=max(STEP * rows.height, 40))
+    layers.append(dot.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    return row_chart(layers, rows.height, STEP)
 
 
 def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
@@ -215,9 +180,8 @@ def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
             first, second = second, first
         return f"{quoted(first)} is ahead of {quoted(second)} at {where}{DOUBTS.get(row['verdict'], '')}"
     counts = {name: rows.filter(verdict=name).height for name in (SAFE, DEPENDS)}
-    rest = (
-        f", {counts[DEPENDS]} {'depends' if counts[DEPENDS] == 1 else 'depend'} on tie order" if counts[DEPENDS] else ""
-    )
+    depend = counts[DEPENDS]
+    rest = f", {depend} {'depends' if depend == 1 else 'depend'} on tie order" if depend else ""
     if lead is not None:
         return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences are safe{rest}"
     return f"{counts[SAFE]} of {rows.height} differences at {where} are safe{rest}"

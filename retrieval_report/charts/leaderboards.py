@@ -8,16 +8,19 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.leaderboard import LEADERBOARD
 from retrieval_report.analysis.letters import short_letters
-from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels
+from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
 from retrieval_report.charts.theme import (
     BLUE,
     GREY,
     VERMILLION,
     WIDTH,
+    along,
     empty_chart,
     finish,
-    layered,
+    fixed_scale,
     row_axis,
+    row_chart,
+    texts,
     tooltips,
 )
 from retrieval_report.contracts.arguments import check_whole
@@ -31,12 +34,7 @@ NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
 
 
 def leaderboard(
-    board: object,
-    *,
-    metric: object,
-    cutoff: int | str | None = None,
-    policy: str = "expected",
-    most: int = 60,
+    board: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected", most: int = 60
 ) -> ChartType:
     """Draw models from the best on: score, interval, tie range, letters and ranks.
 
@@ -96,37 +94,30 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
         for name in ("tie_rank", "query_rank")
     )
     short = pl.Series("short", [short_letters(text or "") for text in rows["letters"]], dtype=pl.String)
-    two = 2 * pl.col("tie_std")
-    return rows.with_columns(
-        short,
-        tie_low=pl.coalesce("lowest", pl.col("value") - two),
-        tie_high=pl.coalesce("highest", pl.col("value") + two),
-        ranks=pl.format("{} | {}", tie, query),
-    )
+    return with_tie_range(rows).with_columns(short, ranks=pl.format("{} | {}", tie, query))
 
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     y = row_axis(rows["label"], grid=False)
     ends = nice_domain(rows, ["value", "ci_low", "ci_high", "tie_low", "tie_high"])
-    scale = alt.Scale(domain=list(ends), nice=False, zero=False)
-    x = alt.X("value:Q", title=where, scale=scale)
-    texts = [alt.Tooltip(f"{name}:N") for name in ("model", "letters", "ranks")]
-    tooltip = [*texts, *tooltips(NUMBERS)]
+    x = alt.X("value:Q", title=where, scale=fixed_scale(*ends))
+    tooltip = [*texts("model", "letters", "ranks"), *tooltips(NUMBERS)]
     rows = rows.with_columns(pl.col("letters").str.head(60))
-    data = inline(rows.select("label", "model", "letters", "short", "ranks", "tie_low", "tie_high", *NUMBERS))
-    base = alt.Chart(data)
-    thin = base.mark_rule(strokeWidth=1.4, color=GREY).encode(
-        x=alt.X("ci_low:Q", title=where, scale=scale), x2="ci_high:Q", y=y, tooltip=tooltip
-    )
-    thick = base.mark_rule(strokeWidth=5, opacity=0.55, color=VERMILLION).encode(
-        x=alt.X("tie_low:Q", title=where, scale=scale), x2="tie_high:Q", y=y, tooltip=tooltip
-    )
-    dot = base.mark_point(filled=True, size=44, opacity=1, color=BLUE).encode(x=x, y=y, tooltip=tooltip)
-    texts_right = [
+    kept = ["label", "model", "letters", "short", "ranks", "tie_low", "tie_high", *NUMBERS]
+    base = alt.Chart(inline(rows.select(kept)))
+    thin = base.mark_rule(strokeWidth=1.4, color=GREY)
+    thick = base.mark_rule(strokeWidth=5, opacity=0.55, color=VERMILLION)
+    dot = base.mark_point(filled=True, size=44, opacity=1, color=BLUE)
+    layers = [
+        thin.encode(x=along(x, "ci_low"), x2="ci_high:Q", y=y, tooltip=tooltip),
+        thick.encode(x=along(x, "tie_low"), x2="tie_high:Q", y=y, tooltip=tooltip),
+        dot.encode(x=x, y=y, tooltip=tooltip),
+    ]
+    layers += [
         base.mark_text(align="left", fontSize=11).encode(x=alt.value(WIDTH + offset), y=y, text=f"{name}:N")
         for name, offset in (("short", 12), ("ranks", 62))
     ]
-    return layered(thin, thick, dot, *texts_right).properties(width=WIDTH, height=max(STEP * rows.height, 40))
+    return row_chart(layers, rows.height, STEP)
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 import polars as pl
 
-from retrieval_report.charts.data import inline, nice_domain, spread
-from retrieval_report.charts.theme import GREY, PALETTE, WIDTH
+from retrieval_report.charts.data import inline, nice_domain, spread, with_labels
+from retrieval_report.charts.theme import GREY, PALETTE, WIDTH, along, fixed_scale, texts
+from retrieval_report.writing.names import unique_labels
 
 __all__ = [
     "CUT",
     "HEIGHT",
     "OTHERS",
+    "K",
     "colour_scale",
     "dashed_ends",
     "end_labels",
-    "spotlight",
+    "grey_and_lit",
+    "lighted",
     "unlit",
     "vertical_scale",
 ]
@@ -25,13 +28,26 @@ __all__ = [
 HEIGHT = 340
 LETTER_HEIGHT = 13
 OTHERS = "other models"
+K = pl.col("cutoff").cast(pl.String).fill_null("all")
 CUT = (pl.col("truncated_share") > 0).fill_null(False)  # rows whose scores depend on items that were not retrieved
 
 
-def spotlight(models: Sequence[str], first: Sequence[str] = ()) -> list[str]:
-    """Models that get a colour: those asked for, then the leading ones, as many as the palette tells apart."""
-    chosen = [*dict.fromkeys(first), *(model for model in models if model not in set(first))]
-    return chosen[: len(PALETTE)]
+def lighted(rows: pl.DataFrame, models: Iterable[str], first: Sequence[str] = ()) -> tuple[pl.DataFrame, list[str]]:
+    """Rows with ``label`` and ``shade`` (the label, or OTHERS), and the labels that get a colour.
+
+    These are the models asked for, then the leading ones, as many as the palette tells apart; ``models`` has all of
+    them, best first.
+    """
+    labels = unique_labels(models)
+    lit = [labels[model] for model in list(dict.fromkeys([*first, *models]))[: len(PALETTE)]]
+    shade = pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS))
+    return with_labels(rows, labels).with_columns(shade=shade), lit
+
+
+def grey_and_lit(rows: pl.DataFrame) -> list[tuple[pl.DataFrame, bool]]:
+    """The rows without a colour, to be drawn below, and those with one; none of no rows."""
+    parts = ((rows.filter(pl.col("shade") == OTHERS), False), (rows.filter(pl.col("shade") != OTHERS), True))
+    return [(part, lit) for part, lit in parts if part.height]
 
 
 def unlit(number: int) -> str:
@@ -64,7 +80,7 @@ def dashed_ends(rows: pl.DataFrame, dashed: pl.Expr) -> pl.DataFrame:
 def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Scale, tuple[float, float]]:
     """An axis whose ends are known, so that labels can be placed by it."""
     low, high = nice_domain(frame, columns)
-    return alt.Scale(domain=[low, high], nice=False, zero=False), (low, high)
+    return fixed_scale(low, high), (low, high)
 
 
 def end_labels(
@@ -85,27 +101,12 @@ def end_labels(
     gap = (domain[1] - domain[0]) * LETTER_HEIGHT / height
     ends = ends.with_columns(named_at=pl.Series(spread(ends["end"].to_list(), gap, *domain), dtype=pl.Float64))
     data = inline(ends.select("label", "model", "end", "named_at", "shade"))
-    colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
     scale, title = y_axis
-    link = (
-        alt.Chart(data)
-        .mark_rule(strokeWidth=1.2)
-        .encode(
-            x=alt.value(width + 3),
-            x2=alt.value(width + 15),
-            y=alt.Y("end:Q", scale=scale, title=title),
-            y2="named_at:Q",
-            color=colour,
-        )
+    base = alt.Chart(data).encode(color=alt.Color("shade:N", scale=colour_scale(lit), legend=None))
+    y = alt.Y("end:Q", scale=scale, title=title)
+    link = base.mark_rule(strokeWidth=1.2).encode(
+        x=alt.value(width + 3), x2=alt.value(width + 15), y=y, y2="named_at:Q"
     )
-    name = (
-        alt.Chart(data)
-        .mark_text(align="left", baseline="middle")
-        .encode(
-            x=alt.value(width + 18),
-            y=alt.Y("named_at:Q", scale=scale, title=title),
-            text="label:N",
-            tooltip=[alt.Tooltip("model:N")],
-        )
-    )
-    return [link, name]
+    name = alt.Chart(data).mark_text(align="left", baseline="middle")
+    y = along(y, "named_at")
+    return [link, name.encode(x=alt.value(width + 18), y=y, text="label:N", tooltip=texts("model"))]

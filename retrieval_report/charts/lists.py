@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import inline
-from retrieval_report.charts.theme import AMBER, BLUE, GREEN, GREY, SKY, VERMILLION, empty_chart, finish, layered
+from retrieval_report.charts.theme import (
+    AMBER,
+    BLUE,
+    GREEN,
+    GREY,
+    SKY,
+    VERMILLION,
+    empty_chart,
+    finish,
+    keyed,
+    layered,
+    texts,
+)
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.frames import order_column
@@ -81,20 +96,7 @@ def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
         right=pl.col("tie_start") + pl.col("tie_size") - 0.55,
         item=pl.Series([clean(str(item), 60) for item in frame.sort("tie", maintain_order=True)["item"]]),
         relevance=pl.col("relevance").cast(pl.Float64),
-    ).select(
-        "item",
-        "relevance",
-        "tie",
-        "tie_start",
-        "tie_end",
-        "tie_size",
-        "tie_relevant",
-        order,
-        "kind",
-        "rank",
-        "left",
-        "right",
-    )
+    ).select(*COLUMNS[2:], "tie_end", order, "kind", "rank", "left", "right")
 
 
 def _y(order: str) -> alt.Y:
@@ -103,23 +105,18 @@ def _y(order: str) -> alt.Y:
 
 def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
     ties = rows.group_by("tie", maintain_order=True).first()
-    colour = alt.Color(
-        "kind:N",
-        scale=alt.Scale(domain=[MIXED, PURE, ALONE], range=[VERMILLION, SKY, GREY]),
-        legend=alt.Legend(orient="bottom", symbolType="square", symbolStrokeWidth=6, symbolSize=30, title="ranks"),
-    )
-    tooltip = [
-        alt.Tooltip(f"{order}:Q"),
-        "tie:Q",
-        alt.Tooltip("tie_start:Q", title="from rank"),
-        alt.Tooltip("tie_end:Q", title="to rank"),
-        alt.Tooltip("tie_size:Q", title="items"),
-        alt.Tooltip("tie_relevant:Q", title="relevant items"),
-    ]
+    symbol: dict[str, Any] = {"symbolType": "square", "symbolStrokeWidth": 6, "symbolSize": 30}
+    colour = keyed(alt.Color, "kind", {MIXED: VERMILLION, PURE: SKY, ALONE: GREY}, "ranks", **symbol)
+    titled = {"tie_start": "from rank", "tie_end": "to rank", "tie_size": "items", "tie_relevant": "relevant items"}
+    tooltip = _numbers({order: order, "tie": "tie", **titled})
     x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
     drawn: alt.Chart = bar.encode(x=x, x2="right:Q", y=_y(order), color=colour, tooltip=tooltip)
     return drawn
+
+
+def _numbers(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    return [alt.Tooltip(f"{name}:Q", title=title) for name, title in titles.items()]
 
 
 def _ranks() -> alt.Axis:
@@ -132,21 +129,13 @@ def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
         "transparent" if grade == 0 else GRADES[min(index, len(GRADES) - 1)]
         for index, grade in enumerate(grades, start=-1 if grades[0] == 0 else 0)
     ]
-    legend = alt.Legend(title="relevance", orient="bottom", symbolStrokeWidth=1)
     rows = rows.with_columns(grade=pl.col("relevance").map_elements(number_text, return_dtype=pl.String))
-    fill = alt.Fill(
-        "grade:N", scale=alt.Scale(domain=[number_text(grade) for grade in grades], range=colours), legend=legend
-    )
+    looks = dict(zip(map(number_text, grades), colours, strict=True))
+    fill = keyed(alt.Fill, "grade", looks, "relevance", symbolStrokeWidth=1)
     size = 34 if rows.height <= 120 else 14
-    tooltip = [
-        alt.Tooltip("item:N"),
-        alt.Tooltip("relevance:Q"),
-        alt.Tooltip(f"{order}:Q"),
-        alt.Tooltip("rank:Q", title="rank received"),
-        alt.Tooltip("tie_start:Q", title="tie from rank"),
-        alt.Tooltip("tie_end:Q", title="to rank"),
-        alt.Tooltip("tie_size:Q", title="items in the tie"),
-    ]
+    tie = {"tie_start": "tie from rank", "tie_end": "to rank", "tie_size": "items in the tie"}
+    of_item = {"relevance": "relevance", order: order, "rank": "rank received", **tie}
+    tooltip = [*texts("item"), *_numbers(of_item)]
     x = alt.X("rank:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     dot = alt.Chart(inline(rows)).mark_point(size=size, stroke=GREY, strokeWidth=1, opacity=1)
     drawn: alt.Chart = dot.encode(x=x, y=_y(order), fill=fill, tooltip=tooltip)

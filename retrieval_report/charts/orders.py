@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -20,10 +21,15 @@ from retrieval_report.charts.theme import (
     NUMBER,
     VERMILLION,
     WIDTH,
+    along,
     empty_chart,
     finish,
+    fixed_scale,
+    keyed,
     layered,
+    row_axis,
     sentence_chart,
+    texts,
 )
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.metrics.parsing import parse_measure
@@ -39,6 +45,7 @@ PLACES = 60
 SAME = 1e-12
 COLOURS = (BLUE, VERMILLION, GREEN, AMBER, GREY)
 ORDER_COLUMNS = ("item", "relevance", "tie", "tie_start", "tie_size", "tie_relevant")
+DASHES = ([1, 0], [6, 3], [2, 2], [1, 3], [8, 2])
 EXPECTED = "mean of all orders"
 
 
@@ -88,7 +95,7 @@ def score_distribution(
     known = {name: value for name, value in (marks or {}).items() if value is not None}
     bars = _bars(frame)
     ends = [*frame["value"], *known.values()]  # half a bar may stand beyond them; no score does
-    scale = alt.Scale(domain=[min(ends), max(ends)], nice=False, zero=False)
+    scale = fixed_scale(min(ends), max(ends))
     x = alt.X("low:Q", title=where, scale=scale, axis=alt.Axis(labelFlush=False))
     layers = [_probabilities(bars, x), *_marks(known, x)]
     chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
@@ -134,18 +141,13 @@ def _marks(known: Mapping[str, float], x: alt.X) -> list[alt.Chart]:
         return []
     names = [clean(name, 40) for name in known]
     rows = pl.DataFrame({"what": names, "at": [*known.values()]})
-    colour = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
-    dash = alt.Scale(domain=names, range=[[1, 0], [6, 3], [2, 2], [1, 3], [8, 2]][: len(names)])
-    legend = alt.Legend(title=None, orient="top", symbolType="stroke", columns=3)
-    rule = alt.Chart(inline(rows)).mark_rule(strokeWidth=2)
-    return [
-        rule.encode(
-            x=alt.X("at:Q", title=x["title"], scale=x["scale"], axis=x["axis"]),
-            color=alt.Color("what:N", scale=colour, legend=legend),
-            strokeDash=alt.StrokeDash("what:N", scale=dash, legend=legend),
-            tooltip=[alt.Tooltip("what:N"), alt.Tooltip("at:Q", format=NUMBER, title="score")],
-        )
-    ]
+    legend: dict[str, Any] = {"orient": "top", "symbolType": "stroke", "columns": 3}
+    look: dict[str, Any] = {
+        "color": keyed(alt.Color, "what", dict(zip(names, COLOURS, strict=False)), **legend),
+        "strokeDash": keyed(alt.StrokeDash, "what", dict(zip(names, DASHES, strict=False)), **legend),
+    }
+    tooltip = [*texts("what"), alt.Tooltip("at:Q", format=NUMBER, title="score")]
+    return [alt.Chart(inline(rows)).mark_rule(strokeWidth=2).encode(x=along(x, "at"), tooltip=tooltip, **look)]
 
 
 def _title(frame: pl.DataFrame, where: str, known: Mapping[str, float]) -> str:
@@ -242,15 +244,10 @@ def _averages(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
-    y = alt.Y(
-        "order:N",
-        title=None,
-        sort=None,
-        scale=alt.Scale(domain=names, paddingInner=0.25),
-        axis=alt.Axis(ticks=False, domain=False, labelPadding=8),
-    )
+    y = row_axis(names, "order")
+    y["scale"] = alt.Scale(domain=names, paddingInner=0.25)
     last = int(rows["rank"].to_numpy().max())
-    scale = alt.Scale(domain=[0.4, last + 0.6], nice=False, zero=False)
+    scale = fixed_scale(0.4, last + 0.6)
     axis = alt.Axis(title="rank in the list", tickMinStep=1, grid=False, format="d")
     rows = rows.with_columns(left=pl.col("rank") - 0.42, right=pl.col("rank") + 0.42)
     tooltip = [

@@ -10,11 +10,11 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.cutoffs import cutoff_axis
-from retrieval_report.charts.data import inline, joined, of_metric, side_by_side, summary_frame, with_labels
-from retrieval_report.charts.lines import CUT, OTHERS, colour_scale, dashed_ends, spotlight, unlit, vertical_scale
-from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash, tooltips
+from retrieval_report.charts.data import by_mean, inline, joined, of_metric, side_by_side, summary_frame
+from retrieval_report.charts.lines import CUT, OTHERS, K, colour_scale, dashed_ends, lighted, unlit, vertical_scale
+from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash, texts, tooltips
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, quoted, unique_labels
+from retrieval_report.writing.names import clean, quoted
 
 __all__ = ["policy_panels"]
 
@@ -69,22 +69,18 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
         shown = [policy for policy in shown if policy != "shuffled"]
     if not shown:
         return empty_chart(f"no policy has a score for {name}")
-    wide = side_by_side(frame)
-    order = wide.group_by("model").agg(pl.col("order").mean()).sort("order", "model", descending=[True, False])
-    labels = unique_labels(order["model"])
-    lit = [labels[model] for model in spotlight(order["model"].to_list(), first)]
+    models = by_mean(side_by_side(frame), "order")
     axis, measures = cutoff_axis(frame["cutoff"], log)
-    rows = with_labels(rows.select("model", "cutoff", "policy", "value", "truncated_share"), labels).with_columns(
-        at=pl.col("cutoff").replace_strict(measures, return_dtype=pl.Float64),
-        shade=pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS)),
-        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
+    rows = rows.select("model", "cutoff", "policy", "value", "truncated_share", k=K).with_columns(
+        at=pl.col("cutoff").replace_strict(measures, return_dtype=pl.Float64)
     )
+    rows, lit = lighted(rows, models, first)
     scale, _ = vertical_scale(rows, ["value"])
     x = alt.X("at:Q", scale=axis[0], axis=axis[1])
     y = alt.Y("value:Q", scale=scale, title=None)
     panels = [_panel(rows.filter(policy=policy), PANELS[policy], lit, x, y) for policy in shown]
     chart = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
-    legend = f"{name} along the cutoffs, one scale{unlit(len(labels) - len(lit))}"
+    legend = f"{name} along the cutoffs, one scale{unlit(len(models) - len(lit))}"
     return finish(chart, _title(rows, shown, name), [legend], _spoken(rows, shown))
 
 
@@ -92,13 +88,11 @@ def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.
     """Lines with a dot at every cutoff, dashed where lists are cut; grey ones below, in the order of the rows."""
     grey = rows["shade"].eq(OTHERS).any()
     colour = alt.Color(
-        "shade:N",
-        scale=colour_scale(lit, grey=grey),
-        legend=alt.Legend(title=None, orient="bottom", columns=3),
+        "shade:N", scale=colour_scale(lit, grey=grey), legend=alt.Legend(title=None, orient="bottom", columns=3)
     )
     columns = ["model", "label", "shade", "at", "k", "value"]
     ordered = rows.sort(pl.col("shade") != OTHERS, "label", "at")
-    tooltip = [alt.Tooltip("model:N"), alt.Tooltip("k:N", title="cutoff"), *tooltips(["value"])]
+    tooltip = [*texts("model", k="cutoff"), *tooltips(["value"])]
     shown: dict[str, Any] = {"title": alt.Title(title, fontSize=12), "width": PANEL_WIDTH, "height": PANEL_HEIGHT}
     look: dict[str, Any] = {"strokeWidth": 1.8}
     dots: dict[str, Any] = {"point": {"size": 22, "filled": True}}

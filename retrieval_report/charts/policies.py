@@ -26,11 +26,15 @@ from retrieval_report.charts.theme import (
     GREY,
     OPEN,
     VERMILLION,
+    along,
     empty_chart,
     finish,
+    fixed_scale,
+    keyed,
     layered,
     open_dash,
     row_axis,
+    texts,
     tooltips,
 )
 from retrieval_report.metrics.parsing import parse_measure
@@ -157,14 +161,14 @@ def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCha
     """Bar, line and dot of every model, with the printed scores as ticks above and below."""
     numbers = ("expected", "lowest", "highest", "ci_low", "ci_high")
     shown = [rows.select(at=name) for name in numbers] + [ticks.select("at")]
-    scale = alt.Scale(domain=list(nice_domain(pl.concat(shown), ["at"])), nice=False, zero=False)
+    scale = fixed_scale(*nice_domain(pl.concat(shown), ["at"]))
 
     def x(column: str) -> alt.X:
         return alt.X(f"{column}:Q", scale=scale, title=where)
 
     y = row_axis(rows["label"], grid=True)
     data = inline(rows.select("label", "model", "queries", *NUMBERS).filter(pl.col("expected").is_not_null()))
-    found = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
+    found = [*texts("model"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
     line = alt.Chart(data).mark_rule(strokeWidth=1.8, color=BLUE)
     dot = alt.Chart(data).mark_point(filled=True, size=58, opacity=1, color=BLUE, stroke="white", strokeWidth=0.8)
     layers = [*_bars(rows, x("lowest"), y), line.encode(x=x("ci_low"), x2="ci_high:Q", y=y, tooltip=found)]
@@ -177,7 +181,7 @@ def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     bounded = rows.filter(pl.col("lowest").is_not_null() & pl.col("highest").is_not_null())
     cut = pl.col("truncated_share").fill_null(0) > 0
     columns = ("label", "model", "queries", *NUMBERS)
-    found = [alt.Tooltip("model:N"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
+    found = [*texts("model"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
     layers = []
     whole = bounded.filter(~cut).select(columns)
     if whole.height:
@@ -192,16 +196,13 @@ def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The order received above the middle of the row, other systems below it, which hide nothing there."""
-    names = [name for name in COLOURS if name in set(ticks["mark"])]
-    scale = alt.Scale(domain=names, range=[COLOURS[name] for name in names])
-    colour = alt.Color("mark:N", scale=scale, legend=alt.Legend(title=None, orient="bottom", columns=1, **TICK))
-    found = [alt.Tooltip("model:N"), alt.Tooltip("mark:N", title="what"), *tooltips(["at", "expected", "off"])]
-    texts = [alt.Tooltip(f"{name}:N") for name in ("system", "version", "call", "definition", "order")]
+    shown = set(ticks["mark"])
+    looks = {name: colour for name, colour in COLOURS.items() if name in shown}
+    colour = keyed(alt.Color, "mark", looks, columns=1, **TICK)
+    found = [*texts("model", mark="what"), *tooltips(["at", "expected", "off"])]
+    others = [*texts("system", "version", "call", "definition", "order"), *tooltips(["z", "definition_shift"])]
     layers = []
-    for offset, here, extra in (
-        (ABOVE, pl.col("mark") == NAIVE, []),
-        (BELOW, pl.col("mark") != NAIVE, [*texts, *tooltips(["z", "definition_shift"])]),
-    ):
+    for offset, here, extra in ((ABOVE, pl.col("mark") == NAIVE, []), (BELOW, pl.col("mark") != NAIVE, others)):
         part = ticks.filter(here)
         if part.height:
             kept = part.select(name for name in part.columns if part[name].count() or name in ("at", "off"))
@@ -220,20 +221,20 @@ def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCh
     rows = rows.filter(pl.col("label").is_in(off["label"].to_list()))
     ticks = ticks.filter(pl.col("label").is_in(off["label"].to_list()))
     left -= rows.height
-    title = f"off from the expected {where}"
     two = 2 * pl.col("tie_std")
     spans = rows.filter(pl.col("tie_std") > SAME).select("label", "model", "tie_std", low=-two, high=two)
     ends = pl.concat([spans.select(off="low"), spans.select(off="high"), ticks.select("off")])
-    scale = alt.Scale(domain=list(nice_domain(ends, ["off"])), nice=False, zero=False)
+    scale = fixed_scale(*nice_domain(ends, ["off"]))
     y = row_axis(rows["label"], grid=True)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=BLUE, strokeWidth=1.4)
-    layers = [zero.encode(x=alt.X("zero:Q", scale=scale, title=title))]
+    x = alt.X("off:Q", scale=scale, title=f"off from the expected {where}")
+    layers = [zero.encode(x=along(x, "zero"))]
     if spans.height:
         bar = alt.Chart(inline(spans)).mark_bar(size=8, color=BLUE, opacity=0.28, cornerRadius=2)
-        low = alt.X("low:Q", scale=scale, title=title)
-        layers.append(bar.encode(x=low, x2="high:Q", y=y, tooltip=[alt.Tooltip("model:N"), *tooltips(["tie_std"])]))
+        tooltip = [*texts("model"), *tooltips(["tie_std"])]
+        layers.append(bar.encode(x=along(x, "low"), x2="high:Q", y=y, tooltip=tooltip))
     known = ticks.filter(pl.col("off").is_not_null())
-    chart = layered(*layers, *_ticks(known, alt.X("off:Q", scale=scale, title=title), y))
+    chart = layered(*layers, *_ticks(known, x, y))
     rest = f"nothing is off for {left} other{'s' * (left > 1)}" if left else ""
     heading = alt.Title(text="How far printed scores are off", subtitle=rest, fontSize=12, fontWeight="normal")
     return chart.properties(width=OFFSETS, height=_height(rows), title=heading)

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, tooltips
+from retrieval_report.charts.theme import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    along,
+    empty_chart,
+    finish,
+    fixed_scale,
+    keyed,
+    layered,
+    texts,
+    tooltips,
+)
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_measure
@@ -132,46 +144,17 @@ def _mean(name: str) -> pl.Expr:
 def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.LayerChart:
     low, high = nice_domain(points, ["naive", "expected"])
     pad = (high - low) * 0.03
-    scale = alt.Scale(domain=[low - pad, high + pad], nice=False, zero=False)
+    scale = fixed_scale(low - pad, high + pad)
     ends = alt.InlineData(values=[{"from": low - pad, "to": high + pad}])
     x = alt.X("naive:Q", scale=scale, title=f"{where} in the order received")
     y = alt.Y("expected:Q", scale=scale, title=f"{where} expected")
-    diagonal = (
-        alt.Chart(ends)
-        .mark_rule(strokeDash=[4, 3], opacity=0.7)
-        .encode(
-            x=alt.X("from:Q", scale=scale, title=f"{where} in the order received"),
-            x2="to:Q",
-            y=alt.Y("from:Q", scale=scale, title=f"{where} expected"),
-            y2="to:Q",
-        )
-    )
-    colour = alt.Color(
-        "side:N",
-        title="the score of a list is",
-        scale=alt.Scale(domain=[HIGH, LOW, RIGHT], range=[VERMILLION, BLUE, GREY]),
-        legend=alt.Legend(orient="bottom"),
-    )
-    size = _size(points)
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("query:N"),
-        alt.Tooltip("lists:Q"),
-        *tooltips(NUMBERS),
-    ]
-    dots = (
-        alt.Chart(inline(points))
-        .mark_circle(stroke=None)
-        .encode(
-            x=x,
-            y=y,
-            color=colour,
-            size=size,
-            tooltip=tooltip,
-            opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
-        )
-        .add_params(brush)
-    )
+    across: dict[str, Any] = {"x": along(x, "from"), "x2": "to:Q", "y": along(y, "from"), "y2": "to:Q"}
+    diagonal = alt.Chart(ends).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(**across)
+    colour = keyed(alt.Color, "side", {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY}, "the score of a list is")
+    opacity = alt.condition(brush, alt.value(0.7), alt.value(0.12))
+    tooltip = [*texts("model", "query"), alt.Tooltip("lists:Q"), *tooltips(NUMBERS)]
+    look: dict[str, Any] = {"color": colour, "size": _size(points), "opacity": opacity, "tooltip": tooltip}
+    dots = alt.Chart(inline(points)).mark_circle(stroke=None).encode(x=x, y=y, **look).add_params(brush)
     return layered(diagonal, dots).properties(width=SIDE, height=SIDE)
 
 
@@ -202,22 +185,18 @@ def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
         .transform_calculate(error=error)
     )
     y = alt.Y("rank:O", axis=None, scale=alt.Scale(domain=list(range(1, LISTED + 1))))
-    tooltip = [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("query:N"),
-        *tooltips(("naive", "expected")),
-    ]
+    tooltip = [*texts("model", "query"), *tooltips(("naive", "expected"))]
     columns: tuple[tuple[str, int, Side, int], ...] = (
         ("error", 40, "right", 60),
         ("query_label", 52, "left", 132),
         ("label", 194, "left", 150),
     )
-    texts = [
+    columns_of_text = [
         base.mark_text(align=align, limit=limit).encode(y=y, x=alt.value(at), text=f"{name}:N", tooltip=tooltip)
         for name, at, align, limit in columns
     ]
     heading = alt.Title(text="furthest off: error, query, model", fontSize=11, fontWeight="normal", offset=4)
-    return layered(*texts).properties(width=340, height=SIDE, title=heading)
+    return layered(*columns_of_text).properties(width=340, height=SIDE, title=heading)
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:

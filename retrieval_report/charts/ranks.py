@@ -11,7 +11,18 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import inline, joined, models_at, summary_frame, with_labels
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart, tooltips
+from retrieval_report.charts.theme import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    empty_chart,
+    finish,
+    keyed,
+    layered,
+    sentence_chart,
+    texts,
+    tooltips,
+)
 from retrieval_report.writing.names import quoted
 from retrieval_report.writing.numbers import column_decimals, number
 
@@ -133,12 +144,8 @@ def _segment(ranks: pl.DataFrame, left: str, right: str) -> pl.DataFrame:
         to_score="end_score",
     )
     kept = ["label", "model", "segment", "change", "from_rank", "to_rank", "from_score", "to_score"]
-    return pl.concat(
-        [
-            start.select(*kept, "column", "row"),
-            start.select(*kept, pl.lit(COLUMNS[right]).alias("column"), row="end_row"),
-        ]
-    )
+    end = start.select(*kept, column=pl.lit(COLUMNS[right]), row="end_row")
+    return pl.concat([start.select(*kept, "column", "row"), end])
 
 
 def _rows(models: int) -> alt.Y:
@@ -147,23 +154,15 @@ def _rows(models: int) -> alt.Y:
 
 def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
     """Grey below, coloured above."""
-    scale = alt.Scale(domain=[UP, DOWN, SAME], range=[BLUE, VERMILLION, GREY])
-    legend = alt.Legend(title="read from left to right", orient="bottom")
+    colour = keyed(alt.Color, "change", {UP: BLUE, DOWN: VERMILLION, SAME: GREY}, "read from left to right")
     numbers = [alt.Tooltip(name, title=name[:-2].replace("_", " ")) for name in ("from_rank:Q", "to_rank:Q")]
-    numbers += tooltips(["from_score", "to_score"])
+    tooltip = [*texts("model", "segment"), *numbers, *tooltips(["from_score", "to_score"])]
     layers = []
     for part, width in ((segments.filter(change=SAME), 1.0), (segments.filter(pl.col("change") != SAME), 2.4)):
         if part.height:
             line = alt.Chart(inline(part)).mark_line(strokeWidth=width, point={"size": 26, "filled": True})
-            layers.append(
-                line.encode(
-                    x=x,
-                    y=_rows(models),
-                    detail=["label:N", "segment:N"],
-                    color=alt.Color("change:N", scale=scale, legend=legend),
-                    tooltip=["model:N", "segment:N", *numbers],
-                )
-            )
+            detail = ["label:N", "segment:N"]
+            layers.append(line.encode(x=x, y=_rows(models), detail=detail, color=colour, tooltip=tooltip))
     return layers
 
 
@@ -184,14 +183,12 @@ def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, models: int) -
         part = ranks.filter(policy=name)
         align, dx, dy, text = _placed(name, columns)
         rows = part.select("place", "score", "label").rows()
-        texts = [text.format(place=place, score=number(score, digits), label=label) for place, score, label in rows]
-        part = part.select("model", "score", "rank", "column", "row").with_columns(
-            text=pl.Series(texts, dtype=pl.String)
-        )
+        words = [text.format(place=place, score=number(score, digits), label=label) for place, score, label in rows]
+        said = pl.Series("text", words, dtype=pl.String)
+        part = part.select("model", "score", "rank", "column", "row").with_columns(said)
         mark = alt.Chart(inline(part)).mark_text(align=align, dx=dx, dy=dy, baseline="middle")
-        layers.append(
-            mark.encode(x=x, y=_rows(models), text="text:N", tooltip=["model:N", "rank:Q", *tooltips(["score"])])
-        )
+        tooltip = [*texts("model"), "rank:Q", *tooltips(["score"])]
+        layers.append(mark.encode(x=x, y=_rows(models), text="text:N", tooltip=tooltip))
     return layers
 
 

@@ -94,7 +94,7 @@ def _panel(whole: dict[str, Any], plot: dict[str, Any], description: str, legend
             part.update({channel: {**part[channel], "legend": None} for channel in LEGENDS if _is_field(part, channel)})
     fit = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     most = None if width >= WIDTH else 2 * width + LABELS
-    look = {"$schema": whole["$schema"], "config": _narrowing(whole["config"], width)}
+    look: dict[str, Any] = {"$schema": whole["$schema"], "config": _narrowing(whole["config"], width)}
     data = {name: rows for name, rows in whole["datasets"].items() if name in used}
     return Panel({**look, **own, **fit, "description": description, "datasets": data}, most)
 

@@ -8,7 +8,19 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.rounding import ROUNDING_EFFECT
 from retrieval_report.charts.data import at_measure, best_of, held, inline, joined, nice_domain, with_labels
-from retrieval_report.charts.theme import BLUE, VERMILLION, WIDTH, empty_chart, finish, layered, row_axis, tooltips
+from retrieval_report.charts.theme import (
+    BLUE,
+    VERMILLION,
+    along,
+    empty_chart,
+    finish,
+    fixed_scale,
+    keyed,
+    row_axis,
+    row_chart,
+    texts,
+    tooltips,
+)
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import listed, measure_name, unique_labels
 from retrieval_report.writing.numbers import size, span
@@ -17,7 +29,8 @@ __all__ = ["rounding"]
 
 STEP = 24
 RECEIVED, ROUNDED = "distances as received", "rounded distances"
-MARKS = {RECEIVED: ("circle", BLUE, -4), ROUNDED: ("diamond", VERMILLION, 4)}  # shape, colour, below the line
+SHAPES, COLOURS = {RECEIVED: "circle", ROUNDED: "diamond"}, {RECEIVED: BLUE, ROUNDED: VERMILLION}
+BELOW = {RECEIVED: -4, ROUNDED: 4}  # the line
 NUMBERS = ("value", "value_rounded", "change", "tie_std", "tie_std_rounded")
 
 
@@ -60,11 +73,10 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     long = pl.concat([_points(rows, RECEIVED, ""), _points(rows, ROUNDED, "_rounded")])
     long = with_labels(long, labels)
     low, high = nice_domain(long, ["low", "high"])
-    scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     y = row_axis(labels.values(), grid=True)
-    x = alt.X(title=where, scale=scale, axis=alt.Axis())
-    layers = [part for what in MARKS for part in (_spans(long, what, x, y), _dots(long, what, x, y))]
-    chart = layered(*layers).properties(width=WIDTH, height=max(STEP * len(labels), 40))
+    x = alt.X(title=where, scale=fixed_scale(low, high))
+    layers = [part for what in SHAPES for part in (_spans(long, what, x, y), _dots(long, what, x, y))]
+    chart = row_chart(layers, len(labels), STEP)
     lines = ["whiskers: ±2 standard deviations under random tie order"]
     return finish(chart, _title(rows, where), lines, _spoken(rows))
 
@@ -75,31 +87,21 @@ def _points(rows: pl.DataFrame, what: str, suffix: str) -> pl.DataFrame:
     return rows.select("model", *NUMBERS, what=pl.lit(what), at=at, low=at - two, high=at + two)
 
 
-def _colour() -> alt.Color:
-    scale = alt.Scale(domain=list(MARKS), range=[mark[1] for mark in MARKS.values()])
-    return alt.Color("what:N", scale=scale, legend=alt.Legend(title=None, orient="bottom"))
-
-
-def _at(x: alt.X, column: str) -> alt.X:
-    return alt.X(f"{column}:Q", scale=x["scale"], title=x["title"], axis=x["axis"])
-
-
 def _spans(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
     rows = long.filter(what=what).select("label", "what", "low", "high")
-    span = alt.Chart(inline(rows)).mark_bar(size=3, opacity=0.5, yOffset=MARKS[what][2])
-    drawn: alt.Chart = span.encode(x=_at(x, "low"), x2="high:Q", y=y, color=_colour())
+    span = alt.Chart(inline(rows)).mark_bar(size=3, opacity=0.5, yOffset=BELOW[what])
+    drawn: alt.Chart = span.encode(x=along(x, "low"), x2="high:Q", y=y, color=keyed(alt.Color, "what", COLOURS))
     return drawn
 
 
 def _dots(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
-    shapes = alt.Scale(domain=list(MARKS), range=[mark[0] for mark in MARKS.values()])
-    dots = alt.Chart(inline(long.filter(what=what))).mark_point(filled=True, opacity=1, size=55, yOffset=MARKS[what][2])
+    dots = alt.Chart(inline(long.filter(what=what))).mark_point(filled=True, opacity=1, size=55, yOffset=BELOW[what])
     drawn: alt.Chart = dots.encode(
-        x=_at(x, "at"),
+        x=along(x, "at"),
         y=y,
-        color=_colour(),
-        shape=alt.Shape("what:N", scale=shapes, legend=alt.Legend(title=None, orient="bottom")),
-        tooltip=[alt.Tooltip("model:N"), alt.Tooltip("what:N"), *tooltips(NUMBERS)],
+        color=keyed(alt.Color, "what", COLOURS),
+        shape=keyed(alt.Shape, "what", SHAPES),
+        tooltip=[*texts("model", "what"), *tooltips(NUMBERS)],
     )
     return drawn
 

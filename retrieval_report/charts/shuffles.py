@@ -13,7 +13,18 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION
 from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, models_at, summary_frame
-from retrieval_report.charts.theme import BLUE, GREY, VERMILLION, empty_chart, finish, layered, sentence_chart, tooltips
+from retrieval_report.charts.theme import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    empty_chart,
+    finish,
+    fixed_scale,
+    layered,
+    sentence_chart,
+    texts,
+    tooltips,
+)
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, listed, quoted, short
@@ -143,7 +154,7 @@ class _Panel:
 
     def drawn(self, where: str, ends: tuple[float, float]) -> alt.LayerChart:
         pad = (ends[1] - ends[0]) * 0.02
-        scale = alt.Scale(domain=[ends[0] - pad, ends[1] + pad], nice=False, zero=False)
+        scale = fixed_scale(ends[0] - pad, ends[1] + pad)
         axis = alt.Axis(tickCount=4, title=where, grid=False)
         y = alt.Axis(format="~%", tickCount=3, title="probability" if self.exact else "share of draws")
         layers = [_bars(self.bars, scale, axis, y)]
@@ -201,7 +212,7 @@ def _bins(values: Sequence[float]) -> tuple[float, float]:
 def _bars(bars: pl.DataFrame, scale: alt.Scale, axis: alt.Axis, y_axis: alt.Axis) -> alt.Chart:
     y = alt.Y("share:Q", axis=y_axis, scale=alt.Scale(domainMin=0))
     counts = ["draws:Q"] * ("draws" in bars.columns)
-    tooltip = [alt.Tooltip("model:N"), *tooltips(["low", "high"]), alt.Tooltip("share:Q", format=".2%"), *counts]
+    tooltip = [*texts("model"), *tooltips(["low", "high"]), alt.Tooltip("share:Q", format=".2%"), *counts]
     bar = alt.Chart(inline(bars.drop("bar"))).mark_bar(color=GREY, opacity=0.6)
     x = alt.X("low:Q", scale=scale, axis=axis)
     drawn: alt.Chart = bar.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)

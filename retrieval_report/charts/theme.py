@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import altair as alt
@@ -24,13 +24,18 @@ __all__ = [
     "TEXT",
     "VERMILLION",
     "WIDTH",
+    "along",
     "empty_chart",
     "finish",
+    "fixed_scale",
+    "keyed",
     "layered",
     "open_dash",
     "row_axis",
+    "row_chart",
     "sentence_chart",
     "styled",
+    "texts",
     "tooltips",
 ]
 
@@ -57,6 +62,8 @@ APART: dict[str, Any] = dict.fromkeys(
 )
 
 Drawing = TypeVar("Drawing", bound=ChartType)
+Axis = TypeVar("Axis", alt.X, alt.Y)
+Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.Shape, alt.Stroke, alt.StrokeDash)
 
 
 class _Themed:
@@ -195,6 +202,32 @@ def tooltips(names: Iterable[str], format: str = NUMBER) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:Q", format=format, title=title_of(name)) for name in names]
 
 
+def texts(*names: str, **titled: str) -> list[alt.Tooltip]:
+    """Texts of a tool tip, under their names or the titles given."""
+    titles = {name: name.replace("_", " ") for name in names} | titled
+    return [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
+
+
+def keyed(
+    channel: type[Channel], column: str, looks: Mapping[str, Any], title: str | None = None, **legend: Any
+) -> Channel:
+    """A colour or shape for every text of a column, with a legend below the chart."""
+    scale = alt.Scale(domain=[*looks], range=[*looks.values()])
+    return channel(f"{column}:N", scale=scale, legend=alt.Legend(**{"title": title, "orient": "bottom", **legend}))
+
+
+def fixed_scale(low: float, high: float) -> alt.Scale:
+    """A scale from one number to another, as they are."""
+    return alt.Scale(domain=[low, high], nice=False, zero=False)
+
+
+def along(axis: Axis, column: str) -> Axis:
+    """The axis for another column; layers whose titles differ would show them all."""
+    other = axis.copy(deep=False)
+    other["shorthand"] = f"{column}:Q"
+    return other
+
+
 def row_axis(labels: Iterable[str], column: str = "label", **axis: Any) -> alt.Y:
     """A line for every label, in their order."""
     look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 8, **axis}
@@ -205,6 +238,11 @@ def row_axis(labels: Iterable[str], column: str = "label", **axis: Any) -> alt.Y
 def layered(*layers: alt.Chart) -> alt.LayerChart:
     """Charts on top of each other, the first below."""
     return alt.LayerChart(layer=list(layers))
+
+
+def row_chart(layers: Iterable[alt.Chart], rows: int, step: int) -> alt.LayerChart:
+    """Layers as high as their rows."""
+    return layered(*layers).properties(width=WIDTH, height=max(step * rows, 40))
 
 
 def _balanced(text: str, letters: int) -> list[str]:

@@ -16,10 +16,13 @@ from retrieval_report.charts.theme import (
     GREY,
     IN_CELL,
     VERMILLION,
+    along,
     empty_chart,
     finish,
+    keyed,
     layered,
     row_axis,
+    texts,
     tooltips,
 )
 from retrieval_report.contracts.registry import title_of
@@ -29,6 +32,7 @@ __all__ = ["profile"]
 
 STEP, NARROW, COLUMN = 20, 170, 42
 MOST = 20  # models, those whose ties are cut most
+SHAPES = ("circle", "diamond", "triangle-left")
 DECADES = [10**power for power in range(10)]
 
 
@@ -99,13 +103,8 @@ def _height(labels: Mapping[str, str]) -> int:
 def _tooltip() -> list[alt.Tooltip]:
     shares = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "near_ties")
     numbers = ("queries", "tie_median", "tie_p90", "tie_max", "items", "distances")
-    return [
-        alt.Tooltip("model:N"),
-        alt.Tooltip("k:N", title="cutoff"),
-        *tooltips(shares, ".1%"),
-        *tooltips(numbers),
-        *tooltips(["bits"], ".1f"),
-    ]
+    rest = [*tooltips(shares, ".1%"), *tooltips(numbers), *tooltips(["bits"], ".1f")]
+    return [*texts("model", k="cutoff"), *rest]
 
 
 def _decades(rows: pl.DataFrame, column: str) -> alt.Scale:
@@ -118,33 +117,23 @@ def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.Lay
     """Median, 90th percentile and largest tie on one line."""
     data = inline(rows.filter(pl.col("tie_median") > 0))
     scale, y = _decades(rows, "tie_max"), _rows(labels)
-    title = f"items in a tie ({depth})"
     axis = alt.Axis(values=DECADES, format="~s")
-
-    def x(column: str) -> alt.X:
-        return alt.X(f"{column}:Q", scale=scale, title=title, axis=axis)
-
+    x = alt.X("size:Q", scale=scale, title=f"items in a tie ({depth})", axis=axis)
     names = {name: title_of(name) for name in ("tie_median", "tie_p90", "tie_max")}
-    long = rows.unpivot(
-        list(names), index=[name for name in rows.columns if name not in names], variable_name="what", value_name="size"
-    ).join(rows.select("label", *names), on="label")
-    long = long.with_columns(pl.col("what").replace_strict(names)).filter(pl.col("size") > 0)
-    shape = alt.Scale(domain=list(names.values()), range=["circle", "diamond", "triangle-left"])
-    colour = alt.Scale(domain=list(names.values()), range=[BLUE, GREY, VERMILLION])
-    legend = alt.Legend(title=None, orient="bottom", columns=1)
-    line = alt.Chart(data).mark_rule(strokeWidth=1.6, color=GREY).encode(x=x("tie_median"), x2="tie_max:Q", y=y)
-    dots = (
-        alt.Chart(inline(long))
-        .mark_point(filled=True, size=50, opacity=1, strokeWidth=2)
-        .encode(
-            x=x("size"),
-            y=y,
-            tooltip=_tooltip(),
-            shape=alt.Shape("what:N", scale=shape, legend=legend),
-            color=alt.Color("what:N", scale=colour, legend=legend),
-        )
-    )
+    shape = keyed(alt.Shape, "what", dict(zip(names.values(), SHAPES, strict=True)), columns=1)
+    colour = keyed(alt.Color, "what", dict(zip(names.values(), (BLUE, GREY, VERMILLION), strict=True)), columns=1)
+    line = alt.Chart(data).mark_rule(strokeWidth=1.6, color=GREY).encode(x=along(x, "tie_median"), x2="tie_max:Q", y=y)
+    dots = alt.Chart(inline(_long(rows, names, "size"))).mark_point(filled=True, size=50, opacity=1, strokeWidth=2)
+    dots = dots.encode(x=x, y=y, tooltip=_tooltip(), shape=shape, color=colour)
     return layered(line, dots).properties(width=NARROW, height=_height(labels))
+
+
+def _long(rows: pl.DataFrame, names: Mapping[str, str], value: str) -> pl.DataFrame:
+    """A row for every number above 0 of some columns, with what it is, beside all of them."""
+    index = [name for name in rows.columns if name not in names]
+    long = rows.unpivot([*names], index=index, variable_name="what", value_name=value)
+    long = long.join(rows.select("label", *names), on="label").with_columns(pl.col("what").replace_strict(names))
+    return long.filter(pl.col(value) > 0)
 
 
 def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
@@ -174,24 +163,15 @@ def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
 def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     """Different distances as a bar, and the items that they are to order as a ring."""
     y = _rows(labels)
-    title = "different distances in a list (median)"
     names = {"distances": "different distances", "items": "items in the list"}
-    index = [name for name in rows.columns if name not in names]
-    long = rows.unpivot(list(names), index=index, variable_name="what", value_name="number")
-    long = long.join(rows.select("label", *names), on="label").with_columns(pl.col("what").replace_strict(names))
-    domain = list(names.values())
-    legend = alt.Legend(title=None, orient="bottom", columns=1)
-    dots = (
-        alt.Chart(inline(long.filter(pl.col("number") > 0)))
-        .mark_point(size=55, strokeWidth=1.8, opacity=1)
-        .encode(
-            x=alt.X("number:Q", title=title, scale=_decades(rows, "items"), axis=alt.Axis(values=DECADES, format="~s")),
-            y=y,
-            stroke=alt.Stroke("what:N", scale=alt.Scale(domain=domain, range=[BLUE, GREY]), legend=legend),
-            fill=alt.Fill("what:N", scale=alt.Scale(domain=domain, range=[BLUE, "transparent"]), legend=legend),
-            tooltip=_tooltip(),
-        )
-    )
+    axis = alt.Axis(values=DECADES, format="~s")
+    title = "different distances in a list (median)"
+    x = alt.X("number:Q", title=title, scale=_decades(rows, "items"), axis=axis)
+    dots = alt.Chart(inline(_long(rows, names, "number"))).mark_point(size=55, strokeWidth=1.8, opacity=1)
+    distances, items = names.values()
+    stroke = keyed(alt.Stroke, "what", {distances: BLUE, items: GREY}, columns=1)
+    fill = keyed(alt.Fill, "what", {distances: BLUE, items: "transparent"}, columns=1)
+    dots = dots.encode(x=x, y=y, stroke=stroke, fill=fill, tooltip=_tooltip())
     return layered(dots).properties(width=NARROW, height=_height(labels))
 
 
