@@ -1,15 +1,19 @@
-"""End commands by kill −9, SIGTERM, SIGINT and a full disk at any moment: ``python benchmarks/faults.py --each 20``.
+"""End commands at any moment, and take away what they read: ``python benchmarks/faults.py --each 20``.
 
-Each command writes over older results. Afterwards the folder has to hold the old files or the new ones, never both
-kinds and none cut off, once what was decided is finished; a signal that can be caught may leave no temporary folder.
+They are ended by kill −9, SIGTERM, SIGINT and a full disk; the folder cannot be written; a file vanishes, grows or
+shrinks while it is read. Each command writes over older results. Afterwards the folder has to hold the old files or
+the new ones, never both kinds and none cut off, once what was decided is finished; a signal that can be caught may
+leave no temporary folder, and nothing may end in a traceback or a crash.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from retrieval_report.writing.temporary import DECISION, PREFIX, finish
@@ -26,26 +31,47 @@ from retrieval_report.writing.temporary import DECISION, PREFIX, finish
 Hashes = dict[str, str]
 SETTINGS = ["--metrics", "ap,ndcg", "--cutoffs", "5,all", "--truncated", "no"]
 COMMANDS = {
-    "memory": ["evaluate", "{rankings}", "--out", "{out}", *SETTINGS],
-    "disk": ["evaluate", "{rankings}", "--engine", "disk", "--out", "{out}", *SETTINGS],
-    "report": ["report", "{rankings}", "--out", "{out}", "--formats", "csv,parquet,json,markdown", *SETTINGS],
-    "compare": ["compare", "{rankings}", "--out", "{out}", *SETTINGS],
+    "memory": ["evaluate", "{given}/both.parquet", "--out", "{out}", *SETTINGS],
+    "disk": ["evaluate", "{given}/both.parquet", "--engine", "disk", "--out", "{out}", *SETTINGS],
+    "resume": ["evaluate", "{given}/both.parquet", "--engine", "disk", "--resume", "--out", "{out}", *SETTINGS],
+    "report": ["report", "{given}/both.parquet", "--out", "{out}", "--formats", "csv,parquet,json,markdown", *SETTINGS],
+    "compare": ["compare", "{given}/both.parquet", "--out", "{out}", *SETTINGS],
+    "leaderboard": ["leaderboard", "{given}/both.parquet", "--out", "{out}", *SETTINGS],
+    "codes": ["codes", "{given}/queries.npz", "{given}/items.npz", "--out", "{out}", *SETTINGS[:4]],
+    "gate": [
+        *("gate", "{given}/a.parquet", "{given}/b.parquet", "--measure", "ap@5", "--margin", "0.1", "--json"),
+        *("--junit", "{out}/gate.xml", "--markdown", "{out}/gate.md"),
+    ],
 }
 SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "vanishes": Path.unlink,
+    "grows": lambda path: os.truncate(path, path.stat().st_size + 4096),
+    "shrinks": lambda path: os.truncate(path, path.stat().st_size // 2),
+}
+WAYS = (*SIGNALS, "full", "read-only", *CHANGES)
 
 
-def rankings(path: Path, seed: int) -> Path:
-    """Two models, 400 queries of 30 items."""
+def made(folder: Path, seed: int) -> Path:
+    """Two models, 400 queries of 30 items, together and alone; and codes."""
+    folder.mkdir()
     rows = pl.DataFrame({"model": ["a", "b"]}).join(pl.DataFrame({"query": range(400)}), how="cross")
     rows = rows.join(pl.DataFrame({"item": range(30)}), how="cross")
     hashed = pl.struct("model", "query", "item").hash(seed)
-    rows.with_columns(distance=hashed % 7, relevance=pl.struct("query", "item").hash(seed) % 5 == 0).write_parquet(path)
-    return path
+    rows = rows.with_columns(distance=hashed % 7, relevance=pl.struct("query", "item").hash(seed) % 5 == 0)
+    rows.write_parquet(folder / "both.parquet")
+    for model in ("a", "b"):
+        rows.filter(model=model).write_parquet(folder / f"{model}.parquet")
+    draw = np.random.default_rng(seed)
+    for name, count in (("queries", 200), ("items", 5000)):
+        codes, labels = draw.choice([-1, 1], (count, 16)), draw.integers(0, 5, count)
+        np.savez(folder / f"{name}.npz", codes=codes.astype(np.int8), labels=labels)
+    return folder
 
 
 def words(command: str, given: Path, out: Path) -> list[str]:
     """The command line."""
-    own = [word.format(rankings=given, out=out) for word in COMMANDS[command]]
+    own = [word.format(given=given, out=out) for word in COMMANDS[command]]
     return [sys.executable, "-m", "retrieval_report", *own]
 
 
@@ -68,49 +94,78 @@ def judge(out: Path, old: Hashes, new: Hashes) -> str:
     return "old" if found == old else "new" if found == new else "MIXED"
 
 
-def stopped(command: list[str], how: str, moment: float) -> None:
-    """Run a command, and end it at a moment; "disk full" stands for files that cannot grow beyond some bytes."""
+def disturbed(command: list[str], how: str, moment: float, given: Path, out: Path) -> str:
+    """Run a command, and disturb it at a moment; "full" stands for files that cannot grow beyond some bytes."""
     limit: Callable[[], None] | None = None
     if how == "full":
         most = int(10 ** (1 + 5 * moment))
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))  # noqa: E731
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, preexec_fn=limit, **quiet)
-    if how != "full":
+    if how == "read-only":
+        unchangeable(out, "+")
+    process = subprocess.Popen(command, preexec_fn=limit, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if how in SIGNALS or how in CHANGES:
         try:
             process.wait(moment)
         except subprocess.TimeoutExpired:
-            process.send_signal(SIGNALS[how])
-    process.wait()
+            if how in SIGNALS:
+                process.send_signal(SIGNALS[how])
+            else:
+                CHANGES[how](given)
+    _, errors = process.communicate()
+    if how == "read-only":
+        unchangeable(out, "-")
+    if "Traceback" in errors:
+        print(errors, flush=True)
+        return "TRACEBACK"
+    return "CRASH" if process.returncode < 0 and how not in SIGNALS else ""
+
+
+def unchangeable(folder: Path, sign: str) -> None:
+    """Let a folder take no new files, or let it again; permissions do not stop root, so that it takes an attribute."""
+    if os.getuid():
+        folder.chmod(0o555 if sign == "+" else 0o755)
+    else:
+        subprocess.run(["chattr", f"{sign}i", str(folder)], check=True)  # noqa: S607 - where it is, is the system's
+
+
+def run(command: list[str]) -> float:
+    """Run a command to its end, and return the seconds; a gate may fail, but not for bad input."""
+    begin = time.monotonic()
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode in (0, 1, 3), ended.stderr
+    return time.monotonic() - begin
 
 
 def tried(command: str, each: int, folder: Path, draw: random.Random) -> Counter[str]:
-    """End one command many times in every way."""
-    given = [rankings(folder / f"{seed}.parquet", seed) for seed in (1, 2)]
+    """Disturb one command many times in every way."""
+    given = [folder / f"data{seed}" for seed in (1, 2)]
+    read = COMMANDS[command][1].format(given="")[1:]
     became: Counter[str] = Counter()
-    wanted = []
-    took = 0.0
-    out = folder / command
-    for path in given[::-1]:
-        begin = time.monotonic()
-        subprocess.run(words(command, path, out), check=True, capture_output=True)
-        took = time.monotonic() - begin
-        wanted.append(hashes(out))
-    new, old = wanted
-    for how in (*SIGNALS, "full"):
+    out, copy = folder / command, folder / "copy"  # results may name their input
+    out.mkdir()
+    shutil.copytree(given[1], copy)
+    took = run(words(command, copy, out))
+    shutil.rmtree(copy)
+    new = hashes(out)
+    run(words(command, given[0], out))
+    old = hashes(out)
+    for how in WAYS:
         for _ in range(each):
             before = set(left(out))  # a kill leaves one, which others leave alone for a minute
-            late = draw.random() < 0.7  # what is written is written at the end
-            stopped(
-                words(command, given[1], out), how, draw.uniform(0.6 if late else 0, 1) * (took if how != "full" else 1)
-            )
+            late = draw.random() < 0.7 and how in SIGNALS  # what is written is written at the end
+            moment = draw.uniform(0.6 if late else 0, 1) * (took if how != "full" else 1)
+            shutil.copytree(given[1], copy)
+            bad = disturbed(words(command, copy, out), how, moment, copy / read, out)
+            shutil.rmtree(copy)
             rest = set(left(out)) - before
             result = judge(out, old, new)
             became[f"{how}: {result}"] += 1
+            became[f"{how}: {bad}"] += bool(bad)
             became[f"{how}: temporary folder left"] += bool(rest) and how != "SIGKILL"
-            subprocess.run(words(command, given[0], out), check=True, capture_output=True)
-            if hashes(out) != old:
-                became[f"{how}: NOT THE SAME AGAIN"] += 1
+            if result != "old":
+                shutil.rmtree(out / "scores.parquet.parts", ignore_errors=True)
+                run(words(command, given[0], out))
+                became[f"{how}: NOT THE SAME AGAIN"] += hashes(out) != old
     return became
 
 
@@ -122,6 +177,8 @@ def main() -> None:
     asked = parser.parse_args()
     draw = random.Random(18)  # noqa: S311 - moments, no secrets
     with tempfile.TemporaryDirectory() as folder:
+        for seed in (1, 2):
+            made(Path(folder) / f"data{seed}", seed)
         for command in asked.commands.split(","):
             became = tried(command, asked.each, Path(folder), draw)
             print(command, ", ".join(f"{key} {count}" for key, count in sorted(became.items()) if count), flush=True)
