@@ -98,7 +98,7 @@ def _is_cutoff(text: str) -> bool:
 
 
 def _named(name: str, own: Any, usual: Any) -> str:
-    """Return the name of a control; settings given with data get a separate name, so that no other data inherit them."""
+    """Return the name of a control; settings given with data get a name that other data do not share."""
     return name if own == usual else f"given_{name}"
 
 
