@@ -68,10 +68,10 @@ def _hints(data: Data, choice: Choice) -> None:
 
 def _cuts(data: Data, choice: Choice) -> None:
     """Show the lists whose cutoff falls inside a tie."""
-    st.subheader("Where the cutoff cuts a tie", anchor="cuts")
+    st.subheader("Where the cutoff splits a tie", anchor="cuts")
     found = cuts(data, choice)
     if choice.cutoff is None:
-        st.info("The whole list is scored, so no cutoff cuts a tie. Choose a cutoff in the sidebar.")
+        st.info("The whole list is scored, so no cutoff splits a tie. Choose a cutoff in the sidebar.")
         return
     if found.is_empty():
         st.info(f"Cutoff {choice.cutoff} falls between ties in every list.")
@@ -82,7 +82,7 @@ def _cuts(data: Data, choice: Choice) -> None:
         "them the tied items differ in relevance, so chance decides what is counted."
         + (f" The {LISTED} largest are listed." if found.height > LISTED else "")
     )
-    frame_table(found.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff cuts a tie.")
+    frame_table(found.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff splits a tie.")
 
 
 def _rounding(data: Data, choice: Choice) -> None:

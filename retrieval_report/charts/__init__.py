@@ -1,14 +1,14 @@
-"""Analysis frames → Altair charts: the same ones in a notebook, the report and the dashboard.
+"""Draw analysis frames as Altair charts, the same in a notebook, the report and the dashboard.
 
-Every function takes a frame that this package returned and gives back one themed chart. What is drawn stands inside
-the chart, so it needs no file and no network; the frame is reduced first where it is large, so Altair's row limit is
-never met. Nothing global is changed in Altair. Titles state what the chart shows, and its ``description`` tells
-it to screen readers. ``a | b`` puts two charts side by side, ``a & b`` below each other. :func:`styled` sets another
-colour of the text, last of all; :func:`responsive` fits a chart to the width of a page.
+Every function takes a frame from this package and returns one themed chart. The data is inside the chart, so it needs
+no file and no network; large frames are reduced first, so Altair's row limit is never reached. Nothing global is
+changed in Altair. Titles state what the chart shows, and screen readers get its ``description``. ``a | b`` puts two
+charts side by side, ``a & b`` one below the other. :func:`styled`, applied last, sets another text colour;
+:func:`responsive` fits a chart to the width of a page.
 
 In a notebook the charts display without a network after ``altair.renderers.enable("html", template="inline")``, which
-puts Vega into the page from the installed ``vl-convert-python``; by default Altair loads it from a CDN. A chart
-is written with ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``.
+embeds Vega from the installed ``vl-convert-python`` in the page; by default Altair loads it from a CDN. Save a chart
+by ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``.
 
 >>> import polars as pl
 >>> from retrieval_report import charts, evaluate, summarise

@@ -1,4 +1,4 @@
-"""What every evaluator would print for one model, beside what is exact."""
+"""Draw what every evaluator would print for one model, beside the exact score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["evaluators"]
 
 STEP = 21
 EXACT, BY_DEFINITION, BY_TIES = "as exact", "off by definition only", "off by tie order"
-OPEN = "anywhere between two crosses: tie order is open"
+OPEN = "anywhere between two crosses: tie order is not defined"
 COLOURS = {EXACT: BLUE, BY_DEFINITION: AMBER, BY_TIES: VERMILLION, OPEN: VERMILLION}
 SHAPES = {EXACT: "circle", BY_DEFINITION: "square", BY_TIES: "diamond", OPEN: "cross"}
 TEXTS = ("system", "version", "call", "definition", "order")
@@ -49,19 +49,19 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     Parameters
     ----------
     audit
-        What :func:`audit` returns.
+        The result of :func:`audit`.
     metric, cutoff
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     model
         One of its models.
 
     Returns
     -------
     altair.Chart
-        A row for every evaluator and call that prints another number than the exact one, the furthest off first.
-        Line: the exact score; bar: what its own definition allows from the worst to the best tie order; tick: the exact
-        mean of its own definition; mark: what it prints; line between two ends: what it could print where nobody can
-        say how it orders ties. A sentence where all print the exact score.
+        One row per evaluator and call that prints another number than the exact one, the furthest off first. Line: the
+        exact score; bar: the range of its own definition from the worst to the best tie order; tick: the exact mean of
+        its own definition; mark: what it prints; line between two ends: what it could print if its tie order is not
+        defined. If all print the exact score, the chart is a sentence.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
         kind=kind,
         **{column: pl.col(column).fill_null("").map_elements(clean, return_dtype=pl.String) for column in TEXTS},
     )
-    # The same call of another version may order ties otherwise.
+    # The same call of another version may order ties differently.
     full = pl.when("again").then(pl.concat_str("name", pl.lit(", "), "version")).otherwise("name")
     rows = rows.with_columns(name=full).sort(furthest_off, "name", descending=[True, False])
     labels = unique_labels(rows["name"])
@@ -125,7 +125,7 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """What tie order allows under the evaluator's own definition, and the mean of it."""
+    """Draw the range over tie orders under the evaluator's own definition, and its mean."""
     data = inline(rows.select("label", "lowest", "highest", "expected"))
     bars = alt.Chart(data).mark_bar(size=9, color=GREY, opacity=0.3, cornerRadius=3)
     ticks = alt.Chart(data).mark_tick(thickness=2, size=13, color=GREY, opacity=1)
@@ -133,7 +133,7 @@ def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _open(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """What a system could print that orders ties so that nobody can say how."""
+    """Draw the range of a system whose tie order is not defined."""
     rows = rows.filter(kind=OPEN).select("label", "prints_low", "prints_high")
     if not rows.height:
         return []

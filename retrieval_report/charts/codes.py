@@ -1,4 +1,4 @@
-"""Views that are usual for binary codes: scores within a radius, and precision against recall."""
+"""Draw the usual charts for binary codes: scores within a radius, and precision against recall."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def radius(radius_frame: object) -> ChartType:
     Parameters
     ----------
     radius_frame
-        What :func:`evaluate_radius` returns.
+        The result of :func:`evaluate_radius`.
 
     Returns
     -------
     altair.Chart
-        Three panels. No tie order can change these scores: all items at one distance are inside, or none.
+        Three panels. Tie order cannot change these scores, because either all items at a distance are inside, or none.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def radius(radius_frame: object) -> ChartType:
         value = f"{number(best['f1'], 3)} at radius {best['radius']:g}"
         title = f"{listed([best['model']])} has the best F1 within a radius: {value}"
     grey = len(order) - len(lit)
-    note = "all items at one distance are inside or none, so no tie order changes these scores"
+    note = "either all items at a distance are inside or none, so tie order does not change these scores"
     return finish(chart, title, [note + unlit(grey)], _spoken_radius(rows, lit), 96)
 
 
@@ -101,12 +101,12 @@ def _spoken_radius(rows: pl.DataFrame, lit: list[str]) -> str:
 
 
 def precision_recall(summary: object) -> ChartType:
-    """Draw expected precision against expected recall, a point for every cutoff that the summary has both at.
+    """Draw expected precision against expected recall, with one point per cutoff at which the summary has both.
 
     Parameters
     ----------
     summary
-        What :func:`summarise` returns, with the metrics ``precision`` and ``recall``.
+        The result of :func:`summarise`, with the metrics ``precision`` and ``recall``.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def _both(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _curves(rows: pl.DataFrame, lit: list[str]) -> list[alt.Chart]:
-    """Grey below, coloured above, each with its name at its right end where there is room."""
+    """Draw grey lines below coloured ones, each with its name at its right end if there is room."""
     y_scale, _ = vertical_scale(rows, ["precision"])
     x_scale, _ = vertical_scale(rows, ["recall"])
     x = alt.X("recall:Q", scale=x_scale, title="expected recall", axis=alt.Axis(tickCount=6))

@@ -1,4 +1,4 @@
-"""Every pair of models: how far apart, could it be the sample of queries, could it be the tie order."""
+"""Draw every pair of models: how far apart they are, and whether queries or tie order could explain it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from retrieval_report.writing.numbers import size
 
 __all__ = ["CHANCES", "COUNTS", "NUMBERS", "comparison_matrix", "pair_tooltip", "pairs_at", "spoken_pairs"]
 
-CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # up to sixteen models there is room for numbers in the cells
+CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, there is room for numbers in the cells
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
 CHANCES = ("family_p", "permutation_p")
 COUNTS = ("wins", "ties", "losses", "queries")
@@ -37,15 +37,15 @@ def comparison_matrix(
     Parameters
     ----------
     comparison
-        What :func:`compare` returns.
+        The result of :func:`compare`.
     metric, cutoff, policy
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
     -------
     altair.Chart
-        Below the diagonal the score of the column less that of the row, with * where it is significant; above
-        it the probability that random tie order shows the pair the other way round (``p_tie``). Best model first.
+        Below the diagonal: the score of the column minus that of the row, with * if it is significant. Above it: the
+        probability that random tie order reverses the pair (``p_tie``). Best model first.
 
     Examples
     --------
@@ -84,15 +84,15 @@ def comparison_matrix(
         .properties(width=step * len(labels), height=min(step, 30) * len(labels))
     )
     lines = [
-        "below the diagonal: column − row, * where the difference is significant;",
-        "above: chance that random tie order flips the pair",
+        "below the diagonal: column − row, * if the difference is significant;",
+        "above: probability that random tie order reverses the pair",
         *([] if named else ["columns are in the order of the rows"]),
     ]
     return finish(chart, _title(pairs, where), lines, spoken_pairs(pairs))
 
 
 class Pairs(NamedTuple):
-    """The pairs by one measure with their verdicts, the models from the best on, and the name of the measure."""
+    """Pairs by one measure with their verdicts, the models, best first, and the name of the measure."""
 
     rows: pl.DataFrame
     order: list[str]
@@ -100,7 +100,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -> Pairs | None:
-    """The pairs by one measure, and what stands in doubt about each; None where there are none."""
+    """Return the pairs by one measure with their verdicts; None if there are none."""
     metric, cutoff = parse_measure(metric, cutoff)
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
@@ -125,7 +125,7 @@ def _best_first(pairs: pl.DataFrame) -> list[str]:
 
 
 def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
-    """Two cells for every pair: one half shows the difference, the other the chance of a flip."""
+    """Return two cells for every pair: one shows the difference, the other the probability of a reversal."""
     measure = {name: number for number, name in enumerate(labels)}
     behind = [pl.col(f"model_{side}").replace_strict(measure, return_dtype=pl.Int64) for side in "ab"]
     upper = turned(pairs, behind[0] > behind[1])
@@ -153,7 +153,7 @@ def _rounded(value: float) -> str:
 
 
 def pair_tooltip(first: str) -> list[alt.Tooltip]:
-    """All numbers of a pair; ``first`` is the column that names its first model."""
+    """Return tool tips with all numbers of a pair; ``first`` is the column that names its first model."""
     return [
         *texts(**{first: title_of("model_a"), "model_b": title_of("model_b")}),
         *tooltips(NUMBERS),
@@ -165,7 +165,7 @@ def pair_tooltip(first: str) -> list[alt.Tooltip]:
 
 
 def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Opaque tiles, so that what is written on them reads on any page."""
+    """Draw opaque tiles, so that text on them is readable on any page."""
     kept = ["model", "model_b", "label", "column", "shown", "verdict", "chance", "p_tie", *NUMBERS, *CHANCES, *COUNTS]
     largest = cells["difference"].abs().max() or 1.0
     blues = alt.Scale(domain=[0, float(str(largest))], range=["#ececec", "#0a5f96"])
@@ -200,7 +200,7 @@ def _title(pairs: pl.DataFrame, where: str) -> str:
 
 
 def spoken_pairs(pairs: pl.DataFrame) -> str:
-    """The closest pairs, for a screen reader."""
+    """Describe the closest pairs for a screen reader."""
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").head(4)
     parts = []
     for row in closest.iter_rows(named=True):

@@ -1,4 +1,4 @@
-"""Score against cost, with the models that no other beats at both."""
+"""Draw scores against costs, and mark the models that no other beats at both."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def costs(
     Parameters
     ----------
     table
-        What :func:`retrieval_report.stats.cost_table` returns.
+        The result of :func:`retrieval_report.stats.cost_table`.
     metric, cutoff, policy
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     cost
-        Which kind of cost; default: the first.
+        The kind of cost; by default the first.
     log
-        Whether the costs are drawn on a logarithmic axis; default: where all are above 0 and the largest is more than
-        twenty times the smallest.
+        Whether costs are drawn on a logarithmic axis; by default if all are above 0 and the largest is more than twenty
+        times the smallest.
 
     Returns
     -------
     altair.Chart
-        Dot: score; thin line: confidence interval over queries; thick line: the range that tie order can give, or ±2
-        standard deviations where best and worst were not evaluated; steps: the front.
+        Dot: score; thin line: confidence interval over queries; thick line: the range over tie orders, or ±2 standard
+        deviations if best and worst were not evaluated; steps: the front.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def costs(
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
     on_log = low > 0 and high > 20 * low if log is None else log and low > 0
     lines = [
-        "dot: score; thin line: confidence interval over queries; thick line: what tie order can give;",
+        "dot: score; thin line: confidence interval over queries; thick line: range over tie orders;",
         "steps: the front, where no other model costs as little and scores as much",
     ]
     front = rows.filter("front")

@@ -1,4 +1,4 @@
-"""Scores of every model along the cutoffs."""
+"""Draw scores of every model along the cutoffs."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     Parameters
     ----------
     summary
-        What :func:`summarise` returns.
+        The result of :func:`summarise`.
     metric
         One of its metrics.
     bands
-        Models to draw as bands too: all that any tie order can give (pale), and ±2 standard deviations under random
-        tie order (dark).
+        Models to draw with bands too: the range over all tie orders (pale), and ±2 standard deviations under random tie
+        order (dark).
     log
-        Whether the axis of the cutoffs is logarithmic. The whole list stands at its right end.
+        Whether the axis of the cutoffs is logarithmic. The whole list is at its right end.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     wide = side_by_side(of_metric(frame, metric))
     unknown = [model for model in bands if model not in set(wide["model"])]
     if unknown:
-        raise ParameterError(f"bands: {clean(str(unknown[0]), 80)!r} is no model of this summary")
+        raise ParameterError(f"bands: {clean(str(unknown[0]), 80)!r} is not a model of this summary")
     if wide["order"].null_count() == wide.height:
         return empty_chart("no policy of this summary is expected, shuffled or naive")
     rows, lit = lighted(wide, by_mean(wide, "order"), bands)
@@ -108,7 +108,7 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
 
 
 def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axis], dict[int | None, float]]:
-    """Scale and axis of the cutoffs, and where each stands: the whole list to the right of the last."""
+    """Return scale and axis of the cutoffs, and the position of each, with the whole list to the right of the last."""
     known = sorted(cutoffs.drop_nulls().unique().to_list())
     last = float(known[-1]) if known else 1.0
     whole = last * (last / known[0]) ** 0.15 * 1.25 if known and log else last * 1.12 + 1 if known else 1.0
@@ -127,7 +127,7 @@ def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axi
 
 
 def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """Grey lines below coloured ones; dashed to the whole list, which is no cutoff, and where lists are cut."""
+    """Draw grey lines below coloured ones, dashed towards the whole list (not a cutoff) and where lists are cut."""
     whole = pl.col("cutoff").is_null() | CUT
     step = dashed_ends(rows, whole)
     layers, tooltip = [], [*texts("model"), *tooltips(["expected"])]
@@ -143,7 +143,7 @@ def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[al
 
 
 def _marks(rows: pl.DataFrame, lit: Sequence[str], x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """A dot for the expectation and a ring for the order received, both with all numbers."""
+    """Draw a dot for the expectation and a ring for the order received, both with all numbers as tool tips."""
     rows = rows.filter(pl.col("label").is_in(list(lit))).select("model", "label", "shade", "at", "k", "order", *NUMBERS)
     tooltip = [*texts("model", k="cutoff"), *tooltips(NUMBERS)]
     layers = []
@@ -174,7 +174,7 @@ def _bands(rows: pl.DataFrame, x: alt.X, y: alt.Y, lit: Sequence[str]) -> list[a
 
 
 def _title(wide: pl.DataFrame, metric: str) -> str:
-    """Who leads where, and where the order received says otherwise."""
+    """Say who leads where, and where the order received disagrees."""
     cutoffs = sorted(wide["cutoff"].unique().to_list(), key=lambda cutoff: math.inf if cutoff is None else cutoff)
     if wide["model"].n_unique() == 1:
         return f"{quoted(wide['model'][0])}: {metric} at {len(cutoffs)} cutoff{'s' * (len(cutoffs) > 1)}"

@@ -1,4 +1,4 @@
-"""From analysis frames to the rows that charts draw: selected, laid side by side, and checked."""
+"""Select, arrange and check the rows of analysis frames that charts draw."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ SAME = 1e-12  # scores are exact to twelve digits
 
 
 def held(frame: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str) -> pl.DataFrame | None:
-    """The frame held to its contract, or None if it is empty, whatever its columns."""
+    """Return the frame checked against its contract, or None if it is empty, whatever its columns."""
     found = to_polars(frame, what)
     return hold(found, contract, what, maker) if found.height else None
 
 
 def summary_frame(summary: object) -> pl.DataFrame | None:
-    """The summary held to its contract, or None if it is empty."""
+    """Return the summary checked against its contract, or None if it is empty."""
     return held(summary, SUMMARY, "summary", "summarise")
 
 
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
-    """The rows of one metric, given as text or as record."""
+    """Return the rows of one metric, given as text or as a record."""
     check_choice("metric", str(metric), list(dict.fromkeys(frame["metric"])))
     return frame.filter(pl.col("metric") == str(metric))
 
@@ -66,14 +66,14 @@ def check_cutoff(frame: pl.DataFrame, cutoff: int | None) -> None:
 
 
 def at_measure(frame: pl.DataFrame, metric: object, cutoff: int | None) -> pl.DataFrame:
-    """The rows of one metric at one cutoff; None is the whole list."""
+    """Return the rows of one metric at one cutoff; None means the whole list."""
     frame = of_metric(frame, metric)
     check_cutoff(frame, cutoff)
     return frame.filter(pl.col("cutoff").eq_missing(cutoff))
 
 
 def of_policy(frame: pl.DataFrame, metric: object, cutoff: object, policy: str) -> tuple[pl.DataFrame, str]:
-    """The rows of one policy by one measure, and the name of the measure."""
+    """Return the rows of one policy by one measure, and the name of the measure."""
     metric, cutoff = parse_measure(metric, cutoff)
     here = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
@@ -81,16 +81,16 @@ def of_policy(frame: pl.DataFrame, metric: object, cutoff: object, policy: str) 
 
 
 def models_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
-    """Of a summary: a row for every model as `side_by_side` has it, by one measure, and the measure's name."""
+    """Return one row per model of a summary, as from `side_by_side`, by one measure, and the measure's name."""
     metric, cutoff = parse_measure(metric, cutoff)
     return side_by_side(at_measure(frame, metric, cutoff)), measure_name(metric, cutoff)
 
 
 def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
-    """A row for every model and cutoff with the means of all policies, best model first at each cutoff.
+    """Return one row per model and cutoff with the means of all policies, best model first at each cutoff.
 
-    ``order`` is the value that the first policy of SHOWN gives; ``tie_std`` is that of the expected mean, and
-    ``truncated_share`` above 0 where the bounds allow for what cut lists leave out.
+    ``order`` is the value of the first policy of SHOWN; ``tie_std`` is that of the expected mean; ``truncated_share``
+    is above 0 if the bounds allow for what cut lists leave out.
     """
     of = {name: pl.col("value").filter(policy=policy).first() for policy, name in COLUMNS.items()}
     wide = summary.group_by("model", "metric", "cutoff", maintain_order=True).agg(
@@ -130,7 +130,7 @@ def with_tie_range(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def best_of(frame: pl.DataFrame, column: str) -> list[str]:
-    """Models that share the highest value of a column; none where it has no values."""
+    """Return the models that share the highest value of a column; none if it has no values."""
     best = frame[column].max()
     if not isinstance(best, float):
         return []
@@ -139,9 +139,9 @@ def best_of(frame: pl.DataFrame, column: str) -> list[str]:
 
 
 def inline(frame: pl.DataFrame) -> dict[str, tuple[dict[str, Any], ...]]:
-    """Rows inside the chart, which needs no data transformer; what is no number is null.
+    """Return rows to embed in the chart, without a data transformer; NaN and infinities become null.
 
-    A tuple, for altair copies lists row by row each time it puts charts together.
+    They form a tuple, because Altair copies lists row by row whenever it combines charts.
     """
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
@@ -149,18 +149,18 @@ def inline(frame: pl.DataFrame) -> dict[str, tuple[dict[str, Any], ...]]:
 
 
 def bounds(numbers: pl.Series) -> tuple[float, float]:
-    """Smallest and largest of numbers that are there."""
+    """Return the smallest and largest of the numbers that are not null."""
     values = numbers.drop_nulls().to_list()
     return float(min(values)), float(max(values))
 
 
 def joined(sentences: Sequence[str]) -> str:
-    """Sentences for a screen reader."""
+    """Join sentences for a screen reader."""
     return "; ".join(sentences) + "."
 
 
 def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, float]:
-    """Round numbers around all values of some columns, for an axis; of scores from 0 to 1 it goes no further."""
+    """Return round numbers around all values of some columns, for an axis, but within 0 and 1 for shares."""
     values = [value for name in columns for value in (frame[name].min(), frame[name].max()) if value is not None]
     numbers = [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
     if not numbers:
@@ -175,7 +175,7 @@ def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, flo
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move places apart until neighbours are ``gap`` from each other, within bounds where they fit.
+    """Move positions apart until neighbours are ``gap`` from each other, within bounds if they fit.
 
     >>> spread([1.0, 1.0, 5.0], 1.0, 0.0, 6.0)
     [0.5, 1.5, 5.0]

@@ -1,4 +1,4 @@
-"""The difference of two models query by query, and what tie order could make of it."""
+"""Draw the difference of two models query by query, and how tie order could change it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["deciding_queries"]
 
 STEP = 16
 SAME = 1e-12
-SURE, UNSURE = "the difference", "could have the other sign in another tie order"
+SURE, UNSURE = "the difference", "could change its sign in another tie order"
 NUMBERS = ("value_a", "value_b", "difference", "lowest", "highest", "tie_std", "share")
 
 
@@ -41,17 +41,16 @@ def deciding_queries(
     Parameters
     ----------
     deciding
-        What :func:`retrieval_report.stats.deciding_queries` returns.
+        The result of :func:`retrieval_report.stats.deciding_queries`.
     metric, cutoff, policy
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     most
         How many queries to draw.
 
     Returns
     -------
     altair.Chart
-        Bar: difference; line: the range that tie order can give it; the colour tells where that reaches both sides of
-        0.
+        Bar: difference; line: its range over tie orders; the colour shows whether that includes both signs.
 
     Examples
     --------
@@ -72,11 +71,12 @@ def deciding_queries(
     one, other = rows["model_a"][0], rows["model_b"][0]
     bounded = rows["lowest"].count() > 0
     lines = [
-        f"bar: {where} of {quoted(one)} less that of {quoted(other)}"
-        + "; line: what tie order can make of it" * bounded,
+        f"bar: {where} of {quoted(one)} minus that of {quoted(other)}" + "; line: its range over tie orders" * bounded,
     ]
     if bounded:
-        lines.append(f"{rows.filter('order_unsure').height} of {rows.height} queries could turn with tie order alone")
+        lines.append(
+            f"{rows.filter('order_unsure').height} of {rows.height} queries could change sign by tie order alone"
+        )
     moved = rows.filter((pl.col("difference").abs() > SAME) | (pl.col("highest") - pl.col("lowest") > SAME))
     level = rows.height - moved.height
     if moved.height > most:

@@ -1,4 +1,4 @@
-"""The difference of every pair of models with its intervals."""
+"""Draw the difference of every pair of models with its intervals."""
 
 from __future__ import annotations
 
@@ -58,22 +58,21 @@ def intervals(
     Parameters
     ----------
     comparison
-        What :func:`compare` returns.
+        The result of :func:`compare`.
     metric, cutoff, policy
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     model
-        Draw the pairs of this model only. Default: all pairs, or those of the best model where there are more than
-        forty.
+        Draw only the pairs of this model; by default all pairs, or those of the best model if there are more than 40.
     summary
-        What :func:`summarise` returns for the same scores, with plain means and policies best and worst: where lists
-        are cut, what that leaves open of the difference is drawn too.
+        The result of :func:`summarise` for the same scores, with plain means and policies best and worst. If lists are
+        cut, the range that this leaves open is drawn too.
 
     Returns
     -------
     altair.Chart
         Dot: difference; thin line: confidence interval over queries; thick line: ±2 standard deviations under random
-        tie order; dashed frame: from the lowest of the one less the highest of the other to the opposite, where lists
-        of one of them are cut.
+        tie order; dashed frame, if lists of either model are cut: from the lowest of the one minus the highest of the
+        other to the opposite.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def intervals(
     bounds = None if summary is None else summary_frame(summary)
     bounds = None if bounds is None else at_measure(bounds, *parse_measure(metric, cutoff))
     rows = _oriented(pairs, unique_labels(order), lead, bounds)
-    chart = _interval_chart(rows, f"difference of {where}" + (f": {quoted(lead)} less the other" if lead else ""))
+    chart = _interval_chart(rows, f"difference of {where}" + (" minus the other" if lead else ""))
     lines = [
         "dot: difference; thin line: 95% confidence interval over queries, not adjusted for the number of pairs;",
         "thick line: ±2 standard deviations under random tie order",
@@ -110,7 +109,7 @@ def intervals(
 def _oriented(
     pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None, bounds: pl.DataFrame | None
 ) -> pl.DataFrame:
-    """The better model of a pair first (or the one asked for), smallest differences on top."""
+    """Return pairs with the better model first (or the requested one), smallest differences on top."""
     turn = pl.col("difference") < 0 if lead is None else pl.col("model_b") == lead
     rows = _with_open(turned(pairs, turn).sort("difference", "model_a", "model_b"), bounds)
     first, second = (with_labels(rows.select(model=f"model_{side}"), labels) for side in "ab")
@@ -126,7 +125,7 @@ def _oriented(
 
 
 def _with_open(rows: pl.DataFrame, bounds: pl.DataFrame | None) -> pl.DataFrame:
-    """The least and the most that the difference can be, where the lists of one of the models are cut."""
+    """Add the smallest and largest possible difference if lists of either model are cut."""
     if bounds is None:
         nothing = pl.lit(None, pl.Float64)
         return rows.with_columns(open_low=nothing, open_high=nothing)

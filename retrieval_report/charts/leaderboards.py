@@ -1,4 +1,4 @@
-"""Models by score, with what tie order and sampling could do to each, and the tier it is in."""
+"""Draw models by score, with the effect of tie order and sampling on each, and its tier."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
 def leaderboard(
     board: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected", most: int = 60
 ) -> ChartType:
-    """Draw models from the best on: score, interval, tie range, letters and ranks.
+    """Draw models, best first, with score, interval, tie range, letters and ranks.
 
     Parameters
     ----------
     board
-        What :func:`retrieval_report.leaderboard` returns.
+        The result of :func:`retrieval_report.leaderboard`.
     metric, cutoff, policy
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     most
         How many models to draw, from the top.
 
     Returns
     -------
     altair.Chart
-        Dot: score; thin line: confidence interval over queries; thick line: the range that tie order can give, or ±2
-        standard deviations where best and worst were not evaluated. On the right the letters (models that share one
-        cannot be told apart) and the ranks under tie order and under sampling of queries.
+        Dot: score; thin line: confidence interval over queries; thick line: the range over tie orders, or ±2 standard
+        deviations if best and worst were not evaluated. On the right: the letters (models that share one do not differ
+        significantly) and the ranks under tie order and under sampling of queries.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def leaderboard(
     ...      "value": value + number / 90, "std": 0.0, "items": 9, "n_relevant": 2}
     ...     for model, value in (("a", 0.5), ("b", 0.2)) for number in range(9)])
     >>> leaderboard(rank(scores), metric="ap", cutoff=None).to_dict()["title"]["text"]
-    ['a leads at ap@all, and every other model can be told from it']
+    ['a leads at ap@all, and every other model differs significantly from it']
     """
     check_whole("most", most, 1)
     frame = held(board, LEADERBOARD, "board", "leaderboard")
@@ -76,8 +76,8 @@ def leaderboard(
     drawn = with_labels(_prepared(rows.head(most)))
     lines = [
         "dot: score; thin line: 95% confidence interval over queries, not adjusted for the number of models;",
-        "thick line: what tie order can give;",
-        "letters: models that share one cannot be told apart; ranks: under tie order | under sampling of queries",
+        "thick line: range over tie orders;",
+        "letters: models that share one do not clearly differ; ranks: under tie order | under sampling of queries",
     ]
     if rows.height > most:
         lines.append(f"the best {most} of {rows.height} models")
@@ -85,7 +85,7 @@ def leaderboard(
 
 
 def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
-    """The ends of the thick line, and the text on the right."""
+    """Add the ends of the thick line, and the text on the right."""
     tie, query = (
         pl.when(pl.col(f"{name}_low") == pl.col(f"{name}_high"))
         .then(pl.col(f"{name}_low").cast(pl.String))
@@ -125,9 +125,9 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     level = rows.filter(pl.col("letters").str.contains(r"a(?:[a-zA-Z]|$)")).height - 1
     if rows.height == 1:
         return f"{quoted(first['model'])} is the only model at {where}"
-    rest = f"{level} of {rows.height - 1} others cannot be told from it"
+    rest = f"{level} of {rows.height - 1} others do not differ significantly from it"
     if level == 0:
-        rest = "and every other model can be told from it"
+        rest = "and every other model differs significantly from it"
     return f"{quoted(first['model'])} leads at {where}, {rest if level == 0 else 'but ' + rest}"
 
 

@@ -1,4 +1,4 @@
-"""Lines of many models in one chart: the leading ones coloured and named at their right end, the others grey."""
+"""Draw lines of many models in one chart, the leading ones coloured and named at their right end, the others grey."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def grey_and_lit(rows: pl.DataFrame) -> list[tuple[pl.DataFrame, bool]]:
 
 
 def unlit(number: int) -> str:
-    """What the subtitle says of the models without a colour.
+    """Return the part of a subtitle about models without a colour.
 
     >>> unlit(1), unlit(7), unlit(0)
     ('; grey: 1 other model', '; grey: 7 other models', '')
@@ -60,12 +60,12 @@ def unlit(number: int) -> str:
 
 
 def colour_scale(lit: Sequence[str], grey: bool = True) -> alt.Scale:
-    """Colours of the labels in the light; grey for the rest."""
+    """Return a scale with colours for highlighted labels, and grey for the rest."""
     return alt.Scale(domain=[*lit, *[OTHERS] * grey], range=[*PALETTE[: len(lit)], *[GREY] * grey])
 
 
 def dashed_ends(rows: pl.DataFrame, dashed: pl.Expr) -> pl.DataFrame:
-    """The dashed points of every line (``label``, by ``at``), and the last solid one before them.
+    """Return the dashed points of every line (``label``, by ``at``), and the last solid one before them.
 
     >>> rows = pl.DataFrame({"label": ["a"] * 4, "at": [1, 2, 3, 4]})
     >>> dashed_ends(rows, pl.col("at") > 2)["at"].to_list()
@@ -78,7 +78,7 @@ def dashed_ends(rows: pl.DataFrame, dashed: pl.Expr) -> pl.DataFrame:
 
 
 def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Scale, tuple[float, float]]:
-    """An axis whose ends are known, so that labels can be placed by it."""
+    """Return an axis with known ends, so that labels can be placed by it."""
     low, high = nice_domain(frame, columns)
     return fixed_scale(low, high), (low, high)
 
@@ -91,9 +91,9 @@ def end_labels(
     height: int = HEIGHT,
     width: int = WIDTH,
 ) -> list[alt.Chart]:
-    """Names at the right end of the lines, moved apart; grey ones only if there is room for all.
+    """Draw names at the right end of the lines, moved apart; grey ones only if there is room for all.
 
-    ``ends`` has ``label``, ``model``, ``end`` (the value where the line ends) and ``shade`` (the colour's label).
+    ``ends`` has ``label``, ``model``, ``end`` (the value at the end of the line) and ``shade`` (the colour's label).
     """
     if ends.height * LETTER_HEIGHT > height:
         ends = ends.filter(pl.col("label").is_in(list(lit)))

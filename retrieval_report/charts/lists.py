@@ -1,4 +1,4 @@
-"""One ranked list, drawn as the ties it consists of."""
+"""Draw one ranked list as the ties it consists of."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ GRADES = (BLUE, GREEN, AMBER, VERMILLION)
 
 
 def ranked_list(tie_groups_rows: object) -> ChartType:
-    """Draw one list: its distances along the ranks, ties as level runs, relevant items as filled dots.
+    """Draw one list: its distances along the ranks, ties as horizontal bars, relevant items as filled dots.
 
     Parameters
     ----------
     tie_groups_rows
-        The rows of one model and query of what :func:`tie_groups` returns.
+        The rows of one model and query from :func:`tie_groups`.
 
     Returns
     -------
     altair.Chart
-        Each tie is one level bar; items stand inside it in the order received, which any other order could replace.
-        The first 400 ranks are drawn, and the tie that the last of them is in.
+        Each tie is one horizontal bar; its items are in the order received, but any other order would be as good. The
+        first 400 ranks are drawn, and the whole tie of the last of them.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     >>> rankings = pl.DataFrame({
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
     >>> ranked_list(tie_groups(rankings)).to_dict()["title"]["text"]
-    ['Query q: 2 of 4 items stand in ties whose order decides the score']
+    ['Query q: 2 of 4 items are in ties whose order decides the score']
     """
     frame = to_polars(tie_groups_rows, "tie_groups_rows")
     if not frame.height:
@@ -77,7 +77,7 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     rows = _items(frame, order)
     shown = rows.filter(pl.col("tie_start") <= ITEMS).head(10 * ITEMS)
     chart = layered(_ties(shown, order), _dots(shown, order)).properties(width=WIDTH, height=HEIGHT)
-    lines = ["a level bar is a tie: its items could stand in any order"]
+    lines = ["a horizontal bar is a tie: its items could be in any order"]
     if shown.height < rows.height:
         lines[0] += f"; the first {shown.height} of {rows.height} items"
     return finish(chart, _title(rows, frame["model"][0], str(frame["query"][0])), lines, _spoken(rows), 88)
@@ -145,7 +145,7 @@ def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
 def _title(rows: pl.DataFrame, model: str, query: str) -> str:
     mixed = rows.filter(kind=MIXED).height
     name = f"Query {quoted(query)}" + (f" of {quoted(model)}" if model != "model" else "")
-    return f"{name}: {mixed} of {rows.height} items stand in ties whose order decides the score"
+    return f"{name}: {mixed} of {rows.height} items are in ties whose order decides the score"
 
 
 def _spoken(rows: pl.DataFrame) -> str:

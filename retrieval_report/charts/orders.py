@@ -1,4 +1,4 @@
-"""One list in several orders, and what all its orders score."""
+"""Draw one list in several orders, and the scores of all its orders."""
 
 from __future__ import annotations
 
@@ -56,23 +56,23 @@ def score_distribution(
     cutoff: int | str | None = None,
     marks: Mapping[str, float | None] | None = None,
 ) -> ChartType:
-    """Draw how probable every score is that the tie order can give one list.
+    """Draw how probable every score of one list is under random tie order.
 
     Parameters
     ----------
     distribution
-        What :func:`score_distribution` returns.
+        The result of :func:`score_distribution`.
     metric, cutoff
-        What it is the distribution of: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        The measure of the scores: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     marks
-        Scores to mark by name, such as those of the order received and of one draw; None leaves one out. The title
-        tells of the second where there are two.
+        Scores to mark by name, such as those of the order received and of one draw; None leaves one out. If there are
+        two, the title mentions the second.
 
     Returns
     -------
     altair.Chart
-        A bar for every score, or for every fortieth of their range where there are more than thirty. A sentence where
-        every order scores the same.
+        One bar per score, or per fortieth of their range if there are more than thirty. If every order has the same
+        score, the chart is a sentence.
 
     Examples
     --------
@@ -105,12 +105,12 @@ def score_distribution(
 
 
 def _bars(frame: pl.DataFrame) -> pl.DataFrame:
-    """Bars that do not touch where scores are few, else a fixed number side by side."""
+    """Return bars that do not touch if scores are few, else a fixed number of bars side by side."""
     values = frame["value"].to_list()
     span = values[-1] - values[0]
     if frame.height <= MOST_BARS:
         gap = min(second - first for first, second in pairwise(values))
-        half = max(min(gap * 0.3, span / 100), span / 250)  # narrow, for a bar stands for one score
+        half = max(min(gap * 0.3, span / 100), span / 250)  # narrow, because a bar stands for one score
         return frame.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, scores=pl.lit(1))
     width = span / BINS
     rank = ((pl.col("value") - values[0]) / width + 1e-9).floor().clip(upper_bound=BINS - 1)
@@ -163,7 +163,7 @@ def _title(frame: pl.DataFrame, where: str, known: Mapping[str, float]) -> str:
         for beyond in (pl.col("value") < value - SAME, pl.col("value") > value + SAME)
     )
     side = "more" if below >= above else "less"
-    share = math.floor(100 * max(below, above) + 1e-9)  # 99.7% are not all
+    share = math.floor(100 * max(below, above) + 1e-9)  # 99.7% must not read 100%
     whose = "them" if drawn else "the orders"
     return f"{start}; {clean(name, 40)}: {number(value)}, {side} than {share}% of {whose} give"
 
@@ -176,21 +176,21 @@ def _spoken(frame: pl.DataFrame, known: Mapping[str, float]) -> str:
 
 
 def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> ChartType:
-    """Draw the same list in several orders below each other, and what stands at every rank on average.
+    """Draw the same list in several orders below each other, and the average relevance at every rank.
 
     Parameters
     ----------
     orders
-        Rows of one list by the name of the order, first rank first: what :func:`ranking_ties` returns for the order
-        received, and what :func:`drawn_order` returns.
+        Rows of one list by the name of the order, first rank first: the result of :func:`ranking_ties` for the order
+        received, and of :func:`drawn_order`.
     cutoff
-        Where to draw the line; None is the whole list.
+        Where to draw the line; None means the whole list.
 
     Returns
     -------
     altair.Chart
-        A square for every item, filled by its relevance; a frame around every tie, inside which items could stand in
-        any order. The first sixty ranks.
+        One square per item, filled by its relevance, and a frame around every tie, whose items could be in any order.
+        The first sixty ranks are drawn.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     names = [*(clean(name, 40) for name in frames), EXPECTED]
     line = _line(cutoff, shown["rank"].to_numpy().max())
     chart = layered(*_squares(shown, names), *line).properties(width=WIDTH, height=STEP * len(names))
-    lines = ["green: relevant, paler: less so; a frame is a tie, whose items could stand in any order"]
+    lines = ["green: relevant, paler: less so; a frame is a tie, whose items could be in any order"]
     if line:
         lines[0] += f"; the line is the cutoff {cutoff}"
     if first.height > PLACES:

@@ -1,4 +1,4 @@
-"""Small multiples: the scores along the cutoffs under each policy, a panel for every one."""
+"""Draw the scores along the cutoffs as small multiples, with one panel per policy."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ PANELS = {
 
 
 def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (), log: bool = True) -> ChartType:
-    """Draw the scores of all models along the cutoffs, a panel for every policy on one scale.
+    """Draw the scores of all models along the cutoffs, with one panel per policy on a common scale.
 
     Parameters
     ----------
     summary
-        What :func:`summarise` returns; policies it lacks have no panel.
+        The result of :func:`summarise`; policies it lacks have no panel.
     metric
         One of its metrics.
     first
-        Models that get a colour before others; the rest of the colours go to the leading ones.
+        Models that get a colour first; the other colours go to the leading models.
     log
-        Whether the axis of the cutoffs is logarithmic. The whole list stands at its right end.
+        Whether the axis of the cutoffs is logarithmic. The whole list is at its right end.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     name = clean(metric, 60)
     rows = frame.filter(pl.col("policy").is_in(list(PANELS)) & pl.col("value").is_not_null())
     shown = [policy for policy in PANELS if policy in set(rows["policy"])]
-    if "expected" in shown:  # which shuffles repeat with noise
+    if "expected" in shown:  # shuffles only repeat it with noise
         shown = [policy for policy in shown if policy != "shuffled"]
     if not shown:
         return empty_chart(f"no policy has a score for {name}")
@@ -85,7 +85,7 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
 
 
 def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart | alt.LayerChart:
-    """Lines with a dot at every cutoff, dashed where lists are cut; grey ones below, in the order of the rows."""
+    """Draw lines with a dot at every cutoff, dashed where lists are cut, grey ones at the bottom."""
     grey = rows["shade"].eq(OTHERS).any()
     colour = alt.Color(
         "shade:N", scale=colour_scale(lit, grey=grey), legend=alt.Legend(title=None, orient="bottom", columns=3)
@@ -107,14 +107,14 @@ def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.
 
 
 def _leaders(rows: pl.DataFrame, shown: Sequence[str]) -> dict[str, str]:
-    """Who is ahead on average over the cutoffs, under each policy."""
+    """Return who is ahead on average over the cutoffs, under each policy."""
     means = rows.group_by("policy", "label", maintain_order=True).agg(pl.col("value").mean().round(12))
     best = means.sort("value", "label", descending=[True, False])
     return {policy: best.filter(policy=policy)["label"][0] for policy in shown}
 
 
 def _title(rows: pl.DataFrame, shown: Sequence[str], name: str) -> str:
-    """Whether expectation and order received tell of different leaders."""
+    """Say whether the expectation and the order received have different leaders."""
     leaders = _leaders(rows, shown)
     if rows["label"].n_unique() == 1:
         return f"{quoted(rows['label'][0])}: {name} under {len(shown)} policies"

@@ -1,4 +1,4 @@
-"""What every model scores at one cutoff, what ties and sampling do to it, and how far printed scores are off."""
+"""Draw the scores of models at one cutoff, the effect of ties and sampling, and how far printed scores are off."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from retrieval_report.writing.numbers import number, span
 __all__ = ["lead_title", "policies"]
 
 SCORES, OFFSETS, STEP, SMALL_STEP, MANY = 400, 240, 28, 22, 20
-ABOVE, BELOW = -8, 8  # pixels from the middle of a row: naive stands above it, others below
+ABOVE, BELOW = -8, 8  # pixels from the middle of a row: naive above it, others below
 NAIVE = "order received (naive)"
 SAME_DEFINITION, OTHER_DEFINITION = "other systems, same definition", "other systems, own definition"
 COLOURS = {NAIVE: VERMILLION, SAME_DEFINITION: AMBER, OTHER_DEFINITION: GREY}
@@ -54,27 +54,25 @@ SAME = 1e-12
 
 
 def policies(summary: object, *, metric: object, cutoff: int | str | None = None, audit: object = None) -> ChartType:
-    """Draw what every model scores at one cutoff, best model first, and how far printed scores are from it.
+    """Draw the scores of models at one cutoff, best first, and how far printed scores are off.
 
     Parameters
     ----------
     summary
-        What :func:`summarise` returns; policies it lacks are not drawn.
+        The result of :func:`summarise`; policies it lacks are not drawn.
     metric, cutoff
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     audit
-        What :func:`audit` returns for the same rankings: what other systems would print, a tick each (none for a
-        system of which nobody can say how it orders ties: the bar has all it could print); grey where they compute
-        another quantity.
+        The result of :func:`audit` for the same rankings: what other systems would print, one tick each (none for a
+        system whose tie order is not defined: the bar covers all it could print); grey if it computes something else.
 
     Returns
     -------
     altair.Chart
         Left, scores. Dot: expected; line: confidence interval over queries; bar: from the worst to the best tie order,
-        dashed where lists are cut and it allows for what a deeper retrieval could show; ticks above the line: the
-        order received, below it: other systems. Right, on a scale of its own, how far these are from the expected
-        value of their own definition; bar: ±2 standard deviations under random tie order. It is left out where
-        nothing is off.
+        dashed if lists are cut and it allows for what a deeper retrieval could show; ticks above the line: the order
+        received, below it: other systems. Right, on a separate scale: how far these are from the expected value of
+        their own definition; bar: ±2 standard deviations under random tie order. It is left out if nothing is off.
 
     Examples
     --------
@@ -107,7 +105,7 @@ def _height(rows: pl.DataFrame) -> int:
 
 
 def lead_title(wide: pl.DataFrame, where: str) -> str:
-    """Who leads in expectation, and whether the order received says so."""
+    """Say who leads in expectation, and whether the order received agrees."""
     expected, naive = best_of(wide, "expected"), best_of(wide, "naive")
     if wide.height == 1:
         known = {name: wide[name][0] for name in ("expected", "naive")}
@@ -136,14 +134,14 @@ def _lead(models: Sequence[str]) -> str:
 
 
 def _naive(rows: pl.DataFrame) -> pl.DataFrame:
-    """The score in the order received, and how far it is off."""
+    """Return the scores in the order received, and how far they are off."""
     known = rows.filter(pl.col("naive").is_not_null())
     off = pl.col("naive") - pl.col("expected")
     return known.select("label", "model", "expected", mark=pl.lit(NAIVE), at=pl.col("naive"), off=off)
 
 
 def _printed(audit: object, metric: str, cutoff: int | None, labels: Mapping[str, str]) -> pl.DataFrame:
-    """What other systems print for this metric and cutoff."""
+    """Return what other systems print for this metric and cutoff."""
     frame = None if audit is None else held(audit, AUDIT, "audit", "audit")
     if frame is None:
         frame = pl.DataFrame(schema=AUDIT)
@@ -158,7 +156,7 @@ def _printed(audit: object, metric: str, cutoff: int | None, labels: Mapping[str
 
 
 def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerChart:
-    """Bar, line and dot of every model, with the printed scores as ticks above and below."""
+    """Draw bar, line and dot of every model, with the printed scores as ticks above and below."""
     numbers = ("expected", "lowest", "highest", "ci_low", "ci_high")
     shown = [rows.select(at=name) for name in numbers] + [ticks.select("at")]
     scale = fixed_scale(*nice_domain(pl.concat(shown), ["at"]))
@@ -177,7 +175,7 @@ def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCha
 
 
 def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """From the worst to the best tie order; dashed frames where lists are cut."""
+    """Draw bars from the worst to the best tie order, with dashed frames if lists are cut."""
     bounded = rows.filter(pl.col("lowest").is_not_null() & pl.col("highest").is_not_null())
     cut = pl.col("truncated_share").fill_null(0) > 0
     columns = ("label", "model", "queries", *NUMBERS)
@@ -195,7 +193,7 @@ def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The order received above the middle of the row, other systems below it, which hide nothing there."""
+    """Draw ticks for the order received above the middle of the row, and for other systems below it."""
     shown = set(ticks["mark"])
     looks = {name: colour for name, colour in COLOURS.items() if name in shown}
     colour = keyed(alt.Color, "mark", looks, columns=1, **TICK)
@@ -213,7 +211,7 @@ def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerChart | None:
-    """How far printed scores are from the expected one, of the models where any is; beside what tie order does."""
+    """Draw how far printed scores are off for models where any is, beside the effect of tie order."""
     off = ticks.filter(pl.col("off").abs() > SAME)
     if not off.height:
         return None
@@ -246,8 +244,10 @@ def _legend(rows: pl.DataFrame, ticks: pl.DataFrame) -> list[str]:
     parts = ["dot: expected score"] * (rows["expected"].count() > 0)
     parts += ["line: its 95% confidence interval over queries"] * (rows["ci_low"].count() > 0)
     parts += ["grey bar: worst to best tie order"] * (bounded.height > cut)
-    parts += ["dashed bar: worst to best of all that a deeper retrieval could show"] * (cut > 0)
-    parts += ["ticks: printed scores, above the line in the order received, below it of others"] * (ticks.height > 0)
+    parts += ["dashed bar: worst to best that a deeper retrieval could show"] * (cut > 0)
+    parts += ["ticks: printed scores, above the line in the order received, below it by other systems"] * (
+        ticks.height > 0
+    )
     off = ticks.filter(pl.col("off").abs() > SAME).height > 0
     parts += ["pale blue bar: ±2 standard deviations under random tie order"] * (off and rows["tie_std"].count() > 0)
     return ["; ".join(parts)]

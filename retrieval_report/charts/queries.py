@@ -1,4 +1,4 @@
-"""Query by query: the score of the order received against the exact one."""
+"""Draw the score in the order received against the exact one, query by query."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ def query_scatter(
     models: Sequence[str] | None = None,
     listed: bool = True,
 ) -> ChartType:
-    """Draw the score that the order received gives each query against its expectation.
+    """Draw the score of each query in the order received against its expected score.
 
     Drag a rectangle to list the queries in it that are furthest off.
 
     Parameters
     ----------
     query_table
-        What :func:`query_table` returns.
+        The result of :func:`query_table`.
     metric, cutoff
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     models
-        Which to draw; default: all.
+        The models to draw; by default all.
     listed
-        Whether the queries in the rectangle are listed beside the points; a page that hears of the parameter
-        ``brush`` may list them itself.
+        Whether the queries in the rectangle are listed beside the points; a page that reads the parameter ``brush`` may
+        list them itself.
 
     Returns
     -------
     altair.Chart
-        Equal points are drawn once, the larger the more there are; more than 5000 different ones are counted on a
-        grid of 60 × 60 first, each cell at the mean of its queries and named after the one that is furthest off.
+        Equal points are drawn once, larger if there are more; more than 5000 distinct ones are first counted on a grid
+        of 60 × 60, with each cell at the mean of its queries and named after the one that is furthest off.
 
     Examples
     --------
@@ -103,7 +103,9 @@ def query_scatter(
     points = _points(rows)
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
     scatter = _scatter(points, where, brush)
-    lines = ["below the diagonal the order received is too kind to the model, above it too harsh; drag to list queries"]
+    lines = [
+        "below the diagonal the order received overestimates the model, above it underestimates; drag to list queries"
+    ]
     if not listed:
         return finish(scatter, _title(rows, where), lines, _spoken(rows), 56)
     chart = alt.hconcat(scatter, _worst(points, brush), spacing=24)
@@ -111,7 +113,7 @@ def query_scatter(
 
 
 def _points(rows: pl.DataFrame) -> pl.DataFrame:
-    """One row for equal points; on a grid where there are many."""
+    """Return one row per distinct point, or per grid cell if there are many."""
     rows = rows.with_columns(query=pl.col("query").cast(pl.String), off=pl.col("naive_error").abs())
     rows = rows.sort("off", "model", "query", descending=[True, False, False])
     keys = ["naive", "expected"]
@@ -137,7 +139,7 @@ def _points(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mean(name: str) -> pl.Expr:
-    """Of one number the number itself; a mean may differ in its last digits from one run to the next."""
+    """Return a mean that is exact for a single number, whose mean could otherwise differ in its last digits."""
     return pl.when(pl.len() == 1).then(pl.col(name).first()).otherwise(pl.col(name).mean().round(DIGITS)).alias(name)
 
 
@@ -159,7 +161,7 @@ def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.Laye
 
 
 def _size(points: pl.DataFrame) -> alt.Size:
-    """Area by the number of lists, from what one list gets; on the grid dots must not cover each other."""
+    """Return the area by number of lists; on the grid, dots must not cover each other."""
     most = int(points["lists"].to_numpy().max())
     crowded = points.height > MOST // 4 and most > 20
     scale = alt.Scale(
@@ -172,7 +174,7 @@ def _size(points: pl.DataFrame) -> alt.Size:
 
 
 def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
-    """The queries inside the rectangle that are furthest off, as text."""
+    """List the queries inside the rectangle that are furthest off."""
     error = "format(datum.naive_error, '+.3f')"
     base = (
         alt.Chart(inline(points))
@@ -211,4 +213,4 @@ def _spoken(rows: pl.DataFrame) -> str:
     low, high = bounds(rows["naive_error"])
     mean = math.fsum(rows["naive_error"]) / rows.height
     error = f"{size(low, sign='+')} to {size(high, sign='+')}, mean {size(mean, sign='+')}"
-    return f"Scatter plot of {rows.height} lists; naive score less expected score runs from {error}."
+    return f"Scatter plot of {rows.height} lists; naive score minus expected score runs from {error}."

@@ -1,4 +1,4 @@
-"""Which models change their rank from one policy to another."""
+"""Draw which models change their rank from one policy to another."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
     Parameters
     ----------
     summary
-        What :func:`summarise` returns, with two of the policies naive, expected and shuffled; shuffles repeat the
-        expectation with noise, and are drawn only where one of the others is missing.
+        The result of :func:`summarise`, with two of the policies naive, expected and shuffled; shuffles repeat the
+        expectation with noise, and are drawn only if one of the others is missing.
     metric, cutoff
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
     -------
     altair.Chart
-        Lines are coloured where the rank changes; models far from any that changes are left out. Models with equal
-        scores share a rank, such as "3=", and stand one below the other. A sentence where no rank changes.
+        Lines are coloured if the rank changes; models far from any that changes are left out. Models with equal scores
+        share a rank, such as "3=", and are drawn one below the other. If no rank changes, the chart is a sentence.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
 
 
 def _ranks(wide: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """A row for every model and policy: its rank, and the row it is drawn in."""
+    """Return one row per model and policy, with its rank and the row it is drawn in."""
     parts = []
     for name in columns:
         score = pl.col(name).round(DIGITS)
@@ -112,7 +112,7 @@ def _ranks(wide: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
             rank=score.rank("min", descending=True).cast(pl.Int64),
             sharing=pl.len().over(score),
         )
-        # Equal models keep the order of the expectation, in which they stand in `wide`.
+        # Equal models keep the order of the expectation, which is that of `wide`.
         parts.append(part.sort("rank", maintain_order=True).with_row_index("row"))
     sign = pl.when(pl.col("sharing") > 1).then(pl.lit("=")).otherwise(pl.lit(""))
     return pl.concat(parts).with_columns(
@@ -121,7 +121,7 @@ def _ranks(wide: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _near(ranks: pl.DataFrame, moved: Sequence[str]) -> tuple[pl.DataFrame, int]:
-    """The models that change and their neighbours, in rows without gaps, and how many are left out."""
+    """Return the models that change and their neighbours, in rows without gaps, and how many are left out."""
     rows = set(ranks.filter(pl.col("label").is_in(list(moved)))["row"])
     near = {row + step for row in rows for step in range(-KEPT, KEPT + 1)}
     kept = ranks.group_by("label").agg(pl.col("row").is_in(list(near)).any()).filter("row")["label"].to_list()
@@ -131,7 +131,7 @@ def _near(ranks: pl.DataFrame, moved: Sequence[str]) -> tuple[pl.DataFrame, int]
 
 
 def _segment(ranks: pl.DataFrame, left: str, right: str) -> pl.DataFrame:
-    """Two rows for every model: where its line starts and where it ends."""
+    """Return two rows per model, for the start and the end of its line."""
     ends = ranks.filter(policy=right).select("label", end_rank="rank", end_score="score", end_row="row")
     start = ranks.filter(policy=left).join(ends, on="label", how="inner", maintain_order="left")
     change = pl.col("end_rank") - pl.col("rank")
@@ -153,7 +153,7 @@ def _rows(models: int) -> alt.Y:
 
 
 def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
-    """Grey below, coloured above."""
+    """Draw grey lines below coloured ones."""
     colour = keyed(alt.Color, "change", {UP: BLUE, DOWN: VERMILLION, SAME: GREY}, "read from left to right")
     numbers = [alt.Tooltip(name, title=name[:-2].replace("_", " ")) for name in ("from_rank:Q", "to_rank:Q")]
     tooltip = [*texts("model", "segment"), *numbers, *tooltips(["from_score", "to_score"])]
@@ -167,7 +167,7 @@ def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
 
 
 def _placed(name: str, columns: Sequence[str]) -> tuple[Side, int, int, str]:
-    """How the texts of a column stand, and what they say; a name from right to left leaves the rest where it is."""
+    """Return alignment and content of a column's texts; a right-to-left name does not reorder the rest."""
     if name == columns[0]:
         return "right", -10, 0, "{score} · {place}"
     if name == columns[-1]:
@@ -176,7 +176,7 @@ def _placed(name: str, columns: Sequence[str]) -> tuple[Side, int, int, str]:
 
 
 def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, models: int) -> list[alt.Chart]:
-    """Rank and score at both ends, and the name where the line ends."""
+    """Draw rank and score at both ends, and the name at the end of the line."""
     digits = column_decimals(ranks["score"])
     layers = []
     for name in columns:

@@ -1,4 +1,4 @@
-"""A chart as a page shows it: as wide as there is room, its title as text that wraps, its panels one by one."""
+"""Prepare a chart for a page: as wide as there is room, with its title as wrapping text, and separate panels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from retrieval_report.charts.theme import GRID, IN_CELL, TEXT, WIDTH, styled
 
 __all__ = ["Panel", "Responsive", "responsive"]
 
-NARROW = 520  # pixels; below it labels are cut and legends have one column
+NARROW = 520  # pixels; on narrower screens labels are shortened and legends have one column
 NARROW_LABEL = 116
 LABELS = 300  # pixels beside a plot, for names and legends
 OF_WHOLE = ("$schema", "config", "datasets")
@@ -19,14 +19,14 @@ LEGENDS = ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size")
 
 
 class Panel(NamedTuple):
-    """One plot: its Vega-Lite specification, and the most pixels that it is worth (None: all there are)."""
+    """One plot: its Vega-Lite specification, and its greatest useful width in pixels (None: any)."""
 
     specification: dict[str, Any]
     most: int | None
 
 
 class Responsive(NamedTuple):
-    """A chart in parts: what it found, how to read it, how a screen reader tells it, its plots and how many a row."""
+    """A chart in parts: its finding, how to read it, its text for screen readers, its plots, and how many per row."""
 
     title: str
     subtitle: str
@@ -38,8 +38,8 @@ class Responsive(NamedTuple):
 def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Responsive:
     """Take a chart apart for a page that fits it to its width.
 
-    Vega-Lite stretches single plots to the element around them, and no others. So panels come one by one; the page
-    puts them beside each other where there is room. On a narrow screen labels are cut and legends have one column.
+    Vega-Lite stretches only single plots to the element around them, so panels are returned separately; the page
+    puts them side by side if there is room. On a narrow screen labels are shortened and legends have one column.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     -------
     Responsive
         ``title``, ``subtitle``, ``description``, ``panels`` with a ``specification`` and the ``most`` pixels each (none
-        where the chart is a sentence), and ``columns``, how many stand side by side where there is room.
+        if the chart is a sentence), and ``columns``, the number side by side if there is room.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     >>> shown.title, len(shown.panels), shown.panels[0].specification["width"]
     ('model: rr at 1 cutoff', 1, 'container')
     """
-    # The charts' own tests hold them to the schema; to do so again takes as long once more.
+    # The charts' own tests validate them against the schema; doing so again would double the time.
     whole = styled(chart, text=text, grid=grid).to_dict(validate=False)
     title, description = whole.pop("title", None), whole.get("description", "")
     if title is None:  # a sentence, which the page can wrap
@@ -85,7 +85,7 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
 
 
 def _panel(whole: dict[str, Any], plot: dict[str, Any], description: str, legends: bool) -> Panel:
-    """One plot with the data and the look of the whole, and without the legends that an earlier one has."""
+    """Return one plot with the data and look of the whole, without legends that an earlier one has."""
     width = plot["width"]
     own = _fitted({name: part for name, part in plot.items() if name not in OF_WHOLE}, width)
     used = {part["name"] for part in _dictionaries(own) if set(part) == {"name"}}
@@ -104,7 +104,7 @@ def _is_field(part: dict[str, Any], channel: str) -> bool:
 
 
 def _narrowing(config: dict[str, Any], width: float) -> dict[str, Any]:
-    """Labels that give way on a narrow screen, and tiles without numbers where those would not fit."""
+    """Return settings that shorten labels on a narrow screen, and drop numbers from tiles if they do not fit."""
     axis = {**config["axis"], "labelLimit": _where_narrow(NARROW_LABEL, config["axis"]["labelLimit"])}
     hidden = {"expr": f"containerSize()[0] < {0.8 * width + NARROW_LABEL:.0f} ? 0 : 1"}
     style = {IN_CELL: {**config["style"][IN_CELL], "opacity": hidden}}
@@ -116,7 +116,7 @@ def _where_narrow(narrow: float, wide: float) -> dict[str, str]:
 
 
 def _fitted(part: Any, width: float) -> Any:
-    """A copy without measures in pixels that hold for one width only."""
+    """Return a copy without sizes in pixels that fit one width only."""
     if isinstance(part, list | tuple):
         return [_fitted(own, width) for own in part]
     if not isinstance(part, dict):
@@ -138,7 +138,7 @@ def _fitted(part: Any, width: float) -> Any:
 
 
 def _dictionaries(part: Any) -> Iterator[dict[str, Any]]:
-    """Every dictionary in a specification."""
+    """Yield every dictionary in a specification."""
     if isinstance(part, dict):
         yield part
         for own in part.values():

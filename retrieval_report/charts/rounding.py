@@ -1,4 +1,4 @@
-"""Scores of distances as received beside those of rounded ones."""
+"""Draw scores of distances as received beside those of rounded ones."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ NUMBERS = ("value", "value_rounded", "change", "tie_std", "tie_std_rounded")
 
 
 def rounding(effect: object, *, metric: object, cutoff: int | str | None = None) -> ChartType:
-    """Draw what rounding the distances does to the score of every model, best model first.
+    """Draw the effect of rounding distances on the score of every model, best model first.
 
     Parameters
     ----------
     effect
-        What :func:`rounding_effect` returns.
+        The result of :func:`rounding_effect`.
     metric, cutoff
-        One that it has: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
     -------
     altair.Chart
-        Dot: expected score of the distances received; diamond: of the rounded ones, both with ±2 standard deviations
+        Dot: expected score of the distances as received; diamond: of the rounded ones; both with ±2 standard deviations
         under random tie order.
 
     Examples
@@ -82,7 +82,7 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
 
 
 def _points(rows: pl.DataFrame, what: str, suffix: str) -> pl.DataFrame:
-    """One row for every model, a little above its line as received and a little below rounded."""
+    """Return one row per model, slightly above its line as received, and slightly below it rounded."""
     at, two = pl.col(f"value{suffix}"), 2 * pl.col(f"tie_std{suffix}").fill_null(0.0)
     return rows.select("model", *NUMBERS, what=pl.lit(what), at=at, low=at - two, high=at + two)
 
@@ -107,7 +107,7 @@ def _dots(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:
-    """The winner that rounding makes, or how far it moves scores."""
+    """Say which other winner rounding makes, or how far it changes scores."""
     best, rounded = best_of(rows, "value"), best_of(rows, "value_rounded")
     if rows.height > 1 and best != rounded:
         return f"As received {listed(best)} leads at {where}, rounded {listed(rounded)}"
@@ -115,7 +115,7 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     if most["change"] == 0:
         return f"Rounding changes no {where}"
     way = "up" if most["change"] > 0 else "down"
-    return f"Rounding moves {where} by up to {size(abs(most['change']))} ({listed([most['model']])}, {way})"
+    return f"Rounding changes {where} by up to {size(abs(most['change']))} ({listed([most['model']])}, {way})"
 
 
 def _spoken(rows: pl.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""What repeated runs under random tie order print, and how probable each number is."""
+"""Draw what repeated runs under random tie order print, and how probable each number is."""
 
 from __future__ import annotations
 
@@ -54,29 +54,29 @@ def shuffled_distribution(
     models: Sequence[str] | None = None,
     one_axis: bool = False,
 ) -> ChartType:
-    """Draw how the mean score varies from one random tie order to the next, a panel for every model.
+    """Draw how the mean score varies from one random tie order to the next, with one panel per model.
 
     Parameters
     ----------
     means
-        What :func:`shuffled_means` returns.
+        The result of :func:`shuffled_means`.
     summary
-        What :func:`summarise` returns for the same rankings and options.
+        The result of :func:`summarise` for the same rankings and options.
     metric, cutoff
-        One that both have: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+        A measure in both: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     exact
-        What ``mean_distribution`` (of ``analysis``) returns: models that it has are drawn by their exact probabilities.
+        The result of ``mean_distribution`` (in ``analysis``); models in it are drawn by their exact probabilities.
     models
-        Which to draw; default: those that vary most, six at most.
+        The models to draw; by default those that vary most, up to six.
     one_axis
-        Give all panels the same range of scores, one below the other, so that models can be compared by eye.
+        Whether all panels have the same range of scores, one below the other, so that models can be compared by eye.
 
     Returns
     -------
     altair.Chart
-        Bars: the exact probability of every mean, or the share of draws; rules: exact mean, order received. Where
-        draws have many values, a curve shows the normal distribution with the exact mean and standard deviation, as
-        far as tie order can reach. The heading of a panel says how far that is. A sentence where all draws agree.
+        Bars: the exact probability of every mean, or the share of draws; rules: exact mean and order received. If draws
+        have many values, a curve shows the normal distribution with the exact mean and standard deviation, within the
+        range of tie order, which is in the heading of the panel. If all draws agree, the chart is a sentence.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _asked(models: Sequence[str] | None, known: Sequence[str], varying: Sequence
 
 
 def _exact_parts(exact: object, metric: str, cutoff: int | None) -> dict[str, pl.DataFrame]:
-    """The exact distributions at this measure by model."""
+    """Return the exact distributions at this measure by model."""
     frame = None if exact is None else held(exact, MEAN_DISTRIBUTION, "exact", "mean_distribution")
     if frame is None:
         return {}
@@ -173,7 +173,7 @@ class _Panel:
 
 
 def _probable(exact: pl.DataFrame) -> pl.DataFrame:
-    """A bar for every value, or for as many steps of the lattice each, without the ends that nobody would see."""
+    """Return one bar per value, or per equal number of lattice steps, without ends too small to see."""
     seen = exact.filter(pl.col("probability") >= SEEN * pl.col("probability").max())
     low, high = bounds(seen["value"])
     rows = exact.filter(pl.col("value").is_between(low, high)).sort("value")
@@ -187,10 +187,10 @@ def _probable(exact: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counted(draws: pl.DataFrame) -> pl.DataFrame:
-    """Bars of the draws: one for every value where they are few."""
+    """Return bars of the draws, one per value if there are few."""
     if draws["value"].round(12).n_unique() < FEW:
         shares = draws.group_by(value=pl.col("value").round(12)).agg(probability=pl.len() / draws.height)
-        bars = _probable(shares.sort("value"))  # without values that nobody would see
+        bars = _probable(shares.sort("value"))  # without values too rare to see
         return bars.with_columns(draws=(pl.col("share") * draws.height).round().cast(pl.UInt32))
     start, width = _bins(draws["value"].to_list())
     bar = ((pl.col("value") - start) / width + 1e-9).floor()
@@ -200,7 +200,7 @@ def _counted(draws: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bins(values: Sequence[float]) -> tuple[float, float]:
-    """Start and width of bins that each hold as many of the possible values: a mean of n queries moves in steps."""
+    """Return start and width of bins with equally many possible values each, since a mean of n queries has steps."""
     distinct = sorted(set(values))
     gap = min(second - first for first, second in pairwise(distinct) if second - first > SAME)
     width = (distinct[-1] - distinct[0]) / BINS
@@ -220,7 +220,7 @@ def _bars(bars: pl.DataFrame, scale: alt.Scale, axis: alt.Axis, y_axis: alt.Axis
 
 
 def _curve(row: dict[str, float | None], width: float) -> pl.DataFrame | None:
-    """The normal curve that has as much area as the bars, between the worst and the best tie order."""
+    """Return the normal curve with the same area as the bars, between the worst and the best tie order."""
     mean, deviation = row.get("expected"), row.get("tie_std")
     if mean is None or not deviation:
         return None
@@ -249,7 +249,7 @@ def _rules(row: dict[str, float | None], model: str, scale: alt.Scale, axis: alt
 
 
 def _title(draws: pl.DataFrame, wide: dict[str, dict[str, float | None]], model: str, where: str) -> str:
-    """How far tie order alone moves the model that it moves most."""
+    """Say how far tie order alone changes the score of the most affected model."""
     low, high = (wide.get(model, {}).get(name) for name in ("lowest", "highest"))
     if low is None or high is None:
         low, high = bounds(draws.filter(model=model)["value"])

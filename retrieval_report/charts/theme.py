@@ -1,4 +1,4 @@
-"""How every chart looks: a palette that the colour-blind can tell apart, on light and on dark pages."""
+"""The look of all charts, with a palette that colour-blind people can distinguish on light and dark pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
     "tooltips",
 ]
 
-# After Okabe and Ito (2008), the light ones darkened until they stand 3:1 against white and against #1e1e1e.
+# After Okabe and Ito (2008), with light colours darkened to a contrast of 3:1 against white and #1e1e1e.
 BLUE = "#0a78ba"
 VERMILLION = "#d55e00"
 GREEN = "#00936b"
@@ -67,13 +67,13 @@ Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.Shape, alt.Stroke, alt.Str
 
 
 class _Themed:
-    """A chart that looks like ours by itself, and can still be put beside others.
+    """A chart with our theme that can still be combined with others.
 
-    Altair puts no charts together that carry a configuration, so it is added only when the whole chart is written.
+    Altair does not combine charts that have a configuration, so it is added only when the whole chart is written.
     """
 
     def to_dict(self, *arguments: Any, context: dict[str, Any] | None = None, **named: Any) -> dict[str, Any]:
-        """The specification; with the theme where this is the whole chart."""
+        """Return the specification, with the theme if this is the whole chart."""
         inside = not (context or {}).get("top_level", True)
         if inside or self._get("config") is not alt.Undefined:  # type: ignore[attr-defined]
             return super().to_dict(*arguments, context=context, **named)  # type: ignore[no-any-return, misc]
@@ -118,8 +118,8 @@ KINDS: dict[type[Any], type[Any]] = {
 
 
 def _themed(chart: Drawing) -> Drawing:
-    """The chart, which nobody else holds, as one that brings its theme."""
-    # Altair takes every name that is set for a part of the specification.
+    """Turn a chart into one with our theme, in place."""
+    # Altair treats every attribute that is set as a part of the specification.
     object.__setattr__(chart, "__class__", KINDS.get(type(chart), type(chart)))
     return chart
 
@@ -127,15 +127,15 @@ def _themed(chart: Drawing) -> Drawing:
 def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
     """Apply the theme to one chart; nothing is set for other charts.
 
-    The background is transparent. The default colour of the text reads on light and on dark pages; a page that knows
-    its own colour passes it, or "currentColor" where charts are drawn as SVG.
+    The background is transparent. The default text colour is readable on light and dark pages; a page that knows its
+    own colour can pass it, or "currentColor" if charts are drawn as SVG.
 
     Parameters
     ----------
     chart
         Any chart of this package, styled or not.
     text, grid
-        CSS colours of all lettering, and of grid lines and axes.
+        CSS colours of all text, and of grid lines and axes.
 
     Returns
     -------
@@ -191,14 +191,14 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
 
 
 def open_dash(column: str) -> alt.StrokeDash:
-    """Dashes, with an entry in the legend, for what cut lists leave open; ``column`` holds OPEN."""
+    """Return dashes, with a legend entry, for what cut lists leave open; ``column`` holds OPEN."""
     scale = alt.Scale(domain=[OPEN], range=[[*OPEN_DASH]])
     legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolStrokeColor=GREY, symbolSize=300)
     return alt.StrokeDash(f"{column}:N", scale=scale, legend=legend)
 
 
 def tooltips(names: Iterable[str], format: str = NUMBER) -> list[alt.Tooltip]:
-    """Numbers of a tool tip, under the titles of their columns."""
+    """Return tool tips for numbers, with the titles of their columns."""
     return [alt.Tooltip(f"{name}:Q", format=format, title=title_of(name)) for name in names]
 
 
@@ -229,14 +229,14 @@ def along(axis: Axis, column: str) -> Axis:
 
 
 def row_axis(labels: Iterable[str], column: str = "label", **axis: Any) -> alt.Y:
-    """A line for every label, in their order."""
+    """Return an axis with one row per label, in order."""
     look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 8, **axis}
     scale = alt.Scale(domain=[*labels])
     return alt.Y(f"{column}:N", sort=None, title=None, scale=scale, axis=alt.Axis(**look))
 
 
 def layered(*layers: alt.Chart) -> alt.LayerChart:
-    """Charts on top of each other, the first below."""
+    """Put charts on top of each other, the first at the bottom."""
     return alt.LayerChart(layer=list(layers))
 
 
@@ -246,7 +246,7 @@ def row_chart(layers: Iterable[alt.Chart], rows: int, step: int) -> alt.LayerCha
 
 
 def _balanced(text: str, letters: int) -> list[str]:
-    """Lines of about equal length, as few as hold the text."""
+    """Break text into as few lines as possible, of about equal length."""
     lines = textwrap.wrap(text, letters)
     for width in range(len(text) // max(len(lines), 1), letters):
         shorter = textwrap.wrap(text, max(width, 1))
@@ -256,7 +256,7 @@ def _balanced(text: str, letters: int) -> list[str]:
 
 
 def finish(chart: Drawing, title: str, subtitle: Sequence[str], description: str, letters: int = LETTERS) -> Drawing:
-    """Give a chart of our own its title (the finding), subtitle (how to read it) and text for screen readers."""
+    """Give a chart its title (the finding), subtitle (how to read it) and text for screen readers."""
     lines = textwrap.wrap("; ".join(part.rstrip(";") for part in subtitle), round(letters * 1.25))
     heading = alt.Title(text=_balanced(title, letters), subtitle=lines, anchor="start")
     # properties() returns the kind it is given; altair's union of kinds does not say so.
@@ -264,7 +264,7 @@ def finish(chart: Drawing, title: str, subtitle: Sequence[str], description: str
 
 
 def sentence_chart(sentence: str, width: int = WIDTH) -> alt.Chart:
-    """Draw a sentence where there is nothing better to draw."""
+    """Draw a sentence instead of a chart."""
     lines = textwrap.wrap(sentence, width // 7)
     rows = [{"line": line, "index": index} for index, line in enumerate(lines)]
     chart: alt.Chart = (
@@ -276,7 +276,7 @@ def sentence_chart(sentence: str, width: int = WIDTH) -> alt.Chart:
 
 
 def empty_chart(reason: str) -> alt.Chart:
-    """Say that, and why, there is nothing to show.
+    """Draw a sentence that says why there is nothing to show.
 
     >>> empty_chart("the summary has no rows").to_dict()["description"]
     'Nothing to show: the summary has no rows.'

@@ -1,4 +1,4 @@
-"""How much the distances of every model tie."""
+"""Draw how much the distances of every model tie."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ DECADES = [10**power for power in range(10)]
 
 
 def profile(profile_frame: object) -> ChartType:
-    """Draw how large the ties of every model are, how many queries cutoffs cut in one, and how many distances differ.
+    """Draw how large ties are, for how many queries a cutoff splits one, and how many distinct distances there are.
 
     Parameters
     ----------
     profile_frame
-        What :func:`tie_profile` returns.
+        The result of :func:`tie_profile`.
 
     Returns
     -------
     altair.Chart
-        Three panels beside each other, the models whose ties are cut most on top: size of the ties (at the largest
-        cutoff), share of queries whose cutoff falls inside a tie, different distances in a list beside its items.
+        Three panels side by side, with the models whose ties are split most at the top: size of the ties (at the
+        largest cutoff), share of queries whose cutoff is inside a tie, and distinct distances beside items of a list.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def profile(profile_frame: object) -> ChartType:
     >>> rankings = pl.DataFrame({
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
     >>> profile(tie_profile(rankings, cutoffs=(1, 2))).to_dict()["title"]["text"]
-    ['k = 2 cuts a tie in 100% of the queries of model']
+    ['k = 2 splits a tie in 100% of the queries of model']
     """
     frame = held(profile_frame, PROFILE, "profile", "tie_profile")
     if frame is None:
@@ -78,18 +78,22 @@ def profile(profile_frame: object) -> ChartType:
     chart: alt.HConcatChart = alt.hconcat(*panels, spacing=26).resolve_scale(
         color="independent", shape="independent", stroke="independent", fill="independent"
     )
-    lines = ["ties: items at one distance from the query; a cutoff inside one leaves to chance which of them count"]
+    lines = [
+        "ties: items at the same distance from the query; if a cutoff splits one, chance decides which of them count"
+    ]
     rest = [f"{left} more models have fewer cut ties"] * (left > 0)
     return finish(chart, _title(frame), [*lines, *_open_ends(cut), *rest], _spoken(frame), 96)
 
 
 def _open_ends(cut: pl.DataFrame) -> list[str]:
-    """That lists which end inside a tie are not among those that a cutoff cuts."""
+    """Say that lists which end before the cutoff are not counted among the split ties."""
     ending = cut.filter(pl.col("ends_in_cut_tie") > 0).sort("ends_in_cut_tie", "cutoff", descending=[True, False])
     if ending.is_empty():
         return []
     share, k = ending.select("ends_in_cut_tie", "k").row(0)
-    return [f"lists that end first are not counted: up to {share:.0%} reach into a last tie that may go on (k = {k})"]
+    return [
+        f"lists that end first are not counted: up to {share:.0%} reach into a last tie that may continue (k = {k})"
+    ]
 
 
 def _rows(labels: Mapping[str, str], grid: bool = True) -> alt.Y:
@@ -108,13 +112,13 @@ def _tooltip() -> list[alt.Tooltip]:
 
 
 def _decades(rows: pl.DataFrame, column: str) -> alt.Scale:
-    """Whole powers of ten from 1 to beyond the largest; a single value would have no axis of its own."""
+    """Return a scale from 1 to the power of ten beyond the largest value, since a single value would give no axis."""
     most = max([10, *rows[column].drop_nulls().to_list()])
     return alt.Scale(type="log", domain=[1, 10 ** math.ceil(math.log10(most))], nice=False)
 
 
 def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.LayerChart:
-    """Median, 90th percentile and largest tie on one line."""
+    """Draw median, 90th percentile and largest tie on one line."""
     data = inline(rows.filter(pl.col("tie_median") > 0))
     scale, y = _decades(rows, "tie_max"), _rows(labels)
     axis = alt.Axis(values=DECADES, format="~s")
@@ -137,12 +141,12 @@ def _long(rows: pl.DataFrame, names: Mapping[str, str], value: str) -> pl.DataFr
 
 
 def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
-    """A tile for every model and cutoff."""
+    """Draw one tile per model and cutoff."""
     cutoffs = rows["cutoff"].unique().sort().to_list()
     x = alt.X(
         "k:O",
         sort=None,
-        title="% of queries whose cutoff k cuts a tie",
+        title="% of queries whose cutoff k splits a tie",
         scale=alt.Scale(domain=[*map(str, cutoffs)]),
         axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6),
     )
@@ -161,7 +165,7 @@ def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
 
 
 def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
-    """Different distances as a bar, and the items that they are to order as a ring."""
+    """Draw the number of distinct distances as a bar, and of the items that they order as a ring."""
     y = _rows(labels)
     names = {"distances": "different distances", "items": "items in the list"}
     axis = alt.Axis(values=DECADES, format="~s")
@@ -180,7 +184,7 @@ def _title(frame: pl.DataFrame) -> str:
     if not worst.height or not worst["cut_share"][0]:
         return "No cutoff falls inside a tie" if worst.height else "Ties in the whole lists"
     row = worst.row(0, named=True)
-    return f"k = {row['cutoff']} cuts a tie in {row['cut_share']:.0%} of the queries of {quoted(row['model'])}"
+    return f"k = {row['cutoff']} splits a tie in {row['cut_share']:.0%} of the queries of {quoted(row['model'])}"
 
 
 def _spoken(frame: pl.DataFrame) -> str:

@@ -31,7 +31,7 @@ def test_the_profile_is_that_of_tie_profile() -> None:
     assert shown["model"].to_list() == truth["model"].to_list()
     for name in ("cut_share", "tied_items", "mixed_items", "tie_max", "bits"):
         assert shown[name].to_list() == truth[name].to_list()
-    assert any("cuts a tie in" in title for title in charts(page))
+    assert any("splits a tie in" in title for title in charts(page))
 
 
 def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
@@ -71,7 +71,7 @@ def test_whole_numbers_are_not_rounded() -> None:
 def test_no_tie_at_all_is_good_news() -> None:
     page = open_page("ties", made_data(APART))
     assert page.success[0].value.startswith("No two items of a list tie")
-    assert "Where the cutoff cuts a tie" not in words(page)
+    assert "Where the cutoff splits a tie" not in words(page)
     assert set(table(page, 0)["tied_items"]) == {0.0}
 
 
@@ -81,7 +81,7 @@ def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing() -> None:
         open_page("ties", made_data(between), cutoff="4").info[0].value == "Cutoff 4 falls between ties in every list."
     )
     whole = open_page("ties", DATA, cutoff="all")
-    assert whole.info[0].value.startswith("The whole list is scored, so no cutoff cuts a tie.")
+    assert whole.info[0].value.startswith("The whole list is scored, so no cutoff splits a tie.")
 
 
 def test_near_ties_and_other_oddities_are_told() -> None:

@@ -138,7 +138,7 @@ def test_rounding_shows_both_scores_and_the_new_winner() -> None:
     ]
     assert [(row["low"], row["high"]) for row in spans] == [(1.0, 1.0), (0.5, 0.5)]
     assert (rounded_spans[0]["low"], rounded_spans[0]["high"]) == (0.25, 1.25)
-    assert title(chart) == "Rounding moves rr@all by up to 0.2500 (near, down)"
+    assert title(chart) == "Rounding changes rr@all by up to 0.2500 (near, down)"
     turned = summarise(evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None))
     assert title(charts.rounding(rounding_effect(one, turned), **PLACE)) == (
         "As received near leads at rr@all, rounded far"
