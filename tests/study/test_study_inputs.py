@@ -58,6 +58,58 @@ def faiss_search() -> Given:
     return rr.from_search(runs, scores=True, relevance=RELEVANCE), {}
 
 
+def hnswlib_query() -> Given:
+    hnswlib = pytest.importorskip("hnswlib", reason="hnswlib is not installed (of the extra `peers`)")
+    runs = {}
+    for model, distances in DISTANCES.items():
+        index = hnswlib.Index(space="ip", dim=len(ITEMS))  # its distance is 1 − the inner product
+        index.init_index(max_elements=len(ITEMS), random_seed=1)
+        index.add_items(np.eye(len(ITEMS), dtype=np.float32))
+        labels, found = index.knn_query(-distances.astype(np.float32), k=len(ITEMS))
+        runs[model] = found, labels
+    return rr.from_search(runs, relevance=RELEVANCE), {}
+
+
+def usearch_search() -> Given:
+    usearch = pytest.importorskip("usearch.index", reason="usearch is not installed (of the extra `peers`)")
+    runs = {}
+    for model, distances in DISTANCES.items():
+        index = usearch.Index(ndim=len(ITEMS), metric="ip", dtype="f32")
+        index.add(np.arange(len(ITEMS)), np.eye(len(ITEMS), dtype=np.float32))
+        found = index.search(-distances.astype(np.float32), len(ITEMS), exact=True)
+        runs[model] = found.distances, found.keys
+    return rr.from_search(runs, relevance=RELEVANCE), {}
+
+
+def scikit_learn_kneighbors() -> Given:
+    neighbors = pytest.importorskip("sklearn.neighbors", reason="scikit-learn is not installed (of the extra `peers`)")
+    fitted = neighbors.NearestNeighbors(n_neighbors=len(ITEMS), metric="precomputed")
+    runs = {model: fitted.fit(np.zeros((6, 6))).kneighbors(distances) for model, distances in DISTANCES.items()}
+    return rr.from_search(runs, relevance=RELEVANCE), {}
+
+
+def torch_topk() -> Given:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    runs = {
+        model: tuple(torch.topk(torch.tensor(distances), len(ITEMS), largest=False))
+        for model, distances in DISTANCES.items()
+    }
+    return rr.from_search(runs, relevance=torch.tensor(RELEVANCE)), {}
+
+
+def ranx_objects() -> Given:
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed (of the extra `peers`)")
+    runs = {model: ranx.Run(run, name=model) for model, run in RUNS.items()}
+    return runs, {"judgements": ranx.Qrels(QRELS)}
+
+
+def pytrec_eval_dictionaries() -> Given:
+    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed (of `dev`)")
+    for run in RUNS.values():  # they are what it takes
+        assert set(pytrec_eval.RelevanceEvaluator(QRELS, {"map"}).evaluate(run)) == set(QUERIES)
+    return RUNS, {"judgements": QRELS}
+
+
 def frames(kind: str) -> Callable[[], Given]:
     def make() -> Given:
         given: Any = {  # type: ignore[no-untyped-call]
@@ -92,7 +144,12 @@ def scored_docs() -> Given:
 FORMS: dict[str, Callable[[], Given]] = {
     **{kind: frames(kind) for kind in ("polars", "lazy", "pandas", "arrow", "by model", "other names")},
     "duckdb": duckdb_relation,
-    "dictionaries": lambda: (RUNS, {"judgements": QRELS}),
+    "pytrec_eval": pytrec_eval_dictionaries,
+    "ranx": ranx_objects,
+    "hnswlib": hnswlib_query,
+    "usearch": usearch_search,
+    "scikit-learn": scikit_learn_kneighbors,
+    "torch": torch_topk,
     "ir_measures": scored_docs,
     "distances and indices": lambda: (rr.from_search(nearest(), relevance=RELEVANCE), {}),
     "faiss": faiss_search,
