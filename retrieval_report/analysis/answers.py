@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeVar, Unpack
 
 import polars as pl
@@ -17,14 +17,15 @@ from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.leaderboard import leaderboard
 from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.noninferiority import no_worse
+from retrieval_report.analysis.once import Once
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.scored import drawn_means, scores_under
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.selection import Selection
+from retrieval_report.analysis.study_data import MOST_KEPT, Data, Measure
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
@@ -60,10 +61,8 @@ class Answers(Selection):
 
     @property
     def draws(self) -> pl.DataFrame:
-        """What :func:`shuffled_means` returns: the mean under every single random order, over all queries."""
-        if self._view.queries is not None:
-            raise ParameterError("draws: random orders are averaged over all queries of a study; ask before where")
-        return self._kept(drawn_means(self._data, self.measures, self._view.draws))
+        """What :func:`shuffled_means` returns: the mean under every single random order, over the queries."""
+        return self._at_measures(self._of_models(drawn_means(self._drawn, self.measures, self._view.draws)))
 
     @property
     def summary(self) -> pl.DataFrame:
@@ -115,8 +114,8 @@ class Answers(Selection):
         return self._once(("deciding", *names), lambda: deciding_queries(self.scores.filter(known), *names))
 
     def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
-        """What `mean_distribution` returns at one measure; no rows of counts, which have no lists."""
-        if self.counted:
+        """What `mean_distribution` returns at one measure; no rows for counts or with ``like``."""
+        if self.counted or self._data.like:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
         options = {part.name: getattr(self.options, part.name) for part in fields(Options)}
         measure: dict[str, Any] = {"metric": metric, "cutoff": cutoff}
@@ -192,10 +191,17 @@ class Answers(Selection):
         return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
 
     def _leaderboard(self) -> pl.DataFrame:
-        # Draws are means over all queries: of some of them they say nothing.
-        drawn = self._view.queries is None and self._data.like is None and "shuffled" in self.policies
+        # Of some of the queries they would have to be drawn again, which takes long.
+        drawn = self._view.queries is None and "shuffled" in self.policies
         draws = self.draws if drawn and self._view.average == "micro" else None
         return leaderboard(self.scores, policies="expected", shuffled=draws)
+
+    @property
+    def _drawn(self) -> Data:
+        """What random orders are drawn of: of some queries the means are others, so they are drawn again."""
+        if self._view.queries is None:
+            return self._data
+        return self._once("data", lambda: replace(self._data, frames=self._given(), found=Once(MOST_KEPT)))
 
     def _once(self, name: Hashable, make: Callable[[], Answer]) -> Answer:
         """The answer of this name for what is looked at; found by whoever asks first, while the others wait."""
@@ -222,14 +228,13 @@ class Answers(Selection):
     def _audited(self) -> pl.DataFrame:
         """The audit of the models and measures looked at: who else is there would change the winners."""
         asked = self._data.asked
+        wanted = [measure for measure, named in self._data.measures.items() if named in self.measures]
         if self._view.measures is not None:
-            wanted = {metric for metric, _ in self.measures}
-            records = [record for record, _ in parse_metrics(**asked) if str(record) in wanted]
+            metrics = {metric for metric, _ in wanted}
+            records = [record for record, _ in parse_metrics(**asked) if str(record) in metrics]
             asked = {"metrics": records, "cutoffs": self._cutoffs}
-        rules = self._only(AUDIT_OPTIONS)
-        if self._view.models is None:
-            return self._at_measures(audit(self.judged, **asked, **rules))
-        return self._at_measures(audit(**self._frames_alone(), **asked, **rules))
+        given = {"rankings": self.judged} if self._view.models is None else self._frames_alone()
+        return _at(wanted, audit(**given, **asked, **self._only(AUDIT_OPTIONS)))
 
     @property
     def judged(self) -> Judged:
@@ -258,10 +263,13 @@ class Answers(Selection):
         return self._at_measures(frame)
 
     def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
-        if self._view.measures is None:
-            return frame
-        wanted = pl.DataFrame(list(self.measures), schema={"metric": pl.String, "cutoff": pl.Int64}, orient="row")
-        return frame.join(wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left")
+        return frame if self._view.measures is None else _at(self.measures, frame)
 
     def _only(self, names: tuple[str, ...]) -> dict[str, Any]:
         return {name: value for name, value in self._data.options.items() if name in names}
+
+
+def _at(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of some measures."""
+    wanted = pl.DataFrame(list(measures), schema={"metric": pl.String, "cutoff": pl.Int64}, orient="row")
+    return frame.join(wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left")

@@ -20,7 +20,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.run import score_judged
+from retrieval_report.scoring.run import draw_judged, score_judged
 
 __all__ = ["Data", "Quantity", "Way", "judge_items"]
 
@@ -158,6 +158,13 @@ class Data:
         options = Options(**{**self._rules(quantity), **asked})
         requests = parse_metrics(metrics, cutoffs)
         return pl.concat(score_judged(part, requests, options).frame() for part in self._seen(quantity, float32))
+
+    def drawn(self, quantity: Quantity, metric: str, **draws: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Scores of every list in the mean over random orders, and every model's mean under each of them."""
+        options = Options(**{**self._rules(quantity), "policies": "shuffled", **draws})
+        requests = parse_metrics(metric, None)
+        parts = [draw_judged(part, requests, options) for part in self._seen(quantity, False)]
+        return pl.concat(scores.frame() for scores, _ in parts), pl.concat(means for _, means in parts)
 
     def printed(self, quantity: Quantity, metric: str, way: Way, seed: int) -> pl.DataFrame:
         """The value of every list as a system prints it that orders ties so; an open order is one random draw."""

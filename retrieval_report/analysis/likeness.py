@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict, Unpack
 
 import polars as pl
@@ -16,25 +16,27 @@ from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.scoring.run import start
 
-__all__ = ["evaluate_like", "measures_like"]
+__all__ = ["check_like", "evaluate_like", "measures_like", "score_like"]
 
-Asked = list[tuple[Convention, int | None]]
+Measure = tuple[str, int | None]
+Asked = dict[Measure, tuple[Convention, int | None]]
 
 
 def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> Asked:
-    """What a system prints for metrics and cutoffs: its conventions, in the order asked.
+    """What a system prints for metrics and cutoffs: by the measures asked, in their order, its conventions.
 
     A metric with parameters of its own is refused unless it is what the system computes.
 
-    >>> [(record.definition, cutoff) for record, cutoff in measures_like("trec_eval", "map, ndcg@10", None)]
-    [('ap', None), ('ndcg(gain=linear)', 10)]
+    >>> asked = measures_like("trec_eval", "map, ndcg@10", None)
+    >>> {measure: record.definition for measure, (record, _) in asked.items()}
+    {('ap', None): 'ap', ('ndcg', 10): 'ndcg(gain=linear)'}
     >>> measures_like("ranx", "rbp@10", None)
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
     records = [like] if isinstance(like, Convention) else _records(*system_of(like))
     name = records[0].system
-    found: Asked = []
+    found: Asked = {}
     for metric, own in parse_metrics(metrics, cutoffs):
         for cutoff in own:
             text = measure_text(metric, cutoff)
@@ -42,8 +44,8 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
             fitting = fitting if metric == type(metric)() else [one for one in fitting if one.definition == str(metric)]
             if not fitting:
                 raise ParameterError(f"like: {name} prints no {text}; see conventions()")
-            found.append((fitting[0], cutoff))
-    return list(dict.fromkeys(found))
+            found[str(metric), cutoff] = fitting[0], cutoff
+    return found
 
 
 def _records(system: str, version: str | None) -> list[Convention]:
@@ -114,39 +116,52 @@ def evaluate_like(
     [('ndcg(gain=linear)', 'expected', 0.75), ('ndcg(gain=linear)', 'naive', 0.5), ('precision', 'expected', 1.0), \
 ('precision', 'naive', 1.0)]
     """
-    asked = measures_like(like, metrics, cutoffs)
-    wanted = Options(policies=policies, seed=seed, **_own(options))
-    common: dict[str, Any] = {**options, "truncated": "no"}
-    common.pop("shuffles", None)
+    given: dict[str, Any] = {"judgements": judgements, "queries": queries, "metrics": metrics, "cutoffs": cutoffs}
+    return score_like(rankings, like, **given, policies=policies, seed=seed, **options)[0]
+
+
+def score_like(
+    rankings: object, like: str | Convention, *, judgements: object, queries: object, **asked: Any
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What `evaluate_like` returns, and every model's mean under each random order, if there are any."""
+    measures = measures_like(like, asked.pop("metrics"), asked.pop("cutoffs"))
+    check_like(asked)
+    wanted = Options(**asked)
+    common: dict[str, Any] = {name: asked[name] for name in asked if name not in ("policies", "seed", "shuffles")}
+    common["truncated"] = "no"
     checked = Options(policies="expected", **common)
     judged = judge_items(rankings, judgements, queries, checked, "like")
     start(judged, parse_metrics("rr", None), checked)  # warns where nothing is relevant
     data = Data.of(judged, {"relevant_from": None, **common})
-    parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(asked)]
-    found = pl.concat(parts).sort("model", "query", "measure", maintain_order=True)
-    return found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
+    every = dict.fromkeys(measures.values())
+    parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(every)]
+    found = pl.concat(scores for scores, _ in parts).sort("model", "query", "measure", maintain_order=True)
+    drawn = pl.concat(means for _, means in parts)
+    scores = found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
+    return scores, drawn.sort("model", maintain_order=True) if drawn.width else drawn
 
 
-def _own(options: LikeOptions) -> LikeOptions:
-    """The options that are left to the caller; the others are the system's."""
-    free = LikeOptions.__annotations__
-    odd = [name for name in options if name not in free]
-    if odd:
-        raise ParameterError(f"{odd[0]}: not with like=, which decides it; left to choose are {', '.join(free)}")
-    return options
+def check_like(options: Iterable[str]) -> None:
+    """Refuse options that are not left to the caller: they are the system's."""
+    free = list(LikeOptions.__annotations__)
+    for name in options:
+        if name not in (*free, "policies", "seed"):
+            raise ParameterError(f"{name}: not with like=, which decides it; left to choose are {', '.join(free)}")
 
 
-def _part(data: Data, measure: int, record: Convention, cutoff: int | None, wanted: Options) -> pl.DataFrame:
-    """The scores of one measure under every policy asked for, in the order asked."""
+def _part(
+    data: Data, measure: int, record: Convention, cutoff: int | None, wanted: Options
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The scores of one measure under every policy asked for, in the order asked; and its random orders."""
     quantity, text = data.simple(Quantity.of(record)), measure_text(record.definition, cutoff)
-    rows = []
+    rows, means = [], pl.DataFrame()
     for number, policy in enumerate(wanted.policies):
         if policy == "naive":
             scores = data.printed(quantity, text, data.way(record), wanted.seed)
             scores = scores.with_columns(policy=pl.lit("naive"), std=pl.lit(None, pl.Float64))
+        elif policy == "shuffled":
+            scores, means = data.drawn(quantity, text, shuffles=wanted.shuffles, seed=wanted.seed)
         else:
-            drawn = policy == "shuffled"
-            own: dict[str, Any] = {"shuffles": wanted.shuffles, "seed": wanted.seed} if drawn else {}
-            scores = data.scores(quantity, metrics=[text], policies=policy, **own)
+            scores = data.scores(quantity, metrics=[text], policies=policy)
         rows.append(scores.select(list(SCORES)).with_columns(measure=pl.lit(measure * 10 + number)))
-    return pl.concat(rows)
+    return pl.concat(rows), means

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.likeness import evaluate_like
+from retrieval_report.analysis.likeness import score_like
 from retrieval_report.analysis.study_data import Data, Draws, Measure
 from retrieval_report.evaluation import evaluate, evaluate_with_draws
 from retrieval_report.metrics.parsing import parse_metrics
@@ -63,7 +63,7 @@ def _everything(data: Data, draws: Draws) -> Scored:
         asked: dict[str, Any] = {**data.asked, "policies": data.policies, **options}
         if data.like is None:
             return evaluate_with_draws(data.judged, **asked)
-        return evaluate_like(data.judged, data.like, **asked), pl.DataFrame()
+        return score_like(data.judged, data.like, judgements=None, queries=None, **asked)
 
     return data.found.find(("everything", draws), make)
 

@@ -50,7 +50,7 @@ class Selection:
 
     def at(self, *measures: str) -> Self:
         """The same study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
-        wanted = tuple(parse_measure(measure) for measure in measures)
+        wanted = tuple(self.known_as(parse_measure(measure)) for measure in measures)
         missing = [text for text, measure in zip(measures, wanted, strict=True) if measure not in self.measures]
         if missing or not wanted:
             raise ParameterError(
@@ -72,8 +72,8 @@ class Selection:
         >>> labels = {"query": ["p", "q"], "label": ["cat", "dog"]}
         >>> study = Selection({"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]},
         ...     "rr@1", queries=labels)
-        >>> study.where(label="dog", query="q").whole
-        False
+        >>> study.where(label="dog", query="q").part
+        {'where': {'label': 'dog', 'query': 'q'}}
         """
         frame = self._data.frames["queries"]
         unknown = [name for name in columns if frame is None or name not in frame.columns]
@@ -82,7 +82,7 @@ class Selection:
         kept = frame.filter(**columns)["query"].to_list()
         if self._view.queries is not None:
             kept = [query for query in kept if query in set(self._view.queries)]
-        return self._narrower(queries=tuple(kept))
+        return self._narrower(queries=tuple(kept), where=(*self._view.where, *columns.items()))
 
     def pair(self, first: str, second: str) -> Self:
         """The same study with two models: its verdict, comparison and queries are those of this pair."""
@@ -137,6 +137,10 @@ class Selection:
         given: dict[str, Any] = {"measures": asked["metrics"], "cutoffs": asked["cutoffs"], "like": self._data.like}
         return type(self)(**self._frames_alone(), **given, average=view.average, **self.also, **self._options)
 
+    def known_as(self, measure: Measure) -> Measure:
+        """How the scores name a measure that was asked for: `like` may define it otherwise."""
+        return self._data.measures.get(measure, measure)
+
     @property
     def measure(self) -> str:
         """The headline measure, such as ``ndcg@10``."""
@@ -176,7 +180,8 @@ class Selection:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """Metric and cutoff of every measure looked at, in the order asked; the first is the headline."""
-        return self._data.measures if self._view.measures is None else self._view.measures
+        named = tuple(dict.fromkeys(self._data.measures.values()))
+        return named if self._view.measures is None else self._view.measures
 
     @property
     def also(self) -> Mapping[str, Any]:
@@ -184,9 +189,15 @@ class Selection:
         return {name: getattr(self._view, name) for name in ("by", "baseline", "margin", "costs")}
 
     @property
-    def whole(self) -> bool:
-        """Whether all models, queries and measures are looked at."""
-        return not self._view.part and self._data.like is None
+    def part(self) -> Mapping[str, Any]:
+        """What was chosen of a study: ``models``, and the values ``where`` columns of the queries have; else nothing.
+
+        >>> Selection({"query": ["p"], "item": ["a"], "distance": [1], "relevance": [1]}).models("model").part
+        {'models': ['model']}
+        """
+        view = self._view
+        chosen = {"models": view.models and list(view.models), "where": dict(view.where)}
+        return {name: value for name, value in chosen.items() if value}
 
     @property
     def counted(self) -> bool:

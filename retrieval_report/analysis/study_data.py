@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from retrieval_report.analysis.likeness import check_like, measures_like
 from retrieval_report.analysis.once import Once
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions
@@ -36,7 +37,7 @@ class Data:
     """What a study and all narrower ones share."""
 
     frames: Mapping[str, Any]  # rankings, judgements, queries
-    measures: tuple[Measure, ...]
+    measures: Mapping[Measure, Measure]  # as asked, and as the scores name them: `like` may define them otherwise
     asked: Mapping[str, Any]  # metrics and cutoffs, as evaluate takes them
     options: Mapping[str, Any]
     like: str | None
@@ -52,7 +53,14 @@ class Data:
         reading = {name: options[name] for name in ("columns", "name_by") if name in options}
         asked = {"metrics": measures, "cutoffs": options.get("cutoffs", usual)}
         Options(**scoring)
-        named = tuple((str(metric), cutoff) for metric, own in parse_metrics(**asked) for cutoff in own)
+        named = {
+            (str(metric), cutoff): (str(metric), cutoff) for metric, own in parse_metrics(**asked) for cutoff in own
+        }
+        if like is not None:
+            scoring.pop("progress", None)  # it has none to show
+            check_like(scoring)
+            known = measures_like(like, **asked)
+            named = {measure: (record.definition, cutoff) for measure, (record, cutoff) in known.items()}
         return cls(_read(given, reading), named, asked, scoring, like)
 
     @property
@@ -95,11 +103,7 @@ class View:
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
     policies: tuple[str, ...] | None = None
-
-    @property
-    def part(self) -> bool:
-        """Whether anything is left out."""
-        return (self.measures, self.models, self.queries, self.policies) != (None,) * 4
+    where: tuple[tuple[str, Any], ...] = field(default=(), compare=False)  # how the queries were chosen, in words
 
 
 class StudyOptions(ScoringOptions, total=False):

@@ -15,10 +15,12 @@ from retrieval_report.cli.settings import (
     check,
     data_options,
     explains,
+    like_option,
     options,
     output_options,
     read_data,
     results_folder,
+    settled,
 )
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.audited import same_winner
@@ -37,6 +39,7 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
 @cli.command()
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
+@like_option
 @click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
 @click.option(
     "--correction",
@@ -65,6 +68,7 @@ def compare(
     from retrieval_report.analysis.verdicts import chance_of
 
     folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
+    settings = settled(settings)
     check(**settings)
     data = read_data(rankings, judgements, queries, columns, name_by)
     _check_two(data["rankings"])

@@ -102,7 +102,10 @@ def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -
     """Evaluate and summarise the data, with progress if a person is watching."""
     import retrieval_report as rr
 
-    scores = rr.evaluate(**data, progress=watched(), **settings)
+    if "like" in settings:
+        scores = rr.systems.evaluate_like(**data, **settings)
+    else:
+        scores = rr.evaluate(**data, progress=watched(), **settings)
     return scores, rr.summarise(scores, queries=data["queries"], average=average)
 
 

@@ -14,12 +14,14 @@ from retrieval_report.cli.settings import (
     average_option,
     check,
     data_options,
+    like_option,
     options,
     output_options,
     question_options,
     read_costs,
     read_data,
     results_folder,
+    settled,
 )
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.writing.files import csv_bytes, write_files
@@ -37,6 +39,7 @@ QUESTIONS = {  # frame of a study → columns that are shown
 @cli.command()
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
+@like_option
 @average_option
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
@@ -63,7 +66,8 @@ def leaderboard(
 
     names = ("leaderboard", *QUESTIONS)
     folder = results_folder(out, [f"{name}.csv" for name in names], [*rankings, judgements, queries, costs])
-    check(**{name: value for name, value in settings.items() if name in SETTINGS})
+    settings = settled(settings)
+    check(**{name: value for name, value in settings.items() if name in (*SETTINGS, "like")})
     data = read_data(rankings, judgements, queries, columns, name_by)
     study = rr.Study(**data, **as_study(settings), costs=read_costs(costs), progress=watched())
     frames = {"leaderboard": study.board, **{name: getattr(study, name) for name in QUESTIONS}}

@@ -19,11 +19,13 @@ from retrieval_report.cli.settings import (
     average_option,
     check,
     data_options,
+    like_option,
     options,
     question_options,
     read_costs,
     read_data,
     results_folder,
+    settled,
 )
 from retrieval_report.report.terminal import summary_table, visible
 
@@ -33,6 +35,7 @@ __all__ = ["report"]
 @cli.command()
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
+@like_option
 @average_option
 @question_options
 @click.option(
@@ -75,8 +78,8 @@ def report(
     from retrieval_report.report.writing import report_names
 
     results_folder(out, report_names(), [*rankings, judgements, queries, costs])
-    rules = {name: value for name, value in settings.items() if name in SETTINGS}
-    check(**rules)
+    settings = settled(settings)
+    check(**{name: value for name, value in settings.items() if name in (*SETTINGS, "like")})
     data = read_data(rankings, judgements, queries, columns, name_by)
     study = rr.Study(**data, **as_study(settings), costs=read_costs(costs), progress=watched())
     contents = report_of(study, headline, title, _command(sys.argv[1:]))

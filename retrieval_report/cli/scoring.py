@@ -18,9 +18,11 @@ from retrieval_report.cli.settings import (
     average_option,
     data_options,
     given_reading_options,
+    like_option,
     options,
     output_options,
     read_data,
+    settled,
 )
 from retrieval_report.cli.spark import on_spark
 from retrieval_report.report.terminal import visible
@@ -38,6 +40,7 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
 @cli.command(epilog=EXAMPLES)
 @data_options
 @options()
+@like_option
 @average_option
 @click.option(
     "--engine",
@@ -91,6 +94,9 @@ def evaluate(
         raise click.UsageError(
             f"{given_reading_options()[0]} does not work with --engine spark: rename the columns of the files"
         )
+    settings = settled(settings)
+    if "like" in settings and engine != "memory":
+        raise click.UsageError(f"--like is for --engine memory, not for --engine {engine}")
     for name in own if engine != "spark" else ():
         raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
     if resume and (engine != "disk" or out is None):

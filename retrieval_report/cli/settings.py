@@ -29,6 +29,7 @@ __all__ = [
     "data_options",
     "explains",
     "given_reading_options",
+    "like_option",
     "no_rows",
     "options",
     "output_options",
@@ -36,6 +37,7 @@ __all__ = [
     "read_judgements",
     "read_queries",
     "results_folder",
+    "settled",
     "trust_option",
 ]
 
@@ -137,6 +139,7 @@ def options(*names: str) -> Callable[[Command], Command]:
 
 
 average_option = _setting("average", default="micro")
+like_option = _setting("like", metavar="SYSTEM")
 
 
 QUESTIONS = (
@@ -302,12 +305,34 @@ def no_rows(rankings: Sequence[str]) -> DataError:
     return DataError(f"{', '.join(rankings)}: no rows")
 
 
-def check(*, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), **settings: Any) -> None:
+def settled(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a command; with --like only those that were given, since the system decides the others."""
+    like = settings.get("like")
+    kept = ("metrics", "cutoffs", "policies")
+    return {
+        name: value
+        for name, value in settings.items()
+        if name != "like" or like is not None
+        if like is None or name not in SETTINGS or name in kept or _was_given(name)
+    }
+
+
+def _was_given(name: str) -> bool:
+    return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
+
+
+def check(
+    *, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), like: str | None = None, **settings: Any
+) -> None:
     """Refuse bad arguments before spending time on reading the files."""
     parse_metrics(metrics, cutoffs)
     Options(**settings)
-    asked = click.get_current_context().get_parameter_source("shuffles")
-    if asked == ParameterSource.COMMANDLINE and "shuffled" not in settings.get("policies", ["shuffled"]):
+    if like is not None:
+        from retrieval_report.analysis.likeness import check_like, measures_like
+
+        check_like(settings)
+        measures_like(like, metrics, cutoffs)
+    if _was_given("shuffles") and "shuffled" not in settings.get("policies", ["shuffled"]):
         message = (
             "--shuffles has no effect: shuffled is not among the policies; add it, as in --policies expected,shuffled"
         )

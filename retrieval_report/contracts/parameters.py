@@ -82,6 +82,11 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "threads": Parameter("Threads", "Threads to use; by default all processors. The result does not depend on it."),
     "progress": Parameter("Progress", "Whether a progress bar is shown."),
+    "like": Parameter(
+        "Like another system",
+        "Take the definitions and the tie order of another evaluator: trec_eval, ranx, sklearn, …; naive is then what "
+        "it prints.",
+    ),
     "average": Parameter(
         "Average",
         "micro: the mean over queries; macro: over labels of queries; weighted: by the weight of each query.",

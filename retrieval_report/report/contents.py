@@ -12,6 +12,7 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from retrieval_report.analysis.answers import Answers
+from retrieval_report.analysis.likeness import LikeOptions
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
@@ -43,6 +44,7 @@ class ReportOptions(PageOptions, ScoringOptions, total=False):
     queries: object
     metrics: str | Metric | Sequence[str | Metric]
     cutoffs: int | str | Sequence[int | str | None] | None
+    like: str | None
     average: str
     by: str | None
     baseline: str | None
@@ -155,6 +157,7 @@ def report_contents(
     queries: object = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    like: str | None = None,
     average: str = "micro",
     by: str | None = None,
     baseline: str | None = None,
@@ -171,6 +174,8 @@ def report_contents(
     ----------
     rankings, judgements, queries, metrics, cutoffs
         The same as for :func:`evaluate`.
+    like
+        A system whose definitions and tie order to use, such as "trec_eval"; see :func:`evaluate_like`.
     average
         The same as for :func:`summarise`.
     by
@@ -213,7 +218,8 @@ def report_contents(
     """
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
-    asked: dict[str, Any] = {"measures": metrics, "cutoffs": cutoffs, "judgements": judgements, "queries": queries}
+    asked: dict[str, Any] = {"measures": metrics, "cutoffs": cutoffs, "like": like}
+    asked |= {"judgements": judgements, "queries": queries}
     also: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "costs": costs}
     return report_of(Answers(rankings, **asked, average=average, **also, **options), headline, title, command)
 
@@ -222,7 +228,10 @@ def report_of(
     answers: Answers, headline: str | None = None, title: str = "Retrieval report", command: str | None = None
 ) -> Report:
     """Compute a report from existing answers; see :func:`report_contents`."""
-    metric, cutoff = _headline(answers.measures, headline)
+    lacking = [name for name in ("expected", "shuffled", "best", "worst") if name not in answers.policies]
+    if lacking:
+        raise ParameterError(f"report: it shows all policies, and these answers lack {', '.join(lacking)}")
+    metric, cutoff = _headline(answers, headline)
     status, sentences = verdict(answers.summary, answers.flips, metric=metric, cutoff=cutoff)
     parameters = _parameters(answers)
     return Report(
@@ -251,29 +260,34 @@ def report_of(
         fingerprint=fingerprint(answers.frames),
         parameters=parameters,
         versions=_versions(),
-        command=_python_call(list(answers.frames), parameters) if command is None else command,
+        command=_python_call(list(answers.frames), parameters, answers.part) if command is None else command,
     )
 
 
-def _headline(asked: Sequence[Measure], headline: str | None) -> Measure:
+def _headline(answers: Answers, headline: str | None) -> Measure:
+    asked = answers.measures
     if headline is None:
         first = [cutoff for metric, cutoff in asked if metric == asked[0][0]]
         return asked[0][0], max((cutoff for cutoff in first if cutoff is not None), default=None)
     for metric, own in parse_metrics(headline, None):
         for cutoff in own:
-            if (str(metric), cutoff) in asked:
-                return str(metric), cutoff
+            named = answers.known_as((str(metric), cutoff))
+            if named in asked:
+                return named
     names = ", ".join(measure_text(*measure) for measure in asked)
     raise ParameterError(f"headline: {headline!r} is not one of {names}")
 
 
 def _parameters(answers: Answers) -> dict[str, Any]:
     """Return all parameters that decide a number, with defaults, but not threads or progress."""
-    left_out = ("policies", "threads", "progress")
+    left_out = ["policies", "threads", "progress"]
+    if answers.like is not None:  # the system decides the others
+        left_out += [part.name for part in fields(Options) if part.name not in (*LikeOptions.__annotations__, "seed")]
     values = {part.name: getattr(answers.options, part.name) for part in fields(Options) if part.name not in left_out}
     also = {name: value for name, value in answers.also.items() if name != "costs" and value is not None}
     measures = [measure_text(*measure) for measure in answers.measures]
-    return {"metrics": measures, "average": answers.average, **also, **values}
+    like = {} if answers.like is None else {"like": answers.like}
+    return {"metrics": measures, **answers.part, **like, "average": answers.average, **also, **values}
 
 
 def _versions() -> dict[str, str]:
@@ -281,9 +295,21 @@ def _versions() -> dict[str, str]:
     return {"retrieval_report": metadata.version("retrieval-report"), "python": platform.python_version(), **libraries}
 
 
-def _python_call(frames: Sequence[str], parameters: Mapping[str, Any]) -> str:
-    """Return the call that repeats a report, without arguments equal to their default."""
+def _python_call(frames: Sequence[str], parameters: Mapping[str, Any], part: Mapping[str, Any]) -> str:
+    """Return the call that repeats a report, without arguments equal to their default.
+
+    >>> _python_call(["rankings"], {"metrics": ["ap@5"], "models": ["a"]}, {"models": ["a"], "where": {"label": 3}})
+    "retrieval_report.Study(rankings, measures=['ap@5']).models('a').where(label=3).report('report')"
+    """
     usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {"average": "micro"}
-    words = ['"report"', "rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
-    words += [f"{name}={value!r}" for name, value in parameters.items() if usual.get(name) != value]
-    return f"retrieval_report.write_report({', '.join(words)})"
+    words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
+    given = {name: value for name, value in parameters.items() if name not in part and usual.get(name) != value}
+    if not part:
+        words += [f"{name}={value!r}" for name, value in given.items()]
+        return f'retrieval_report.write_report("report", {", ".join(words)})'
+    words += [f"{'measures' if name == 'metrics' else name}={value!r}" for name, value in given.items()]
+    models = f".models({', '.join(map(repr, part['models']))})" if "models" in part else ""
+    where = (
+        f".where({', '.join(f'{name}={value!r}' for name, value in part['where'].items())})" if "where" in part else ""
+    )
+    return f"retrieval_report.Study({', '.join(words)}){models}{where}.report('report')"

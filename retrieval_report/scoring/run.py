@@ -15,6 +15,7 @@ from tqdm import tqdm
 from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels import shuffling
 from retrieval_report.metrics.catalogue import NDCG, Metric
 from retrieval_report.metrics.parsing import Requests
@@ -198,7 +199,15 @@ def draw_means(judged: Judged, requests: Requests, options: Options) -> pl.DataF
 
 def score_and_draw(judged: Judged, requests: Requests, options: Options) -> tuple[ListScores, pl.DataFrame]:
     """Return the results of `score_lists` and `draw_means` from the same drawn orders; needs policy "shuffled"."""
-    run = start(judged, requests, options)
+    return _with_means(start(judged, requests, options))
+
+
+def draw_judged(judged: Judged, requests: Requests, options: Options) -> tuple[ListScores, pl.DataFrame]:
+    """Return the same without warnings, as `score_judged` does."""
+    return _with_means(Run(lay_out(judged, options), requests, options))
+
+
+def _with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     means = _Means(run)
     return _scores(run, means), means.frame()
 
@@ -233,13 +242,7 @@ class _Means:
                 "draw": np.tile(np.arange(draws), models * columns),
                 "value": self.values.ravel(),
             },
-            schema={
-                "model": pl.String,
-                "metric": pl.String,
-                "cutoff": pl.Int64,
-                "draw": pl.Int64,
-                "value": pl.Float64,
-            },
+            schema=schema("shuffled"),
         )
         return frame.with_columns(pl.col("value").fill_nan(None))
 

@@ -10,7 +10,6 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.analysis.answers import Answers
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import Report, write_report
 from retrieval_report.report.contents import PageOptions, report_of
@@ -124,8 +123,7 @@ class Study(Answers):
         return Plots(self)
 
     def contents(self, **about: Unpack[PageOptions]) -> Report:
-        """Return :func:`report_contents` of the whole study; ``about`` may hold title, headline and command."""
-        self._refuse_parts("a report")
+        """Return :func:`report_contents` of this study; ``about`` may hold title, headline and command."""
         wanted: PageOptions = {"headline": self.measure, **about}
         return report_of(self, **wanted)
 
@@ -138,7 +136,7 @@ class Study(Answers):
         raw: bool = False,
         **about: Unpack[PageOptions],
     ) -> Path:
-        """Write the report of the whole study into a folder, as :func:`write_report` does; return the folder."""
+        """Write the report of what is looked at into a folder, as :func:`write_report` does; return the folder."""
         check_writable_folder(folder)
         write_report(folder, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
         return Path(folder)
@@ -192,12 +190,6 @@ class Study(Answers):
         )
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.verdict)
         return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-
-    def _refuse_parts(self, what: str) -> None:
-        if not self.whole:
-            raise ParameterError(
-                f"{what} needs a whole study; make one with the models, queries and measures it should have"
-            )
 
     def _board(self) -> pl.DataFrame:
         """Return the leaderboard of the headline measure, best first."""

@@ -169,3 +169,26 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     profile = run("profile", cut, "--cutoffs", "4", "--truncated", "within_tie")
     assert "ends_in_cut_tie" in profile.output
     assert "the lists are cut (as given)" in profile.output
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "leaderboard", "report"])
+def test_every_command_scores_like_another_system(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "scored.csv"
+    tied = "a,q1,x,2,2\na,q1,y,2,1\n"
+    path.write_text("model,query,item,score,relevance\n" + tied + "b,q1,x,1,2\nb,q1,y,2,1\n")
+    out = tmp_path / "out"
+    result = run(command, path, "--metrics", "ndcg@1", "--cutoffs", "all", "--like", "trec_eval", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "ndcg(gain=linear)@1" in result.output
+    if command in ("evaluate", "report"):
+        naive = pl.read_csv(out / "summary.csv").filter(policy="naive")
+        assert naive.select("model", "value").rows() == [("a", 0.5), ("b", 0.5)]  # the later id first
+    refused = run(command, path, "--metrics", "rbp@1", "--like", "trec_eval", "--out", out)
+    assert (refused.exit_code, "--like: trec_eval prints no rbp@1" in refused.stderr) == (2, True)
+    refused = run(command, path, "--metrics", "ap@all", "--like", "trec_eval", "--no-relevant", "skip", "--out", out)
+    assert (refused.exit_code, "--no-relevant: not with --like" in refused.stderr) == (2, True)
+
+
+def test_scores_like_another_system_are_computed_in_memory(tmp_path: Path) -> None:
+    result = run("evaluate", tmp_path / "x.parquet", "--like", "trec_eval", "--engine", "disk")
+    assert (result.exit_code, "--like is for --engine memory" in result.stderr) == (2, True)

@@ -19,7 +19,7 @@ from retrieval_report.metrics.parsing import ALIASES, CATALOGUE, parse_metric
 
 def test_every_option_of_evaluate_is_declared() -> None:
     names = {part.name for part in fields(Options)}
-    assert PARAMETERS.keys() - names == {"metrics", "cutoffs", "average"}
+    assert PARAMETERS.keys() - names == {"metrics", "cutoffs", "average", "like"}
     assert names <= PARAMETERS.keys()
 
 

@@ -134,7 +134,7 @@ def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
 ) -> None:
     if not oracles.count_relevant([*(grade for tie in ties for grade in tie), *unretrieved], level):
         return
-    asked: dict[str, Any] = {**frames(ties, unretrieved), "metrics": "bpref", "unjudged": "drop"}
+    asked: dict[str, Any] = {**frames([[*tie] for tie in ties], unretrieved), "metrics": "bpref", "unjudged": "drop"}
     cut = evaluate(
         **asked,
         policies=("worst", "best"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -129,7 +130,7 @@ def test_models_alone_are_a_whole_study() -> None:
     part = study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
     rows = RANKINGS.filter(pl.col("model") == "fine")
     whole = rr.Study(rows, "ap@3", queries=QUERIES, average="macro", shuffles=20, seed=4, missing_query="skip")
-    assert part.whole
+    assert part.part == {}
     assert_frame_equal(part.summary, whole.summary)
     assert part.contents().parameters == whole.contents().parameters
     gone = (pl.col("model") == "fine") & (pl.col("query") == "query 1")
@@ -211,3 +212,60 @@ def test_a_study_compares_two_models_or_by_other_tests() -> None:
     given: dict[str, Any] = {"rankings": RANKINGS, "queries": QUERIES, "shuffles": 20}
     for how in ({"baseline": "fine"}, {"correction": "tukey", "resamples": 999}):
         assert_frame_equal(made.compare(**how), rr.compare(made.scores, **given, **how))
+
+
+def like_trec_eval(**more: Any) -> rr.Study:
+    scored = RANKINGS.with_columns(score=-pl.col("distance").cast(pl.Float64)).drop("distance")
+    return rr.Study(scored, "ndcg@3, map", queries=None, like="trec_eval", shuffles=20, **more)
+
+
+def test_a_study_like_another_system_answers_everything_at_the_measures_asked(tmp_path: Path) -> None:
+    made = like_trec_eval()
+    assert made.measures == (("ndcg(gain=linear)", 3), ("ap", None))
+    assert made.table().columns == ["model", "ndcg(gain=linear)@3", "ap@all"]
+    here = made.at("ndcg@3")
+    assert here.measure == "ndcg(gain=linear)@3"
+    assert_frame_equal(here.summary, made.summary.filter(metric="ndcg(gain=linear)"))
+    assert set(here.audit["metric"]) == {"ndcg"}
+    shuffled = made.summary.filter(policy="shuffled").sort("model", "metric")
+    means = made.draws.group_by("model", "metric").agg(pl.col("value").mean()).sort("model", "metric")
+    assert means["value"].to_list() == pytest.approx(shuffled["value"].to_list())
+    assert here.contents(headline="ndcg@3").measure == here.measure
+    assert "like='trec_eval'" in made.contents().command
+    assert (made.report(tmp_path, formats="html") / "report.html").is_file()
+
+
+def test_options_that_the_system_decides_are_refused_at_once() -> None:
+    with pytest.raises(rr.ParameterError, match="no_relevant: not with like=, which decides it"):
+        like_trec_eval(no_relevant="skip")
+    with pytest.raises(rr.ParameterError, match="like: trec_eval prints no rbp@3"):
+        rr.Study(RANKINGS, "rbp@3", like="trec_eval")
+
+
+@pytest.mark.parametrize("narrow", ["models", "where", "at"])
+def test_a_part_of_a_study_has_a_report_of_its_numbers(narrow: str, tmp_path: Path) -> None:
+    whole = study()
+    part = {
+        "models": lambda: whole.models("fine", "coarse"),
+        "where": lambda: whole.where(label=QUERIES["label"][0]),
+        "at": lambda: whole.at("ap@3"),
+    }[narrow]()
+    contents = part.contents()
+    assert_frame_equal(contents.summary, part.summary)
+    assert_frame_equal(contents.leaderboard, part.board)
+    means = contents.shuffled.group_by("model", "metric", "cutoff").agg(pl.col("value").mean())
+    shuffled = part.summary.filter(policy="shuffled").join(means, on=["model", "metric", "cutoff"], nulls_equal=True)
+    assert shuffled["value_right"].to_list() == pytest.approx(shuffled["value"].to_list())
+    call = contents.command.replace(".report('report')", ".contents()")
+    call = call.replace('write_report("report", ', "report.report_contents(")
+    again = eval(call, {"retrieval_report": rr, **whole.frames})  # the command that the page tells
+    assert_frame_equal(again.summary, contents.summary)
+    assert again.parameters == contents.parameters
+    assert (part.report(tmp_path, formats="html") / "report.html").is_file()
+
+
+def test_a_report_needs_all_policies() -> None:
+    with pytest.raises(
+        rr.ParameterError, match="report: it shows all policies, and these answers lack shuffled, best, worst"
+    ):
+        study().under("naive", "expected").contents()
