@@ -1,1 +1,1 @@
-"""Scores → answers: one question per file, frame in, frame out."""
+"""Answer questions about scores: one question per file, from frame to frame."""

@@ -1,4 +1,4 @@
-"""The answers to every question about the same rankings under the same rules, each found once and only when asked."""
+"""Answers to all questions about the same rankings under the same rules, each computed once, on first use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["Answers"]
 
 Answer = TypeVar("Answer")
 
-MOST_PAIRS = 1_000  # more than a reader or a page can take, and each costs tests of its own
+MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance", "truncated")
 AUDIT_OPTIONS = (
@@ -44,7 +44,7 @@ AUDIT_OPTIONS = (
 
 
 class Answers(Selection):
-    """Everything that is asked of the same rankings: frames, each computed by whoever asks first.
+    """Answers to all questions about the same rankings, as frames that are each computed on first use.
 
     Study, report, dashboard and command line hold such an object, and so show the same numbers. See
     :class:`retrieval_report.Study` for its arguments.
@@ -56,28 +56,28 @@ class Answers(Selection):
 
     @property
     def scores(self) -> pl.DataFrame:
-        """What :func:`evaluate` returns, under all policies but those that `under` left out."""
+        """The result of :func:`evaluate`, under all policies except those that `under` left out."""
         return self._kept(scores_under(self._data, self.policies, self.measures, self._view.draws))
 
     @property
     def draws(self) -> pl.DataFrame:
-        """What :func:`shuffled_means` returns: the mean under every single random order, over the queries."""
+        """The result of :func:`shuffled_means`: the mean under every single random order, over the selected queries."""
         return self._at_measures(self._of_models(drawn_means(self._drawn, self.measures, self._view.draws)))
 
     @property
     def summary(self) -> pl.DataFrame:
-        """What :func:`summarise` returns."""
+        """The result of :func:`summarise`."""
         average = self._view.average
         queries = None if average == "micro" else self._data.frames["queries"]
         return self._once("summary", lambda: summarise(self.scores, queries=queries, average=average))
 
     @property
     def comparison(self) -> pl.DataFrame:
-        """What :func:`compare` returns, with the chance of a reversal; of many, for expected means near in rank."""
+        """The result of :func:`compare`, with the chance of a reversal; of many, for expected means near in rank."""
         return self._once("comparison", lambda: self._compared())
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        """What :func:`compare` returns by tests of choice, or of some models; of two, it is first − second.
+        """The result of :func:`compare` by tests of choice, or of some models; of two, it is first − second.
 
         >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
         >>> answers = Answers({"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}}, "rr@2")
@@ -91,26 +91,28 @@ class Answers(Selection):
 
     @property
     def flips(self) -> pl.DataFrame:
-        """What :func:`flips` returns: the verdict of every pair."""
+        """The result of :func:`flips`: the verdict of every pair."""
         return self._once("flips", lambda: flips(self.summary, comparison=self._paired()))
 
     @property
     def board(self) -> pl.DataFrame:
-        """What :func:`leaderboard` returns for expected scores: tiers as letters, and the ranks each model may have."""
+        """The result of :func:`leaderboard` for expected scores: tiers as letters, and possible ranks of each model."""
         return self._once("board", self._leaderboard)
 
     @property
     def deciding(self) -> pl.DataFrame:
-        """What :func:`deciding_queries` returns for the first two models of the headline measure; none of one model."""
+        """The result of :func:`deciding_queries` for the first two models by the headline measure, if any."""
         return self.deciding_at(*self.measures[0])
 
     def deciding_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
-        """The same for the first two models of another measure."""
+        """Return the same for the first two models by another measure."""
         first = self.board.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64)))
         names = first["model"].head(2).to_list()
         if len(names) < 2:
             return pl.DataFrame()
-        known = pl.col("policy").is_in(["expected", "worst", "best"])  # what tie order can make of a difference
+        known = pl.col("policy").is_in(
+            ["expected", "worst", "best"]
+        )  # these show how tie order can change a difference
         return self._once(("deciding", *names), lambda: deciding_queries(self.scores.filter(known), *names))
 
     def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
@@ -125,7 +127,7 @@ class Answers(Selection):
 
     @property
     def segments(self) -> pl.DataFrame:
-        """What :func:`segment_winners` returns for the column ``by`` of the queries; nothing where none was named."""
+        """The result of :func:`segment_winners` for the column ``by`` of the queries; nothing where none was named."""
         by, queries = self._view.by, self._data.frames["queries"]
         if by is None:
             return pl.DataFrame()
@@ -133,7 +135,7 @@ class Answers(Selection):
 
     @property
     def no_worse(self) -> pl.DataFrame:
-        """What :func:`no_worse` returns for ``baseline`` and ``margin``; nothing where they were not named."""
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were not named."""
         asked = {name: self.also[name] for name in ("baseline", "margin")}
         if asked["margin"] is None:
             return pl.DataFrame()
@@ -141,46 +143,46 @@ class Answers(Selection):
 
     @property
     def costs(self) -> pl.DataFrame:
-        """What :func:`cost_table` returns for ``costs``; nothing where none were given."""
+        """The result of :func:`cost_table` for ``costs``; nothing where none were given."""
         costs = self._view.costs
         return pl.DataFrame() if costs is None else cost_table(self.summary, costs)
 
     @property
     def ties(self) -> pl.DataFrame:
-        """What :func:`tie_profile` returns, at the cutoffs of the measures."""
+        """The result of :func:`tie_profile`, at the cutoffs of the measures."""
         return self._of_rows("ties", lambda rows: tie_profile(rows, cutoffs=self._cutoffs, **self._only(ROW_OPTIONS)))
 
     @property
     def truncation(self) -> pl.DataFrame:
-        """What :func:`truncated_lists` returns, at the cutoffs of the measures."""
+        """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
         rules = self._only(ROW_OPTIONS)
         return self._of_rows("truncation", lambda rows: truncated_lists(rows, cutoffs=self._cutoffs, **rules))
 
     @property
     def agreement(self) -> pl.DataFrame:
-        """What :func:`rank_agreement` returns."""
+        """The result of :func:`rank_agreement`."""
         return self._once("agreement", lambda: rank_agreement(self.summary))
 
     @property
     def hints(self) -> pl.DataFrame:
-        """What :func:`tie_hints` returns."""
+        """The result of :func:`tie_hints`."""
         return self._of_rows("hints", lambda rows: tie_hints(rows, **self._only(ROW_OPTIONS)))
 
     @property
     def audit(self) -> pl.DataFrame:
-        """What :func:`audit` returns, what other evaluators print; nothing of counts, which have no order."""
+        """The result of :func:`audit`, what other evaluators print; nothing of counts, which have no order."""
         if self.counted:
             return pl.DataFrame()
         return self._once("audit", self._audited)
 
     @property
     def query_table(self) -> pl.DataFrame:
-        """What :func:`query_table` returns: every query of every model."""
+        """The result of :func:`query_table`: every query of every model."""
         return self._once("query table", lambda: query_table(self.scores))
 
     @property
     def queries(self) -> pl.DataFrame:
-        """Query by query: of two models what :func:`deciding_queries` returns, else what :func:`query_table` does."""
+        """Query by query: the result of :func:`deciding_queries` for two models, else of :func:`query_table`."""
         names = self._view.models or tuple(self.model_names)
         if len(names) == 2:
             return self._once("queries", lambda: deciding_queries(self.scores, *names))
@@ -191,7 +193,7 @@ class Answers(Selection):
         return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
 
     def _leaderboard(self) -> pl.DataFrame:
-        # Of some of the queries they would have to be drawn again, which takes long.
+        # Draws over some of the queries would take a run of their own, which takes long.
         drawn = self._view.queries is None and "shuffled" in self.policies
         draws = self.draws if drawn and self._view.average == "micro" else None
         return leaderboard(self.scores, policies="expected", shuffled=draws)
@@ -204,7 +206,7 @@ class Answers(Selection):
         return self._once("data", lambda: replace(self._data, frames=self._given(), found=Once(MOST_KEPT)))
 
     def _once(self, name: Hashable, make: Callable[[], Answer]) -> Answer:
-        """The answer of this name for what is looked at; found by whoever asks first, while the others wait."""
+        """Return the answer of this name for the current selection; the first thread computes it, others wait."""
         return self._data.found.find((name, self._view), make)
 
     def _compared(self, policies: str | Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
@@ -215,7 +217,7 @@ class Answers(Selection):
         return compare(self.scores, policies=policies, **{**own, **how})
 
     def _paired(self) -> pl.DataFrame | None:
-        """What the verdicts on pairs need of the comparison: the tests of one policy, and a test takes long."""
+        """Return the tests of one policy that verdicts on pairs need, since tests take long."""
         # Comparisons are of micro means; the flips of another average must not borrow their p-values.
         if self._view.average != "micro" or len(self.model_names) < 2:
             return None
@@ -226,7 +228,7 @@ class Answers(Selection):
         return self.comparison if exact["unpaired"].sum() else exact
 
     def _audited(self) -> pl.DataFrame:
-        """The audit of the models and measures looked at: who else is there would change the winners."""
+        """Return the audit of the selected models and measures, since other models would change the winners."""
         asked = self._data.asked
         wanted = [measure for measure, named in self._data.measures.items() if named in self.measures]
         if self._view.measures is not None:
@@ -238,23 +240,23 @@ class Answers(Selection):
 
     @property
     def judged(self) -> Judged:
-        """The rankings judged, of the queries looked at; R and judgements are those of all models."""
+        """Return the judged rankings of the selected queries; R and judgements are those of all models."""
         queries = self._view.queries
         if queries is None:
             return self._data.judged
         return self._data.found.find(("judged", queries), lambda: self._data.judged.of_queries(queries))
 
     def _of_rows(self, name: str, make: Callable[[Judged], pl.DataFrame]) -> pl.DataFrame:
-        """What an analysis finds of the rankings, for the models looked at."""
+        """Return the result of an analysis of the rankings, for the selected models."""
         return self._once(name, lambda: self._of_models(make(self.judged)))
 
     def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Rows of the models looked at, and those that speak of all models."""
+        """Return the rows of the selected models, and those about all models."""
         names = self._view.models
         return frame if names is None else frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
 
     def _kept(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows that this study looks at."""
+        """Return the rows in the selection of this study."""
         view = self._view
         if view.models is not None:
             frame = frame.filter(pl.col("model").is_in(list(view.models)))

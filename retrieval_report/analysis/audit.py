@@ -1,15 +1,15 @@
-"""What other systems would print on this data, how far that is from the exact score, and for which reason.
+"""Find what other systems would print for this data, how far that is from the exact score, and why.
 
-Two reasons are kept apart. A system may compute another quantity (divide AP by min(k, R), take linear gains, see only
+Two reasons are kept apart. A system may compute another quantity (divide AP by min(k, R), use linear gains, see only
 the relevant items of the list): that is *definition*, a choice one can state. And it may put tied items in one of
-many possible orders: that is *tie order*, an accident. With ``exact`` the exact value of the metric asked for and
+many possible orders: that is *tie order*, an accident. With ``exact`` the exact value of the requested metric and
 ``expected`` the exact value of the system's own definition,
 
     prints = exact + definition_shift + off,    definition_shift = expected − exact,    off = prints − expected,
 
-and only ``off`` is measured in tie standard deviations. A system that shuffles ties, or sorts them with an unstable
-sort, prints one of many numbers, and nobody can say which: it has no ``prints`` and no ``off``, but the least and the
-most that it could print, ``prints_low`` and ``prints_high``.
+and only ``off`` is measured in tie standard deviations. A system that shuffles ties or sorts them unstably prints one
+of many numbers: it has no ``prints`` and no ``off``, but ``prints_low`` and ``prints_high``, the smallest and largest
+number it could print.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from retrieval_report.scoring.run import score_judged, score_lists
 __all__ = ["AUDIT", "audit", "furthest_off"]
 
 AUDIT = schema("audit")
-SAME = 1e-12  # scores this close are equal: sums of a few hundred terms differ by their order alone
+SAME = 1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
 
 # How far what is printed may be from the exact value of the system's own definition, by tie order.
 furthest_off = pl.max_horizontal((pl.col(name) - pl.col("expected")).abs() for name in ("prints_low", "prints_high"))
@@ -54,12 +54,12 @@ def audit(
     null_distance: str = "error",
     threads: int | None = None,
 ) -> pl.DataFrame:
-    """Compute what other systems would print on this data, beside the exact value; they need not be installed.
+    """Compute what other systems would print for this data, beside the exact value; they need not be installed.
 
-    Part of a difference is definition (denominator, gain, which relevances are seen, which queries are left out), part
-    is tie order: ``definition_shift`` and ``off`` tell them apart, and ``exact + definition_shift + off = prints``.
-    A system whose order is random, or left to an unstable sort, could print many numbers; it is shown with the least
-    and the most of them, ``prints_low`` and ``prints_high``, for nobody can say which one a run of it will print.
+    Part of a difference is due to definition (denominator, gain, which relevances are seen, which queries are left
+    out), part to tie order: ``definition_shift`` and ``off`` separate them, and ``exact + definition_shift + off =
+    prints``. A system whose order is random, or left to an unstable sort, could print many numbers; it is shown with
+    the smallest and largest of them, ``prints_low`` and ``prints_high``.
 
     Parameters
     ----------
@@ -67,43 +67,43 @@ def audit(
         As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared with every metric
         of the same name, whatever its parameters.
     systems
-        Names, or records of one's own (:class:`Convention`); default: all of :func:`conventions`.
+        Names, or your own records (:class:`Convention`); by default all of :func:`conventions`.
     relevant_from, unjudged, unjudged_query, null_distance, threads
-        As for :func:`evaluate`, for all systems (but those with a rule of their own for ``relevant_from``).
+        As for :func:`evaluate`, for all systems (except those with their own rule for ``relevant_from``).
     no_relevant, missing_query
         As for :func:`evaluate`, for ``exact``; systems follow their own rules.
 
     Returns
     -------
     polars.DataFrame
-        A row for every system, call, metric asked, cutoff it knows, and model, with
+        One row per system, call, requested metric, cutoff it supports, and model, with
 
         - ``system``, ``version``, ``call``, ``model``, ``metric`` (as asked), ``cutoff``;
         - ``definition``: what the system computes, in this package's text form;
-        - ``prints``: the mean over queries that it prints; null where its order is open and decides the number, and
-          where it would raise an error;
-        - ``prints_low``, ``prints_high``: the least and the most that it could print: both equal to ``prints`` where
-          that is known, the means under the worst and the best order where its order is open (null: an error);
-        - ``exact``: the exact value of the metric asked;
+        - ``prints``: the mean over queries that it prints; null if its order is open and decides the number, or if it
+          would raise an error;
+        - ``prints_low``, ``prints_high``: the smallest and largest number it could print: both equal to ``prints`` if
+          that is known, else the means under the worst and the best order (null: an error);
+        - ``exact``: the exact value of the requested metric;
         - ``expected``, ``lowest``, ``highest``, ``tie_std``: exact mean over all tie orders, bounds and standard
           deviation for the system's definition. Bounds hold for the distances received: rounding to float32 first, or
           a threshold at the end of ties (scikit-learn's ``average_precision_score``), may print beyond them;
-        - ``off`` = prints − expected: what tie order (and float32) did; ``z`` = off / tie_std, null where the tie
-          order decides nothing;
+        - ``off`` = prints − expected: effect of tie order (and float32); ``z`` = off / tie_std, null if tie order
+          decides nothing;
         - ``definition_shift`` = expected − exact;
-        - ``winner``: the model with the highest print, ``exact_winner``: with the highest ``expected`` (several, joined
-          by " = ", where they are equal), ``same_winner``: whether the two agree. Both under the system's definition,
-          so a difference is tie order alone. Where an open order lets several models win, ``winner`` names all of
-          them, joined by " or ", and ``same_winner`` is null;
+        - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest ``expected``
+          (several, joined by " = ", if they are equal), ``same_winner``: whether the two agree. Both use the system's
+          definition, so a difference is due to tie order alone. If an open order lets several models win, ``winner``
+          names all of them, joined by " or ", and ``same_winner`` is null;
         - ``order``: its order inside ties, and ``note``: what else decides its numbers.
 
-        Means are plain means over queries. Where the rankings have a ``distance``, systems that treat scores of 0 or
-        less specially are given positive scores.
+        Means are plain means over queries. If the rankings have a ``distance``, systems that treat scores of 0 or less
+        specially are given positive scores.
 
     Examples
     --------
-    One item of relevance 1 is tied with another for the first place, one more comes later. trec_eval puts b before a;
-    Recommenders keeps the order of the rows, and its AP divides by min(k, R) where ours divides by R.
+    One item of relevance 1 is tied with another for the first rank, one more comes later. trec_eval puts b before a;
+    Recommenders keeps the order of the rows, and its AP divides by min(k, R) while ours divides by R.
 
     >>> import polars as pl
     >>> rankings = pl.DataFrame({
@@ -128,7 +128,7 @@ def audit(
         "unjudged": unjudged,
         "unjudged_query": unjudged_query,
         "null_distance": null_distance,
-        "truncated": "no",  # the systems take the rows for the whole list
+        "truncated": "no",  # the systems treat the rows as the whole list
         "threads": threads,
     }
     checked = Options(no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules)
@@ -151,7 +151,7 @@ class _Entry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The system's own metric and cutoff, as ``evaluate`` takes them."""
+        """Return the system's own metric and cutoff, as accepted by ``evaluate``."""
         return measure_text(self.record.definition, self.cutoff)
 
 
@@ -170,7 +170,7 @@ def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
 
 
 def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
-    """Every entry and model with what is printed, expected and possible."""
+    """Return every entry and model with its printed, expected and possible values."""
     names = ["model", "definition", "cutoff"]
     parts = []
     for quantity, group in _grouped(entries, lambda entry: data.simple(Quantity.of(entry.record))):
@@ -188,7 +188,7 @@ def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
 
 
 def _with_prints(frame: pl.DataFrame) -> pl.DataFrame:
-    """The one number that is printed where there is one; nothing where lists are too short for the system."""
+    """Add the printed number if there is only one; null if lists are too short for the system."""
     short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
     frame = frame.with_columns(pl.when(~short).then(name).alias(name) for name in ("prints_low", "prints_high"))
     known = pl.col("prints_high") - pl.col("prints_low") <= SAME
@@ -203,7 +203,7 @@ def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterato
 
 
 def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
-    """What the table says of every entry, whatever the data."""
+    """Return the columns of every entry that do not depend on the data."""
     columns = {
         "measure": pl.Int64,
         "system": pl.String,
@@ -224,7 +224,7 @@ def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
 
 
 def _possible(means: pl.DataFrame) -> pl.DataFrame:
-    """Exact mean, its standard deviation and bounds side by side."""
+    """Put the exact mean, its standard deviation and bounds side by side."""
     keys = ["model", "definition", "cutoff"]
     means = means.rename({"metric": "definition"})
     wide = means.filter(policy="expected").select(*keys, "tie_std", "shortest", expected="value")
@@ -235,7 +235,7 @@ def _possible(means: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
-    """What tie order did and what definition did; differences of rounding are none."""
+    """Add the effects of tie order and of definition, ignoring rounding errors."""
     off, shift = pl.col("prints") - pl.col("expected"), pl.col("expected") - pl.col("exact")
     frame = frame.with_columns(
         pl.when(difference.abs() < SAME).then(0.0).otherwise(difference).alias(name)
@@ -245,7 +245,7 @@ def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
-    """Who is best in print and in truth, by the system's own definition; several where an open order leaves it so."""
+    """Add the winners as printed and as expected, by the system's definition; several if its order is open."""
     is_open = (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("measure")
     frame = _with_best(_with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high")
     frame = frame.with_columns(
@@ -259,7 +259,7 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:
-    """The models whose most is not below another one's least, as a list in the column ``…_best``."""
+    """Add models whose upper bound is not below another's lower bound, as a list in the column ``…_best``."""
     best = pl.col(low).max().over("measure")
     reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0)).sort("model")
     winners = reached.group_by("measure").agg(pl.col("model").alias(f"{name}_best"))

@@ -1,4 +1,4 @@
-"""Which of two models is better: by how much, could it be the sample of queries, could it be the tie order."""
+"""Compare two models: by how much one is better, and whether queries or tie order could explain it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PairOptions(TypedDict, total=False):
 
 
 class ComparisonOptions(ListOptions, PairOptions, total=False):
-    """The options of ``compare`` but ``queries``."""
+    """The options of ``compare`` except ``queries``."""
 
     seed: int
     rankings: object
@@ -76,26 +76,26 @@ def compare(
     queries: object = None,
     **options: Unpack[ListOptions],
 ) -> pl.DataFrame:
-    r"""Compare every pair of models on the queries that both have a score for.
+    r"""Compare every pair of models on the queries for which both have a score.
 
-    Two questions are kept apart. Could another sample of queries turn the difference around? The interval and the
-    p-values answer, and know nothing of ties. Could another order inside the ties turn it around? ``p_tie`` answers,
-    and knows nothing of sampling. It speaks of orders drawn anew for every query; one order for all queries, such as
-    that of a file or of item ids, can stray further.
+    Two questions are kept apart. Could another sample of queries reverse the difference? The interval and the p-values
+    answer this, without regard to ties. Could another order inside the ties reverse it? ``p_tie`` answers this, without
+    regard to sampling. It assumes orders drawn anew for every query; one order for all queries, such as that of a file
+    or of item ids, can deviate further.
 
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
     baseline
         Compare all models with this one alone; it is ``model_b``. Default: all pairs, ``model_a`` before ``model_b``
         by name.
     policies
-        Default: all policies in the scores but best and worst.
+        By default all policies in the scores except best and worst.
     confidence
-        Of the interval.
+        Confidence level of the interval.
     adjust
-        One of {"permutation", "t", "wilcoxon"}. The p-value that ``bh_p`` and Holm's ``family_p`` correct.
+        One of {"permutation", "t", "wilcoxon"}: the p-value that ``bh_p`` and Holm's ``family_p`` correct.
     correction
         One of {"holm", "tukey", "max-t"}: how ``family_p`` allows for the number of pairs. Default: with a baseline
         "max-t" (Dunnett's case); else "holm" below ten models, from there on "tukey". See :func:`compare_many`.
@@ -103,19 +103,19 @@ def compare(
         Only pairs at most so many ranks apart, by the means of each measure; 1 gives neighbours. Tukey's and max-T
         p-values stay those of all pairs. Default: all pairs.
     resamples
-        Random permutations. Default: 9999, and for Holm's correction 100 times the number of pairs less one if that
-        is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass it.
+        Number of random permutations. By default 9999, or for Holm's correction 100 times the number of pairs minus one
+        if that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass it.
     seed
-        Of the sign patterns. The result does not depend on the order of the rows.
+        Seed of the sign patterns. The result does not depend on the order of the rows.
     rankings, judgements, queries, **options
-        What :func:`evaluate` was given, as frames. With them the lists themselves are asked what tie order can make
-        of them wherever mean, standard deviation and bounds leave ``p_tie`` open by more than 0.01. Frames or options
-        that give other scores are refused.
+        The arguments of :func:`evaluate`, as frames. With them, ``p_tie`` is computed from the lists themselves if
+        mean, standard deviation and bounds leave it open by more than 0.01. Frames or options that give other scores
+        are refused.
 
     Returns
     -------
     polars.DataFrame
-        A row for each metric, cutoff and policy (in the order of the scores) and pair:
+        One row per metric, cutoff and policy (in the order of the scores) and pair:
 
         ``model_a``, ``model_b``, ``metric``, ``cutoff``, ``policy``;
         ``value_a``, ``value_b`` (means over the paired queries), ``difference`` (a − b), ``ci_low``, ``ci_high``
@@ -130,7 +130,7 @@ def compare(
         ``effect_size`` (Cohen's d_z: mean of the differences / their standard deviation; null where they are all
         equal and not 0);
         ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie), ``queries`` (paired),
-        ``unpaired`` (queries with a score for one of the two only);
+        ``unpaired`` (queries with a score for only one of the two);
         ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
         without one), ``tied_queries`` (paired queries whose score depends on tie order, or may);
         ``p_tie`` (policy expected only: the probability that random tie order, drawn for each model and query on
@@ -149,7 +149,7 @@ def compare(
     Raises
     ------
     RetrievalReportError
-        Scores that break their contract, an unknown baseline or policy.
+        The scores break their contract, or there is an unknown baseline or policy.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def compare(
 
 
 def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
-    """Exchange the two models of some pairs: what `compare` would say of them the other way round.
+    """Exchange the two models of some pairs, as if `compare` had been given them the other way round.
 
     >>> comparison = compare({
     ...     "model": ["a", "b"], "query": ["q"] * 2, "metric": ["rr"] * 2, "cutoff": [1] * 2, "policy": ["naive"] * 2,
@@ -221,7 +221,7 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
     return comparison.with_columns(
         *(pl.when(where).then(pl.col(other)).otherwise(pl.col(name)).alias(name) for name, other in both),
         *(
-            pl.when(where).then(0.0 - pl.col(other)).otherwise(pl.col(name)).alias(name)  # 0.0 − 0.0 is no −0.0
+            pl.when(where).then(0.0 - pl.col(other)).otherwise(pl.col(name)).alias(name)  # 0.0 − 0.0 is not −0.0
             for name, other in (
                 ("difference", "difference"),
                 ("effect_size", "effect_size"),
@@ -242,14 +242,14 @@ def _pairs(models: list[str], baseline: str | None) -> Pairs:
 
 
 def _usual(grid: Grid, baseline: str | None) -> str:
-    """The correction that suits so many models."""
+    """Return the correction that suits the number of models."""
     if baseline is not None:
         return "max-t"
     return "holm" if len(grid.models) < MANY else "tukey"
 
 
 def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
-    """All columns of one metric, cutoff and policy that need the single differences."""
+    """Return all columns of one metric, cutoff and policy that need single differences."""
     value, std = grid.value[measure], grid.std[measure]
     blocks = []
     for block in pairs.blocks(value.shape[1]):
@@ -260,7 +260,7 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
         t = significance.paired_t(difference, confidence)
         variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0)
         tie_std = np.sqrt(variance.sum(axis=1)) / np.where(size > 0, size, np.nan)
-        moved = (variance > 0) | np.isnan(variance)  # a deviation that nobody knows is no deviation of 0
+        moved = (variance > 0) | np.isnan(variance)  # an unknown deviation is not 0
         counted = grid.measures[measure][2] in COUNTED
         means = [paired_mean(value[side], paired) for side in (first, second)]
         flagged = [(flag[measure][first] | flag[measure][second]) & paired for flag in (grid.truncated, grid.pooled)]
@@ -290,9 +290,9 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
 
 
 def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
-    """The mean difference: 0 where the means are equal, and of the sign that the means have.
+    """Return the mean difference: 0 if the means are equal, else with the sign of their difference.
 
-    The single differences are rounded to 12 digits of the largest score, which can leave a rest of equal means.
+    Single differences are rounded to 12 digits of the largest score, so equal means may leave a small rest.
     """
     gap = first - second
     equal = np.abs(gap) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
@@ -303,7 +303,7 @@ def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
 def _sample(
     grid: Grid, asked: list[int], parts: list[Columns], pairs: list[Pairs], resamples: int, seed: int
 ) -> list[Bools]:
-    """Fill in the permutation tests that are too long to try every pattern; tell which, for each measure."""
+    """Fill in the permutation tests with too many patterns to try all; return which, for each measure."""
     wanted = [np.isnan(columns["permutation_p"]) & (columns["queries"] > 0) for columns in parts]
     same = all(own is pairs[0] for own in pairs)  # then one set of sign patterns serves all measures
     for group in [slice(None)] if same else [slice(at, at + 1) for at in range(len(asked))]:
@@ -318,7 +318,7 @@ def _sample(
 
 
 def _adjust(columns: Columns, p: Floats) -> None:
-    """Add the corrected p-values; a pair without p-value is no part of the family."""
+    """Add the corrected p-values; a pair without p-value is not part of the family."""
     known = ~np.isnan(p)
     for name, correct in (("family_p", significance.holm), ("bh_p", significance.benjamini_hochberg)):
         columns[name] = np.full_like(p, np.nan)

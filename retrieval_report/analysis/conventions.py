@@ -1,8 +1,8 @@
-"""What other systems print, as data: one record for every metric of every system.
+"""What other systems print, as data, with one record per metric of every system.
 
 A record says how a system orders tied items, what it divides by, which relevances it sees and what it does with
-queries without relevant item. ``audit`` turns records into arguments of ``evaluate``; none has code of its own.
-Read in the systems' source or measured, on the versions named.
+queries without relevant items. ``audit`` turns records into arguments of ``evaluate``; none has its own code.
+The facts were read in the systems' source or measured, for the versions named.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ORDERS = {
     "arbitrary": "unstable sort, so arbitrary",
     "threshold": "a tie is one threshold",
 }
-OPEN = ("random", "arbitrary")  # nobody can say which order it will be
+OPEN = ("random", "arbitrary")  # the order is not determined
 SEEN = ("judged", "list")
 CUTOFFS = ("any", "whole", "given")
 POSITIVE = ("", "irrelevant", "unretrieved")
@@ -44,33 +44,33 @@ class Convention:
     definition
         The metric in this package's text form, ``"ap(denominator=retrieved)"``.
     call
-        What it is called there.
+        Its name in the system.
     order
-        One of ``ORDERS``: who comes first in a tie.
+        One of ``ORDERS``: which item comes first in a tie.
     system, version
-        Whose it is.
+        The system and its version.
     row_order_up_to
-        For an ``arbitrary`` order: lists of up to so many items keep the rows as received.
+        For an ``arbitrary`` order: lists of up to this many items keep the rows as received.
     float32
         Whether distances are rounded to float32 before they are compared, which makes new ties.
     seen
         ``judged``: the relevant items of the judgements or of ``n_relevant`` count, retrieved or not. ``list``: only
         those of the list.
     cutoffs
-        ``any``; ``whole``: whole lists only; ``given``: a whole number only.
+        ``any``; ``whole``: only whole lists; ``given``: only a whole number.
     binary
-        Whether it sees relevances as 0 and 1 only.
+        Whether it treats relevances as 0 and 1 only.
     relevant_from
-        Grades from here on are relevant; None: as the caller of ``audit`` says.
+        Smallest relevant grade; None: as the caller of ``audit`` says.
     positive
-        What it does with items whose score is not above 0: nothing (``""``), takes them as not relevant
-        (``irrelevant``), or as not retrieved but relevant (``unretrieved``).
+        How it treats items whose score is not above 0: as usual (``""``), as not relevant (``irrelevant``), or as not
+        retrieved but relevant (``unretrieved``).
     short_lists
-        Whether it takes lists with fewer than k items.
+        Whether it accepts lists with fewer than k items.
     no_relevant, missing_query
         As in ``evaluate``.
     note
-        What else to know.
+        Further remarks.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Convention:
 
     @property
     def metric(self) -> str:
-        """Name of the metric in this package's catalogue."""
+        """Return the name of the metric in this package's catalogue."""
         return self._record.name
 
     @cached_property
@@ -121,12 +121,12 @@ class Convention:
         return parse_metric(self.definition)[0]
 
     def prints(self, cutoff: int | None) -> bool:
-        """Whether the system computes the metric at this cutoff, None for whole lists."""
+        """Return whether the system computes the metric at this cutoff (None: whole lists)."""
         return self._record.own_depth or self.cutoffs == "any" or (self.cutoffs == "whole") == (cutoff is None)
 
     @property
     def words(self) -> str:
-        """The order inside ties in words."""
+        """Return the order inside ties in words."""
         order = ORDERS[self.order]
         if self.row_order_up_to:
             order = f"{ORDERS['row']} in lists of up to {self.row_order_up_to} items, else {order}"
@@ -134,7 +134,7 @@ class Convention:
 
     @property
     def differs(self) -> str:
-        """What else decides its numbers, in words."""
+        """Return what else decides its numbers, in words."""
         parts = {
             "only relevant items of the list count": self.seen == "list",
             "relevance as 0 or 1": self.binary,
@@ -310,7 +310,7 @@ CONVENTIONS: tuple[Convention, ...] = (
 
 
 def conventions() -> pl.DataFrame:
-    """Return the table of conventions: a row for every metric of every system, with the fields of ``Convention``.
+    """Return the table of conventions: one row per metric of every system, with the fields of ``Convention``.
 
     >>> table = conventions()
     >>> table.filter(pl.col("system") == "torchmetrics", pl.col("metric") == "ap").select("definition", "order").row(0)
@@ -328,9 +328,9 @@ SPELLINGS = {"sklearn": "scikit-learn", "tfr": "TensorFlow Ranking", "tfsim": "T
 
 
 def system_of(name: str) -> tuple[str, str | None]:
-    """A system and version of the table, however it is written: ``sklearn``, ``keras-rs``, ``"trec_eval 9"``.
+    """Return system and version from a name in any spelling: ``sklearn``, ``keras-rs``, ``"trec_eval 9"``.
 
-    Without a version it is None: the newest.
+    Without a version, it is None, which means the newest.
 
     >>> system_of("sklearn"), system_of("keras_rs"), system_of("trec_eval 9")
     (('scikit-learn', None), ('KerasRS', None), ('trec_eval', '9'))
@@ -349,7 +349,7 @@ def _plain(name: str) -> str:
 
 
 def choose(systems: object) -> list[Convention]:
-    """Conventions of the systems named, of all for None; records of one's own are taken as they are.
+    """Return the conventions of the named systems, or of all for None; given records are returned unchanged.
 
     >>> len(choose("TALR")), choose(None) == list(CONVENTIONS)
     (2, True)

@@ -1,6 +1,6 @@
-"""The sum of independent scores of which each has few values: how probable it is that it stays below a bound.
+"""The probability that a sum of independent scores, each with few values, is below a bound.
 
-Three ways, each with bounds that hold: all sums (on a lattice, or merged where they are equal), the most probable
+There are three methods, each with valid bounds: all sums (on a lattice, or merged if equal), the most probable
 sums with the rest left open, and a Fourier series between Vaaler's majorant and minorant of a step (J. D. Vaaler,
 *Some extremal functions in Fourier analysis*, Bull. AMS 12, 1985), which rounds no value at all.
 """

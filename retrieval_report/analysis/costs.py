@@ -1,4 +1,4 @@
-"""What a score costs: bytes per vector, milliseconds or dollars, and which models no other beats at both."""
+"""Put costs, such as bytes per vector, milliseconds or dollars, beside scores, and find the Pareto front."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     Parameters
     ----------
     summary
-        What :func:`summarise` returns.
+        The result of :func:`summarise`.
     costs
         A mapping from model to amount, or a frame with ``model`` and a column of numbers for each kind of cost, such
-        as ``bytes`` and ``milliseconds``: finite, at least 0, less is better. A model that is not in it, or whose
-        amount is null, is left out; a model that only it has is an error.
+        as ``bytes`` and ``milliseconds``: finite, at least 0, less is better. Models without a cost are left out; a
+        cost of an unknown model is an error.
 
     Returns
     -------
     polars.DataFrame
-        A row for each kind of ``cost`` ("cost" for a mapping), ``metric``, ``cutoff``, ``policy`` but best and worst
+        One row per kind of ``cost`` ("cost" for a mapping), ``metric``, ``cutoff``, ``policy`` but best and worst
         (in the order of the summary) and ``model``, cheapest first: ``amount``; ``value``, ``tie_std``, ``lowest``,
         ``highest``, ``ci_low``, ``ci_high`` (as :func:`summarise` has them);
         ``front`` (whether no other model costs as little and scores as much, and is better in one of them; scores equal
@@ -48,7 +48,7 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     Raises
     ------
     RetrievalReportError
-        Costs that are no such numbers, or of models that are not there.
+        Costs are not such numbers, or belong to unknown models.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
 
 
 def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
-    """Kind of cost, model and amount, without what is not known."""
+    """Return kind of cost, model and amount, without unknown amounts."""
     if isinstance(costs, Mapping):
         for model, amount in costs.items():
             if not isinstance(model, str) or not is_number(amount):
@@ -120,7 +120,7 @@ def _fronts(here: pl.DataFrame) -> pl.DataFrame:
 
 
 def _beaten(amount: Floats, own: Floats, theirs: Floats) -> Bools:
-    """Whether the model of a column costs as little and scores as much as that of a row, and is better in one."""
+    """Return whether a column's model costs no more and scores no less than a row's, and is better in one."""
     lead = np.round(theirs[None] - own[:, None], DIGITS)
     cheaper = amount[None] < amount[:, None]
     beaten: Bools = (amount[None] <= amount[:, None]) & ((lead > 0) | ((lead == 0) & cheaper))

@@ -1,4 +1,4 @@
-"""How much of the top of the lists is judged at all, and how far a score could rise if the rest were relevant."""
+"""Find how much of the top of the lists is judged, and how far a score could rise if the rest were relevant."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ def judgement_coverage(
     policies: str | Sequence[str] = ("expected", "naive", "best", "worst"),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Share of judged items among the top k, and the residual of rank-biased precision; exact under ties.
+    """Compute the share of judged items among the top k, and the residual of rank-biased precision, exact under ties.
 
     ``judged`` is the share of the first min(k, n) items that have a judgement, relevant or not. ``rbp_residual`` is
-    what RBP leaves open: the weight of all positions without judgement, those behind k and behind the list's end
-    included, 1 − (1 − p) Σ p^(i−1) · [item at i is judged] (Moffat and Zobel 2008). The true RBP lies between the one
-    that counts unjudged items as not relevant and that plus the residual.
+    what RBP leaves open: the weight of all positions without judgement, including those after k and after the end of
+    the list, 1 − (1 − p) Σ p^(i−1) · [item at i is judged] (Moffat and Zobel 2008). The true RBP lies between the one
+    that counts unjudged items as not relevant and that value plus the residual.
 
     Parameters
     ----------
     rankings, judgements, cutoffs, policies
-        As for :func:`evaluate`; a relevance of the rankings' own is not looked at. "best" is the order with most
-        judged items first for ``judged``, and for ``rbp_residual`` the one that leaves most open: bounds from above.
+        As for :func:`evaluate`; a column ``relevance`` of the rankings is ignored. "best" gives upper bounds: for
+        ``judged`` the order with most judged items first, for ``rbp_residual`` the one that leaves most open.
     p
         Persistence of RBP.
     **options
-        Other options of :func:`evaluate`, but those about relevance.
+        Other options of :func:`evaluate`, except those about relevance.
 
     Returns
     -------
     polars.DataFrame
-        Scores as of :func:`evaluate`, for :func:`summarise`, with the metrics ``judged`` and ``rbp_residual(p=…)``;
+        Scores as from :func:`evaluate`, for :func:`summarise`, with the metrics ``judged`` and ``rbp_residual(p=…)``;
         ``n_relevant`` counts the judged items of the query.
 
     Raises
     ------
     RetrievalReportError
-        As :func:`evaluate`, and for options that speak of relevance.
+        As for :func:`evaluate`, and for options about relevance.
 
     Examples
     --------
-    One of the two items that tie for the first place is judged.
+    One of the two items that tie for the first rank is judged.
 
     >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2]}
     >>> found = judgement_coverage(rankings, {"query": ["q"], "item": ["b"], "relevance": [0]}, cutoffs=1, p=0.5)
@@ -70,7 +70,7 @@ def judgement_coverage(
     """
     refused = sorted(options.keys() & {"relevant_from", "unjudged", "no_relevant", "distance_threshold"})
     if refused:
-        raise ParameterError(f"judgement_coverage: {refused[0]} speaks of relevance, which is not looked at")
+        raise ParameterError(f"judgement_coverage: {refused[0]} is about relevance, which is not used")
     judged = check_judgements(to_polars(judgements, "judgements")).with_columns(relevance=pl.lit(1, pl.Int64))
     frame = to_polars(rankings, "rankings").drop("relevance", strict=False)
     weighed, names = RBP(p=p), Options(policies=policies).policies

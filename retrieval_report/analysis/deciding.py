@@ -1,4 +1,4 @@
-"""Which queries decide between two models."""
+"""Find the queries that decide between two models."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ DECIDING = schema("deciding")
 
 
 def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame:
-    """Lay out the difference of two models query by query, those that decide first.
+    """Show the difference of two models query by query, the largest first.
 
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
     model_a, model_b
         The two models.
 
     Returns
     -------
     polars.DataFrame
-        A row for each metric, cutoff and policy but best and worst (in the order of the scores) and each query with a
+        One row per metric, cutoff and policy except best and worst (in the order of the scores) and each query with a
         score of both, the largest difference first, whichever model it favours:
 
         ``model_a``, ``model_b``, ``query``, ``metric``, ``cutoff``, ``policy``;
@@ -40,18 +40,18 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
         drawn for each on its own; null for policies without one);
         ``share`` (of the difference of the means that comes from this query: all shares add up to 1, those in favour
         of the loser are negative; null where the means are equal);
-        ``decides`` (whether it is among the fewest queries without which the winner would not be ahead);
-        ``order_unsure`` (whether tie order alone could turn the query: the range reaches both sides of 0; null without
-        a range).
+        ``decides`` (whether it is in the smallest set of queries without which the winner would not be ahead);
+        ``order_unsure`` (whether tie order alone could reverse the query, because the range includes both signs; null
+        without a range).
 
     Raises
     ------
     RetrievalReportError
-        Scores that break their contract, a model that is not there, or twice the same.
+        The scores break their contract, a model is unknown, or both are the same.
 
     Examples
     --------
-    Two queries carry the whole lead of "a".
+    Two queries account for the whole lead of "a".
 
     >>> import polars as pl
     >>> values = {"a": [.9, .5, .4, .7], "b": [.2, .5, .5, .4]}
@@ -67,7 +67,7 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
     for name, model in (("model_a", model_a), ("model_b", model_b)):
         check_choice(name, model, grid.models)
     if model_a == model_b:
-        raise ParameterError(f"model_b: {model_b!r} is model_a too; two models are needed")
+        raise ParameterError(f"model_b: {model_b!r} is also model_a; two different models are needed")
     rows = np.array([grid.models.index(model_a)]), np.array([grid.models.index(model_b)])
     schema: dict[str, Any] = {**DECIDING, "query": frame.schema["query"]}
     queries = pl.Series("query", grid.queries, dtype=frame.schema["query"])
@@ -89,7 +89,7 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
 
 
 def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, object]:
-    """Per query, of one metric, cutoff and policy."""
+    """Return the columns per query, for one metric, cutoff and policy."""
     difference = differences(grid.value[at], first, second)[0]
     total = float(np.nansum(difference))
     scale = float(np.nansum(np.abs(difference)))
@@ -111,7 +111,7 @@ def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, 
 
 
 def _range(grid: Grid, at: int, first: int, second: int) -> tuple[Floats, Floats]:
-    """The differences when tie order is against the first model and when it is for it."""
+    """Return the differences if tie order is against the first model, and if it is in its favour."""
     metric, cutoff, _ = grid.measures[at]
     bounds = [(metric, cutoff, policy) for policy in ("worst", "best")]
     if not set(bounds) <= set(grid.measures):
@@ -122,7 +122,7 @@ def _range(grid: Grid, at: int, first: int, second: int) -> tuple[Floats, Floats
 
 
 def _fewest(gains: Floats) -> Bools:
-    """Mark the fewest gains whose absence leaves the sum at 0 or below: the largest, as many as it takes."""
+    """Mark the smallest set of largest gains without which the sum is at most 0."""
     order = np.argsort(-np.nan_to_num(gains), kind="stable")
     left = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])
     needed = int(np.argmax(left <= 1e-12 * np.nansum(np.abs(gains)))) + 1

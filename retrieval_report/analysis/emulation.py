@@ -1,6 +1,6 @@
-"""One system's view of the data: the rankings it would be given, its rules, and the means under its order.
+"""Emulate a system: the rankings it would be given, its rules, and the means under its order.
 
-A convention becomes options and judged rankings here; nothing else in the audit knows how.
+Only this module turns a convention into options and judged rankings.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 class Quantity(NamedTuple):
-    """What is computed, whatever the order inside ties: fields of ``Convention`` that decide it."""
+    """The fields of ``Convention`` that decide what is computed, apart from the order inside ties."""
 
     seen: str
     binary: bool
@@ -46,7 +46,7 @@ class Quantity(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How ties are ordered: fields of ``Convention`` that decide it."""
+    """The fields of ``Convention`` that decide how ties are ordered."""
 
     order: str
     row_order_up_to: int
@@ -55,7 +55,7 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Data:
-    """The rankings as they were judged, and what they become for each system."""
+    """Judged rankings, and what each system makes of them."""
 
     judged: Judged
     options: dict[str, Any]

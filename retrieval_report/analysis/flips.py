@@ -1,4 +1,4 @@
-"""Whose place in the ranking of models depends on the tie order, and how far policies agree on that ranking."""
+"""Find pairs of models whose order depends on tie order, and how far policies agree on the ranking of models."""
 
 from __future__ import annotations
 
@@ -27,53 +27,53 @@ FOUND = ["tie_std", "p_tie", "p_tie_low", "p_tie_high", "p_equal", "p_tie_method
 def flips(
     summary: object, *, comparison: object = None, tie_risk: float = TIE_RISK, alpha: float = ALPHA
 ) -> pl.DataFrame:
-    """Tell for every pair of models whether its order stands, depends on the tie order, or needs more queries.
+    """Decide for every pair of models whether its order is safe, depends on tie order, or needs more queries.
 
     Parameters
     ----------
     summary
-        What :func:`summarise` returns: with policy expected; or else two of shuffled and naive, or best and worst.
+        The result of :func:`summarise`: with policy expected; or else two of shuffled and naive, or best and worst.
     comparison
-        What :func:`compare` returns for the same scores (micro means). With it the verdict speaks of the queries that
-        both models have a score for. Without it the chance of a reversal is bounded by the summary's ``tie_std``
-        alone, and nothing is said of the choice of queries.
+        The result of :func:`compare` for the same scores (micro means). With it, the verdict is about the queries for
+        which both models have a score. Without it, the probability of a reversal is bounded by the summary's
+        ``tie_std`` alone, and the sample of queries is not considered.
     tie_risk
-        The largest chance of a reversal by tie order that still counts as safe; ``p_tie_high`` is held to it.
+        The largest probability of a reversal by tie order that still counts as safe, compared with ``p_tie_high``.
     alpha
         The smallest ``family_p`` that counts as not significant.
 
     Returns
     -------
     polars.DataFrame
-        A row for each metric and cutoff (in the order of the summary) and pair, ``model_a`` before ``model_b`` by
+        One row per metric and cutoff (in the order of the summary) and pair, ``model_a`` before ``model_b`` by
         name: ``expected_a``, ``expected_b``, ``shuffled_a`` …, ``naive_a`` …, ``lowest_a`` …, ``highest_a`` …, the
-        summary's means, null where the policy was not evaluated; ``value_a``, ``value_b`` (means that the verdict
-        speaks of: of the reference policy, the first of expected, shuffled and naive that there is, over the paired
-        queries if there is a comparison), ``unpaired`` (queries that one of the two has no score for; null without
-        comparison); ``disagree`` (policies that name the other model, such as "shuffled, naive"; "" if none; equal
-        means name none); ``overlap`` (some tie orders show the one ahead, some the other); ``tie_std`` (of the
+        summary's means, null if the policy was not evaluated; ``value_a``, ``value_b`` (the means to which the verdict
+        refers: of the reference policy, the first available of expected, shuffled and naive, over the paired queries
+        if there is a comparison), ``unpaired`` (queries for which one of the two has no score; null without
+        comparison); ``disagree`` (policies that favour the other model, such as "shuffled, naive"; "" if none; equal
+        means favour none); ``overlap`` (some tie orders put one ahead, some the other); ``tie_std`` (of the
         difference), ``p_tie``, ``p_tie_low``, ``p_tie_high``, ``p_equal``, ``p_tie_method``, ``pooled`` (as
         :func:`compare` has them), ``family_p`` (of the reference policy) and ``verdict``:
 
         - "nothing to compare": one of the two means is missing.
-        - "lists are cut": items that the lists do not show could turn the order.
-        - "depends on tie order": policies disagree, or the chance of a reversal is, or may be, above ``tie_risk``, or
-          the expected means are equal while tie order moves them; without policy expected: policies disagree or the
+        - "lists are cut": items that the lists do not show could reverse the order.
+        - "depends on tie order": policies disagree, or the probability of a reversal is, or may be, above ``tie_risk``,
+          or the expected means are equal but depend on tie order; without policy expected: policies disagree or the
           ranges overlap.
-        - "equal": the means are equal, and no tie order moves them.
+        - "equal": the means are equal, whatever the tie order.
         - "not significant": none of that, but ``family_p`` is ``alpha`` or more.
-        - "safe": none of all that. A safe pair may overlap: one tie order made for the one model and against the
-          other reverses it, but not the order received, and a random one with a chance of ``p_tie_high`` at most.
-        - "safe from tie order": the same, but no test of the queries is there (``family_p`` is null).
+        - "safe": none of these. A safe pair may overlap: a tie order chosen in favour of one model reverses it, but the
+          order received does not, and a random one does so with a probability of at most ``p_tie_high``.
+        - "safe from tie order": the same, but without a test of the queries (``family_p`` is null).
 
     Raises
     ------
     RetrievalReportError
-        A summary that cannot answer, or a comparison of other scores.
+        The summary lacks policies, or the comparison is of other scores.
 
     Examples
     --------
-    The coarse model ties all items of its query; received by falling relevance they look like a perfect list.
+    The coarse model ties all items of its query; received in order of relevance, they look like a perfect list.
 
     >>> import polars as pl
     >>> from retrieval_report import evaluate, summarise
@@ -125,25 +125,25 @@ def _check_summary(summary: object) -> pl.DataFrame:
         model, metric, cutoff, policy = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0)
         raise DataError(
             f"summary: {measure_text(metric, cutoff)} of model {model!r} and policy {policy!r} is "
-            "there twice; pass one summary"
+            "repeated; pass one summary"
         )
     return frame
 
 
 def _reference(frame: pl.DataFrame) -> str:
-    """The policy whose order the others are held to."""
+    """Return the policy with whose order the others are compared."""
     policies = set(frame["policy"])
     shown = [policy for policy in SHOWN if policy in policies]
     if "expected" not in shown and len(shown) < 2 and not {"best", "worst"} <= policies and frame.height:
         raise ParameterError(
-            f"summary: policies {', '.join(map(repr, sorted(policies)))} cannot tell what depends on tie order; "
+            f"summary: policies {', '.join(map(repr, sorted(policies)))} do not show what depends on tie order; "
             "evaluate 'expected', or both 'shuffled' and 'naive', or 'best' and 'worst'"
         )
     return shown[0] if shown else "expected"
 
 
 def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Every pair of models of a metric and cutoff, policies side by side."""
+    """Return every pair of models of a metric and cutoff, with policies side by side."""
     value = pl.col("value")
     wide = frame.group_by(*HERE, "model", maintain_order=True).agg(
         *(value.filter(policy=policy).first().alias(policy) for policy in SHOWN),
@@ -169,7 +169,7 @@ def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
-    """What the summary alone tells of each pair: Cantelli's inequality bounds the chance of a reversal."""
+    """Bound the probability of a reversal by Cantelli's inequality, from the summary alone."""
     lead = (pl.col("expected_a") - pl.col("expected_b")).abs()
     level = order_of("expected_a", "expected_b") == 0
     variance = pl.col("tie_std") ** 2
@@ -207,19 +207,21 @@ def _overlap() -> pl.Expr:
 
 
 def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) -> pl.DataFrame:
-    """Put what the comparison says of the paired queries in place, whichever model it names first."""
+    """Add the comparison's results for the paired queries, whichever model it names first."""
     every = hold(to_polars(comparison, "comparison"), COMPARISON, "comparison", "compare")
     every = turned(every, pl.col("model_a") > pl.col("model_b"))
     found = every.filter(policy=reference)
     if pairs.height and not found.height:
-        raise KeyMismatchError(f"comparison: no rows of policy {reference!r}, to which the summary's order is held")
+        raise KeyMismatchError(
+            f"comparison: no rows of policy {reference!r}, with which the summary's order is compared"
+        )
     if pairs.height and not pairs.join(found, on=HERE, how="semi", nulls_equal=True).height:
         metric, cutoff = found.select(HERE).row(0)
         raise KeyMismatchError(
-            f"comparison: of {measure_text(metric, cutoff)}, which the summary has not; both must come "
+            f"comparison: has {measure_text(metric, cutoff)}, which is not in the summary; both must come "
             "from the same scores"
         )
-    # A pair that the comparison has is judged by it alone, nulls and all.
+    # A pair in the comparison is judged by it alone, including nulls.
     own = [
         *PAIR,
         "value_a",
@@ -257,7 +259,7 @@ def _check_same_means(pairs: pl.DataFrame, reference: str) -> None:
 
 
 def _paired_means(pairs: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
-    """The means of every policy over the paired queries; those of all queries where none is unpaired."""
+    """Return the means of every policy over the paired queries, or over all queries if none is unpaired."""
     for name in SHOWN:
         sides = {f"{name}_{side}_own": pl.col(f"value_{side}") for side in "ab"}
         own = comparison.filter(policy=name).select(*PAIR, **sides)
@@ -271,19 +273,19 @@ def _paired_means(pairs: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame
 
 
 def rank_agreement(summary: object) -> pl.DataFrame:
-    """Measure how far each two policies agree on the ranking of the models.
+    """Measure how far every two policies agree on the ranking of the models.
 
     Parameters
     ----------
     summary
-        What :func:`summarise` returns.
+        The result of :func:`summarise`.
 
     Returns
     -------
     polars.DataFrame
-        A row for each metric, cutoff and two policies, in the order of the summary: ``metric``, ``cutoff``,
-        ``policy_a``, ``policy_b``, ``tau`` (Kendall's τ-b: 1 the same ranking, −1 the reverse; null where a policy
-        ranks no two models apart), ``same_winner`` (whether the same models share the first place) and ``models``
+        One row per metric, cutoff and two policies, in the order of the summary: ``metric``, ``cutoff``,
+        ``policy_a``, ``policy_b``, ``tau`` (Kendall's τ-b: 1 the same ranking, −1 the reverse; null if a policy
+        gives all models the same rank), ``same_winner`` (whether the same models share the first rank) and ``models``
         (ranked by both). Means equal to 12 digits share a rank.
 
     Examples
@@ -321,7 +323,7 @@ def rank_agreement(summary: object) -> pl.DataFrame:
 
 
 def _ranks(values: Floats) -> NDArray[np.intp]:
-    """Ranks from 0 for the least value; values equal up to rounding share one."""
+    """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     steps = np.diff(ranked) > ROUNDING * np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
@@ -331,8 +333,8 @@ def _ranks(values: Floats) -> NDArray[np.intp]:
 
 
 def _agreement(one: NDArray[np.intp], other: NDArray[np.intp]) -> tuple[float | None, bool | None]:
-    """Kendall's τ-b, and whether the first places are the same."""
-    from scipy import stats  # imported here: half a second that only an analysis needs
+    """Return Kendall's τ-b, and whether the first ranks are the same."""
+    from scipy import stats  # imported here, because only some analyses need it and it takes half a second
 
     if not one.size:
         return None, None

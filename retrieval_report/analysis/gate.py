@@ -1,4 +1,4 @@
-"""A gate for continuous integration, which tells whether a candidate may replace a baseline."""
+"""A gate for continuous integration, which decides whether a candidate may replace a baseline."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POLICIES = {"expected": ("expected",), "worst": ("expected", "best", "worst")}
 
 @dataclass(frozen=True)
 class Gate:
-    """What a gate found.
+    """The result of a gate.
 
     Attributes
     ----------
@@ -44,17 +44,17 @@ class Gate:
     tie_order
         "expected" or "worst".
     alpha
-        The chance of a false verdict.
+        The probability of a false verdict.
     baseline_value, candidate_value, difference
         Means over the queries, and candidate − baseline.
     bound_low, bound_high
         The interval of the difference that leaves out ``alpha`` on each side.
     no_worse_p, worse_p
-        Of the two one-sided tests.
+        P-values of the two one-sided tests.
     detectable, queries_needed
         See :func:`no_worse`.
     queries
-        How many were compared.
+        Number of queries compared.
     """
 
     status: str
@@ -77,11 +77,11 @@ class Gate:
 
     @property
     def exit_code(self) -> int:
-        """What a program that runs the gate should end with: 0 passed, 1 failed, 3 not decided (2 is bad input)."""
+        """Return the exit code for a program: 0 passed, 1 failed, 3 not decided (2 is bad input)."""
         return EXIT_CODES[self.status]
 
     def line(self) -> str:
-        """Say it in one line.
+        """Return the result in one line.
 
         >>> numbers = {name: None for name in ("bound_low", "bound_high", "no_worse_p", "worse_p", "detectable")}
         >>> Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, 0.5, 0.5, 0.0, **numbers,
@@ -108,7 +108,7 @@ class Gate:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields and the exit code, as JSON can hold them."""
+        """Return all fields and the exit code as values for JSON."""
         return {**asdict(self), "exit_code": self.exit_code}
 
 
@@ -125,14 +125,14 @@ def gate(
     names: tuple[str, str] = ("baseline", "candidate"),
     **options: Unpack[ScoringOptions],
 ) -> Gate:
-    """Tell whether a candidate may replace a baseline: it is no worse by more than a margin.
+    """Decide whether a candidate may replace a baseline, that is, loses less than a margin.
 
     Parameters
     ----------
     baseline, candidate
         Rankings of one model each, with the same queries.
     measure
-        One metric with its cutoff, such as "ndcg@10"; without one it looks at the whole list.
+        One metric with its cutoff, such as "ndcg@10"; without a cutoff the whole list.
     margin
         The largest loss that does not matter, above 0.
     judgements, queries
@@ -140,11 +140,11 @@ def gate(
     tie_order
         "expected" or "worst"; see :func:`no_worse`.
     alpha
-        The chance of a false verdict, to either side.
+        The probability of a false verdict, in either direction.
     names
-        What to call the two.
+        Names of the two runs.
     **options
-        Those of :func:`evaluate`. A judged query that neither run answers is refused unless
+        Options of :func:`evaluate`. A judged query that neither run answers is refused unless
         ``missing_query`` says otherwise.
 
     Returns
@@ -155,8 +155,8 @@ def gate(
     Raises
     ------
     RetrievalReportError
-        Input that cannot be certified: a run without rows, with several models or with other queries than the other;
-        judgements of which the baseline finds nothing relevant at all; queries without the score asked for.
+        A run has no rows, several models or other queries than the other; the baseline finds nothing relevant at all;
+        or queries lack the requested score.
 
     Examples
     --------
@@ -182,11 +182,11 @@ margin 0.01)
 def decide(
     scores: pl.DataFrame, *, names: tuple[str, str], margin: float, tie_order: str = "expected", alpha: float = 0.05
 ) -> Gate:
-    """Hold the scores of "candidate" to those of "baseline", one metric and cutoff, to the margin."""
+    """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin."""
     best = scores.filter(model="baseline", policy="expected")["value"].max()
     if not isinstance(best, float) or best <= 0:
         raise DataError(
-            f"{names[0]}: no query scores above 0, so there is nothing to hold {names[1]} to; do the ids of the "
+            f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; do the ids of the "
             "rankings and of the judgements agree?"
         )
     policies = "expected" if tie_order == "expected" else None
@@ -197,7 +197,7 @@ def decide(
     if lacking:
         raise DataError(
             f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both runs, such as lists "
-            "that are cut and may go on in any way; a part of the queries is not certified"
+            "that are cut and may continue in any way; a gate does not pass on a part of the queries"
         )
     cutoff = "all" if found["cutoff"] is None else found["cutoff"]
     same = ("difference", "bound_low", "bound_high", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries")
@@ -216,11 +216,11 @@ def decide(
 
 
 def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]) -> pl.DataFrame:
-    """Both runs in one frame, as models "baseline" and "candidate"; refuse what cannot be compared."""
+    """Return both runs in one frame, as models "baseline" and "candidate", after checking that they can be compared."""
     parts: list[pl.DataFrame] = []
     for frame, role, name in zip((baseline, candidate), ("baseline", "candidate"), names, strict=True):
         if not frame.height:
-            raise DataError(f"{name}: no rows; an empty run is not certified")
+            raise DataError(f"{name}: no rows; a gate refuses an empty run")
         models = with_model(frame)["model"].unique().sort().to_list()
         if len(models) > 1:
             raise DataError(f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one")
@@ -236,7 +236,7 @@ def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str
 
 
 def _by_distance(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same order and the same ties with small values near; floats against codes have one of each."""
+    """Return the same order and ties with small values near, since one run may have scores and the other distances."""
     if "score" not in frame.columns or "distance" in frame.columns:
         return frame
     return frame.with_columns(distance=0.0 - pl.col("score").cast(pl.Float64)).drop("score")
@@ -255,7 +255,7 @@ def _check_queries(parts: list[pl.DataFrame], names: tuple[str, str]) -> None:
 
 
 def _some(values: Iterable[object]) -> str:
-    """The first of many, named."""
+    """Return the first of many as text."""
     listed = list(values)
     return ", ".join(map(repr, listed[:3])) + (" …" if len(listed) > 3 else "")
 

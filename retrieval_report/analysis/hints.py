@@ -51,7 +51,7 @@ def chance_level(
     rankings, judgements, queries, metrics, cutoffs
         As for :func:`evaluate`; a counts frame will do.
     **options
-        Those of :func:`evaluate` but ``policies`` and ``distance_threshold``; ``truncated`` has no effect.
+        Options of :func:`evaluate` but ``policies`` and ``distance_threshold``; ``truncated`` has no effect.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def tie_hints(
     rankings, judgements, queries
         As for :func:`evaluate`. Without any relevance, what needs it is left out.
     **options
-        Those of :func:`evaluate` that decide which rows count and how.
+        Options of :func:`evaluate` that decide which rows count and how.
 
     Returns
     -------

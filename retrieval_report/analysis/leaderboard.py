@@ -60,9 +60,9 @@ def leaderboard(
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
     policies
-        Default: all policies in the scores but best and worst.
+        By default all policies in the scores except best and worst.
     test
         One of {"holm", "tukey", "max-t"}: what tells models apart. Default: "holm" (the permutation test of
         :func:`compare`, corrected) below ten models, from there on "tukey" (see :func:`compare_many`). "max-t" tells
@@ -72,14 +72,14 @@ def leaderboard(
     confidence
         Of the intervals of scores and ranks.
     shuffled
-        What :func:`shuffled_means` returns, for ranks under tie order by counting; see :func:`rank_intervals`.
+        The result of :func:`shuffled_means`, for ranks under tie order by counting; see :func:`rank_intervals`.
     resamples, seed
         Of the permutations and of the draws for ranks.
 
     Returns
     -------
     polars.DataFrame
-        A row for each ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and ``model``, best first:
+        One row per ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and ``model``, best first:
 
         ``rank``, ``value``, ``letters`` (models that share one cannot be told apart; see :func:`compact_letters`);
         ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as :func:`summarise` has them);
@@ -92,7 +92,7 @@ def leaderboard(
     Raises
     ------
     RetrievalReportError
-        Scores that break their contract, an unknown test or policy.
+        The scores break their contract, or there is an unknown test or policy.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     Parameters
     ----------
     pairs
-        What :func:`compare_many` or :func:`compare` returns, with all pairs of its models (no baseline).
+        The result of :func:`compare_many` or :func:`compare`, with all pairs of its models (no baseline).
     p
         The column that says how probable a difference is by chance: "family_p"; of :func:`compare` "family_p".
     alpha
@@ -44,7 +44,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     Returns
     -------
     polars.DataFrame
-        A row for each ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: its ``value`` and its
+        One row per ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: its ``value`` and its
         ``letters``. The best model has an "a"; after "Z" follow "a2", "b2" and so on.
 
     Raises

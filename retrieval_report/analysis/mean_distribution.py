@@ -50,7 +50,7 @@ def mean_distribution(
     rankings, judgements, queries
         As for :func:`evaluate`; counts frames are refused.
     summary
-        What :func:`summarise` returns for them, with policy expected and plain means over the queries.
+        The result of :func:`summarise` for them, with policy expected and plain means over the queries.
     metric, cutoff
         One measure that it has: ``"precision@10"``, or metric and cutoff.
     **options
@@ -59,7 +59,7 @@ def mean_distribution(
     Returns
     -------
     polars.DataFrame
-        A row for every mean that is possible, rising for each ``model``: ``metric``, ``cutoff``, ``value`` and its
+        One row per mean that is possible, rising for each ``model``: ``metric``, ``cutoff``, ``value`` and its
         ``probability``, which add up to 1. Models are left out that tie order does not move, whose lists are cut, or
         whose means are too many to tell apart; of other metrics there are no rows.
 

@@ -61,7 +61,7 @@ def no_worse(
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
     baseline
         The model to hold the others to.
     margin
@@ -79,7 +79,7 @@ def no_worse(
     Returns
     -------
     polars.DataFrame
-        A row for each metric, cutoff and policy (in the order of the scores) and each other model by name:
+        One row per metric, cutoff and policy (in the order of the scores) and each other model by name:
 
         ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("worst" for the worst order);
         ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model − baseline),
@@ -97,7 +97,7 @@ def no_worse(
     Raises
     ------
     RetrievalReportError
-        Scores that break their contract, an unknown baseline or policy, a margin that is none.
+        The scores break their contract, or there is an unknown baseline or policy, a margin that is none.
 
     Notes
     -----

@@ -46,7 +46,7 @@ def ranking_ties(
     Returns
     -------
     polars.DataFrame
-        What :func:`tie_groups` returns; no rows where the model has none for this query.
+        The result of :func:`tie_groups`; no rows where the model has none for this query.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     Parameters
     ----------
     rows
-        What :func:`ranking_ties` returns.
+        The result of :func:`ranking_ties`.
     draw, seed
         Number of the draw, from 0, and the seed, as in :func:`shuffled_means`: an evaluator that ranked the list so
         would print what it says.

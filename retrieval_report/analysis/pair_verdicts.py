@@ -32,7 +32,7 @@ def pair_verdicts(comparison: object, *, tie_risk: float = TIE_RISK, alpha: floa
     Parameters
     ----------
     comparison
-        What :func:`compare` returns.
+        The result of :func:`compare`.
     tie_risk
         The largest chance of a reversal by tie order that still counts as safe; ``p_tie_high`` is held to it.
     alpha

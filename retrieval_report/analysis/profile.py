@@ -43,13 +43,13 @@ def tie_profile(
     judgements, queries
         As for :func:`evaluate`.
     **options
-        Those of :func:`evaluate` that decide which rows count and how: ``decimals``, ``distance_threshold``,
+        Options of :func:`evaluate` that decide which rows count and how: ``decimals``, ``distance_threshold``,
         ``unjudged``, ``unjudged_query``, ``null_distance``, ``truncated``. Others have no effect.
 
     Returns
     -------
     polars.DataFrame
-        A row for every ``model`` and ``cutoff`` k, with
+        One row per ``model`` and ``cutoff`` k, with
 
         - ``queries``: lists with an item (and with judgements, where there are any);
         - ``cut_share``: share of them whose cutoff cuts a tie: places k and k + 1 are in one tie, as far as the list
@@ -106,7 +106,7 @@ def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
 
 
 class TieTable:
-    """A row for every tie: where it starts and how large it is.
+    """One row per tie: where it starts and how large it is.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class TieTable:
         self.ends, self.decisions = list_ends(prepared), prepared.decisions
 
     def whole_lists(self) -> pl.DataFrame:
-        """What does not depend on the cutoff, a row for every model."""
+        """What does not depend on the cutoff, one row per model."""
         near = self._near()
         terms = pl.col("size") * pl.col("size").cast(pl.Float64).log(2)
         return (
@@ -160,7 +160,7 @@ def _cut_by_the_end(ends: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
 
 
 def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
-    """What a cutoff sees of the ties, a row for every model."""
+    """What a cutoff sees of the ties, one row per model."""
     end = pl.col("before") + pl.col("size")
     inside = end if cutoff is None else pl.min_horizontal(end, pl.lit(cutoff, dtype=pl.Int64))
     return (

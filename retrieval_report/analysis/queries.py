@@ -15,12 +15,12 @@ def query_table(scores: object) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
 
     Returns
     -------
     polars.DataFrame
-        A row for each ``model``, ``query``, ``metric``, ``cutoff``: ``naive``, ``expected``, ``lowest`` and
+        One row per ``model``, ``query``, ``metric``, ``cutoff``: ``naive``, ``expected``, ``lowest`` and
         ``highest`` (under the worst and the best tie order), ``std`` (of the score under random tie order),
         ``spread`` (highest − lowest), ``naive_error`` (naive − expected); null where a policy was not evaluated or
         the query was left out; ``truncated`` (the score reaches into what the cut of its list leaves open: it has no

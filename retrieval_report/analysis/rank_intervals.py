@@ -53,13 +53,13 @@ def rank_intervals(
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns. Ties are known of by policies with an exact standard deviation ("expected").
+        The result of :func:`evaluate`. Ties are known of by policies with an exact standard deviation ("expected").
     sources
         Of {"ties", "queries", "both"}.
     policies
-        Default: all policies in the scores but best and worst.
+        By default all policies in the scores except best and worst.
     shuffled
-        What :func:`shuffled_means` returns for the same input: source "ties" then counts ranks in those draws, where
+        The result of :func:`shuffled_means` for the same input: source "ties" then counts ranks in those draws, where
         else it draws each mean from the normal distribution with the exact mean and standard deviation.
     confidence
         Share of the draws whose ranks the interval holds, as much left out below as above.
@@ -69,7 +69,7 @@ def rank_intervals(
     Returns
     -------
     polars.DataFrame
-        A row for each ``metric``, ``cutoff``, ``policy``, ``source`` and ``model``, best model first: ``value`` (mean
+        One row per ``metric``, ``cutoff``, ``policy``, ``source`` and ``model``, best model first: ``value`` (mean
         over the queries that all models have a score for), ``rank`` (1 is best; means equal to 12 digits share the
         better rank), ``rank_low`` and ``rank_high`` (the interval, best and worst rank), ``first_share`` (of the draws
         in which no model is ahead of it) and ``method``: "bootstrap", "normal" (moments), "draws" (``shuffled``),
@@ -79,7 +79,7 @@ def rank_intervals(
     Raises
     ------
     RetrievalReportError
-        Scores that break their contract, an unknown source or policy, draws of other models.
+        The scores break their contract, or there is an unknown source or policy, draws of other models.
 
     Notes
     -----

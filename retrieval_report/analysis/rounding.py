@@ -22,14 +22,14 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     Parameters
     ----------
     summary
-        What :func:`summarise` returns, with policy expected.
+        The result of :func:`summarise`, with policy expected.
     rounded
         The same of scores with ``decimals``, for the same models, metrics and cutoffs.
 
     Returns
     -------
     polars.DataFrame
-        A row for every ``model``, ``metric``, ``cutoff``: ``value`` and ``value_rounded`` (expected means),
+        One row per ``model``, ``metric``, ``cutoff``: ``value`` and ``value_rounded`` (expected means),
         ``change`` (rounded − received), ``tie_std`` and ``tie_std_rounded`` (of these means under random tie order),
         ``rank`` and ``rank_rounded`` among the models (1: the highest mean; equal ones share a rank). Metrics and
         cutoffs in the order received, best model first.

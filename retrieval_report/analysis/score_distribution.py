@@ -55,12 +55,12 @@ def score_distribution(
     seed, draws
         Of the drawn orders, where there are too many.
     **options
-        Those of :func:`evaluate`; ``truncated`` has no effect: the scores are those of the rows that are there.
+        Options of :func:`evaluate`; ``truncated`` has no effect: the scores are those of the rows that are there.
 
     Returns
     -------
     polars.DataFrame
-        A row for every score (equal to 12 digits), rising: ``value``, ``probability``, ``method`` ("exact" or
+        One row per score (equal to 12 digits), rising: ``value``, ``probability``, ``method`` ("exact" or
         "draws"), ``orders`` (told apart by the metric, or drawn). No rows where the query is left out or has no list.
 
     Examples

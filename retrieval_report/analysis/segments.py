@@ -32,7 +32,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
     queries
         A frame with ``query`` and the column.
     by
@@ -89,7 +89,7 @@ def summarise_by(scores: object, queries: object, by: str, **options: Unpack[Sum
     Parameters
     ----------
     scores, queries, by
-        What :func:`evaluate` returns; a frame with ``query`` and the column to split by; and the name of that column:
+        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
         text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
     **options
         Those of :func:`summarise`.
@@ -119,7 +119,7 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
     Parameters
     ----------
     scores, queries, by
-        What :func:`evaluate` returns; a frame with ``query`` and the column to split by; and the name of that column:
+        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
         text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
     **options
         Those of :func:`compare`, but its ``queries``.
@@ -163,7 +163,7 @@ def segment_winners(
     Parameters
     ----------
     scores, queries, by
-        What :func:`evaluate` returns; a frame with ``query`` and the column to split by; and the name of that column:
+        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
         text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
     alpha
         Segments whose corrected p is below have another winner for certain.
@@ -173,7 +173,7 @@ def segment_winners(
     Returns
     -------
     polars.DataFrame
-        A row for each metric, cutoff and policy (but best and worst) and segment: ``segment``, ``metric``, ``cutoff``,
+        One row per metric, cutoff and policy (except best and worst) and segment: ``segment``, ``metric``, ``cutoff``,
         ``policy``, ``queries``; ``winner`` and its ``value``; ``overall_winner`` (over all segments) and its
         ``overall_value`` here; ``difference`` (winner − overall winner, on the queries that both have), ``tie_std`` of
         it; ``family_p``, ``segments_p`` (corrected over all segments; null where the winner is the same) and

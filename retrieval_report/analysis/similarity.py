@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 class RankingSimilarity(NamedTuple):
-    """What :func:`ranking_similarity` returns: a row for every query, and one row of means."""
+    """The result of :func:`ranking_similarity`: one row per query, and one row of means."""
 
     queries: pl.DataFrame
     mean: pl.DataFrame
@@ -45,7 +45,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     Returns
     -------
     RankingSimilarity
-        ``queries``: a row for every query of either, with
+        ``queries``: one row per query of either, with
 
         - ``items_a``, ``items_b``, ``shared``: items of both lists, and those in both;
         - ``change``: "none" (the same ranks and ties), "ties" (some order of the ties makes the lists the same),

@@ -62,7 +62,7 @@ def summarise(
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
     queries
         ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); what :func:`query_weights` returns
         (weights by model, query and metric) is accepted too.

@@ -39,7 +39,7 @@ def ties_at_cutoff(
     Returns
     -------
     polars.DataFrame
-        A row for every list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and ``last`` place of the
+        One row per list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and ``last`` place of the
         tie, its ``size``, and how many of its items stand ``inside`` the cutoff; ``relevant`` items of the tie and
         whether it is ``mixed``, of different relevances (both null without any relevance). Mixed ties first, then the
         largest, then by name.

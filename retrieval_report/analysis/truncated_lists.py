@@ -42,12 +42,12 @@ def truncated_lists(
     cutoffs
         Positive whole numbers; None or ``"all"`` is the whole list.
     **options
-        Those of :func:`evaluate`: ``truncated`` says what the lists are, or leaves it to the data ("auto").
+        Options of :func:`evaluate`: ``truncated`` says what the lists are, or leaves it to the data ("auto").
 
     Returns
     -------
     polars.DataFrame
-        A row for every ``model`` and ``cutoff`` k, with
+        One row per ``model`` and ``cutoff`` k, with
 
         - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason`` ("as given" where it was said);
         - ``lists`` that have an item, and the items of the ``shortest`` and the ``longest`` of them;
@@ -113,7 +113,7 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
 
 
 def _at_cutoff(lists: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
-    """What a cutoff meets of the lists, a row for every model."""
+    """What a cutoff meets of the lists, one row per model."""
     deepest = pl.lit(MOST_ITEMS if cutoff is None else cutoff)
     enough = pl.lit(cutoff, pl.Int64) + TIMES * pl.col("largest").max()
     known = (pl.col("before") < deepest).any() & ((pl.col("before") == 0).mean() <= 0.5)

@@ -71,13 +71,13 @@ def compare_many(
     Parameters
     ----------
     scores
-        What :func:`evaluate` returns.
+        The result of :func:`evaluate`.
     baseline
         Compare all models with this one alone; it is ``model_b``. Default: all pairs.
     test
         One of {"tukey", "max-t"}. Default: "tukey", with a baseline "max-t", which is the only one there.
     policies
-        Default: all policies in the scores but best and worst.
+        By default all policies in the scores except best and worst.
     most_apart
         Only pairs at most so many ranks apart; 1 gives neighbours. The p-values stay those of all pairs.
     resamples, seed
@@ -87,7 +87,7 @@ def compare_many(
     Returns
     -------
     polars.DataFrame
-        A row for each metric, cutoff and policy (in the order of the scores) and pair, neighbours first and from the
+        One row per metric, cutoff and policy (in the order of the scores) and pair, neighbours first and from the
         top of the ranking on:
 
         ``model_a``, ``model_b`` (the better one is ``model_a``; with a baseline that is ``model_b``), ``metric``,
@@ -103,7 +103,7 @@ def compare_many(
     Raises
     ------
     RetrievalReportError
-        Scores that break their contract, an unknown baseline or policy.
+        The scores break their contract, or there is an unknown baseline or policy.
 
     Notes
     -----

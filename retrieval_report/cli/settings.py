@@ -258,7 +258,9 @@ def explains(frame: str, *names: str) -> Callable[[Command], Command]:
 def output_options(what: str) -> Callable[[Command], Command]:
     """Add --out and --raw to a command."""
     out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.")
-    raw = click.option("--raw", is_flag=True, help="Do not defuse CSV text that a spreadsheet would run as a formula.")
+    raw = click.option(
+        "--raw", is_flag=True, help="Leave CSV text as it is, even if a spreadsheet would run it as a formula."
+    )
     return lambda command: out(raw(command))
 
 

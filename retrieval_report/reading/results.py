@@ -111,7 +111,7 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
     ----------
     given : object
         A tuple (distances, indices), in either order where one of them alone has fractions; FAISS's (limits,
-        distances, indices) of a range search; usearch's matches; or a matrix with a row for every query and a column
+        distances, indices) of a range search; usearch's matches; or a matrix with one row per query and a column
         for every item. One query may come without the dimension of queries.
     what : str
         What messages call it.
@@ -184,7 +184,7 @@ def _flat(array: Array, what: str) -> tuple[Array, NDArray[np.int64]]:
         filled = [row for row in rows if row.size]
         return np.concatenate(filled or [np.empty(0)]), np.array([row.size for row in rows], np.int64)
     if array.ndim not in (1, 2):
-        raise DataError(f"{what}: shape {array.shape}; expected a row for every query")
+        raise DataError(f"{what}: shape {array.shape}; expected one row per query")
     matrix = np.atleast_2d(array)
     return matrix.ravel(), np.full(matrix.shape[0], matrix.shape[1], np.int64)
 

@@ -48,9 +48,9 @@ def notices(
     >>> lists = truncated_lists(rankings, cutoffs=2, truncated="within_tie")
     >>> print(*notices(summarise(scores), lists, measure=("precision", 2)))
     The lists of model are cut (as given): for 100% of the queries precision@2 depends on items that were not \
-retrieved. Its mean 0.7500 is an estimate; a deeper retrieval could show anything from 0.5000 to 1.0000. About 10 \
-items of every query would be enough for precision@2, by the ties seen; codes need no lists: count_codes counts all \
-their ties.
+retrieved. Its mean 0.7500 is an estimate; a deeper retrieval could show anything from 0.5000 to 1.0000. Judging \
+by the ties seen, about 10 items per query would be enough for precision@2; for codes, count_codes counts all ties \
+without lists.
     """
     return tuple(sentence for sentence in (_cut(summary, lists, measure), relevant_notice(summary)) if sentence)
 

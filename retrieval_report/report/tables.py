@@ -37,7 +37,7 @@ SAME = 1e-12
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut after a whole tie",
-    WITHIN_TIE: "are cut, possibly inside their last tie",
+    WITHIN_TIE: "are cut, maybe inside their last tie",
 }
 
 

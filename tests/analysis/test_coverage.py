@@ -67,5 +67,5 @@ def test_options_about_relevance_are_refused() -> None:
     rows = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [3]})
     told = rows.drop("distance")
     assert judgement_coverage(rows, told, cutoffs=1, policies="naive")["value"].to_list() == pytest.approx([1.0, 0.8])
-    with pytest.raises(ParameterError, match="judgement_coverage: unjudged speaks of relevance"):
+    with pytest.raises(ParameterError, match="judgement_coverage: unjudged is about relevance"):
         judgement_coverage(rows, told, unjudged="drop")

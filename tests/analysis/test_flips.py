@@ -192,7 +192,7 @@ def test_a_comparison_of_other_scores_is_refused() -> None:
     other = given.with_columns(pl.when(model="far").then(0.0).otherwise("value").alias("value"))
     with pytest.raises(KeyMismatchError, match="comparison: 2 differences are not those of the summary, first 'ap'"):
         flips(summarise(given), comparison=compare(other, resamples=99))
-    with pytest.raises(KeyMismatchError, match="comparison: of ap@7, which the summary has not"):
+    with pytest.raises(KeyMismatchError, match="comparison: has ap@7, which is not in the summary"):
         flips(summarise(given), comparison=compare(given.with_columns(cutoff=pl.lit(7, pl.Int64)), resamples=99))
     with pytest.raises(KeyMismatchError, match="comparison: no rows of policy 'expected'"):
         flips(summarise(given), comparison=compare(given, resamples=99, policies="naive"))
@@ -200,11 +200,11 @@ def test_a_comparison_of_other_scores_is_refused() -> None:
 
 def test_summaries_that_cannot_answer_are_refused() -> None:
     summary = summary_of({"a": {"naive": 0.5}, "b": {"naive": 0.6}})
-    with pytest.raises(ParameterError, match="summary: policies 'naive' cannot tell what depends on tie order"):
+    with pytest.raises(ParameterError, match="summary: policies 'naive' do not show what depends on tie order"):
         flips(summary)
     with pytest.raises(ColumnError, match="summary: no column 'value'; expected what summarise returns"):
         flips(summary.drop("value"))
-    with pytest.raises(DataError, match="summary: ap@10 of model 'a' and policy 'naive' is there twice"):
+    with pytest.raises(DataError, match="summary: ap@10 of model 'a' and policy 'naive' is repeated"):
         flips(pl.concat([summary, summary]))
     with pytest.raises(ParameterError, match="tie_risk: 2 is not a number between 0 and 1"):
         flips(summary, tie_risk=2)

@@ -109,7 +109,7 @@ def test_papers_print_the_bounds_of_cut_lists_and_say_so() -> None:
 def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
     table = report_tables(cut_report(2))["truncation"]
     cells = [[cell.text for cell in row] for row in table.rows]
-    assert [row[:2] for row in cells] == [[f"codes-{n}", "are cut, possibly inside their last tie"] for n in (0, 1)]
+    assert [row[:2] for row in cells] == [[f"codes-{n}", "are cut, maybe inside their last tie"] for n in (0, 1)]
     assert {row[2] for row in cells} == {"models retrieved different items for one query (0)"}
     assert (
         "The lists of codes-0 and codes-1 are cut (models retrieved different items for one" in cut_report(2).notices[0]

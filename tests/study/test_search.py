@@ -341,7 +341,7 @@ D, F = nearest(3)
         ({3: (D, F)}, {}, ParameterError, "results: 3 is not the name of a model"),
         ((D, F[:, :2]), {}, DataError, r"distances have shape \(6, 3\), the indices \(6, 2\)"),
         ((D, F / 2), {}, DataError, "indices of type float64"),
-        (np.zeros((2, 2, 2)), {}, DataError, r"shape \(2, 2, 2\); expected a row for every query"),
+        (np.zeros((2, 2, 2)), {}, DataError, r"shape \(2, 2, 2\); expected one row per query"),
         (np.array([["a"]]), {}, DataError, "distances and scores are numbers"),
         ((np.array([0, 9]), D[0], F[0]), {}, DataError, "three arrays, but no"),
         ((D, F), {"query_labels": QUERY_LABELS}, ParameterError, "one is given without the other"),
