@@ -59,7 +59,7 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
     if scores is not None:
         write_scores(frame, scores)
         frame = scores_frame(spark, scores, frame)
-    return _in_order(on.summarise(frame, queries=queries, average=task.average, unique=False), task.settings)
+    return _in_order(on.summarise(frame, queries=queries, average=task.average), task.settings)
 
 
 def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:

@@ -21,7 +21,7 @@ from retrieval_report.scoring.run import score_prepared
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.stream.chunks import Last, prepare_chunk, ready
 
-__all__ = ["score_stream", "scores_schema"]
+__all__ = ["ARROW", "score_stream", "scores_schema"]
 
 CHUNK_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
 BATCH_ROWS = 1 << 16  # scores per output batch

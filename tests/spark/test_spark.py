@@ -149,7 +149,9 @@ def test_no_exchange_of_lists_that_are_together(spark: Any, tmp_path: Path, caps
 def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
     apart = sent(spark, made()).repartition(3, "item")
     scores = on.evaluate(apart, clustered=True, **{**EXPECTED, "partitions": None, "relevant_items": "own"})
-    with pytest.raises(rr.DataError, match="scores of the same model, query, metric, cutoff and policy, in query 'q"):
+    with pytest.raises(
+        rr.DataError, match="scores of the same model, query, metric, cutoff and policy, first in query 'q"
+    ):
         on.summarise(scores)
     with pytest.raises(rr.ParameterError, match="clustered=True: judgements and queries frames"):
         on.evaluate(

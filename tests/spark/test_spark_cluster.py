@@ -100,7 +100,7 @@ def test_means(spark: Any, spark_kind: str) -> None:
     scores = rr.evaluate(made(text=True), **ASKED, policies=EXACT)
     summary = on.summarise(spark.createDataFrame(scores.to_arrow()))
     keys = ["model", "metric", "cutoff", "policy"]
-    assert_frame_equal(summary.sort(keys), rr.summarise(scores).sort(keys), abs_tol=1e-12, rel_tol=0)
+    assert_frame_equal(summary.sort(keys), rr.summarise(scores).sort(keys), check_exact=True)
 
 
 def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def queries_of(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def agrees(summary: pl.DataFrame, expected: pl.DataFrame) -> None:
-    assert_frame_equal(summary.sort(KEYS), expected.sort(KEYS), rel_tol=1e-12, abs_tol=1e-12)
+    assert_frame_equal(summary.sort(KEYS), expected.sort(KEYS), check_exact=True)
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
@@ -81,6 +81,11 @@ def test_averages(spark: Any, scores: pl.DataFrame, average: str, local: bool) -
     assert summary["lowest"].null_count() == 0
 
 
+def test_the_bootstrap_draws_as_on_one_machine(spark: Any, scores: pl.DataFrame) -> None:
+    options: dict[str, Any] = {"interval": "bca", "resamples": 200, "seed": 3}
+    agrees(on.summarise(sent(spark, scores), **options), rr.summarise(scores, **options))
+
+
 def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
     rankings = made().with_columns(weight=pl.col("query").rank("dense") + 0.5)
     weights = rr.lists.query_weights(rankings, metrics=("ap", "dcg", "err"))
@@ -104,7 +109,7 @@ def test_few_queries_and_equal_values(spark: Any) -> None:
     queries = pl.DataFrame({"query": ["q", "r"], "weight": [0.0, 0.0], "label": [1, 2]})
     for average in ("micro", "macro", "weighted"):
         told = None if average == "micro" else queries
-        summary = on.summarise(sent(spark, frame), queries=told, average=average, unique=False)
+        summary = on.summarise(sent(spark, frame), queries=told, average=average)
         agrees(summary, rr.summarise(frame, queries=told, average=average))
         # Model o has no value, and without any weight there is no mean.
         assert summary["value"].null_count() == (3 if average == "weighted" else 1)
@@ -113,11 +118,11 @@ def test_few_queries_and_equal_values(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (pl.Series("value", [float("inf")]), "column 'value': infinite, in query 'q', model 'm'"),
-        (pl.Series("std", [-1.0]), "column 'std': negative or infinite, in query 'q', model 'm'"),
+        (pl.Series("value", [float("inf")]), "column 'value': 1 infinite, first in query 'q' of model 'm'"),
+        (pl.Series("std", [-1.0]), "column 'std': 1 negative or infinite, first in query 'q' of model 'm'"),
         (
             pl.Series("query", ["r"]),
-            "column 'weight': scores without weight; the queries frame lacks them, in query 'r'",
+            "column 'weight': 1 scores without weight, first in query 'r' of model 'm'",
         ),
     ],
 )
@@ -132,7 +137,7 @@ def test_bad_scores(spark: Any, change: pl.Series, message: str) -> None:
 def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
     frame, queries = sent(spark, scores), queries_of(scores)
     refused: dict[str, dict[str, Any]] = {
-        "interval: 'bca' resamples all queries": {"interval": "bca"},
+        "interval: 'z' is not one of": {"interval": "z"},
         "average: 'mean' is not one of": {"average": "mean"},
         "average='macro': needs queries with a column 'label'": {"average": "macro"},
         "queries: no column 'label', which average='macro' needs": {
