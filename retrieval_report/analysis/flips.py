@@ -14,6 +14,7 @@ from retrieval_report.analysis.tie_bounds import normal_chances
 from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, disagreeing, order_of, verdict_rule
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 
@@ -310,16 +311,7 @@ def rank_agreement(summary: object) -> pl.DataFrame:
             shared = sorted(policies[one].keys() & policies[other].keys())
             ranks = [_ranks(np.array([policies[name][model] for model in shared])) for name in (one, other)]
             rows.append((metric, cutoff, one, other, *_agreement(*ranks), len(shared)))
-    schema = {
-        "metric": pl.String,
-        "cutoff": pl.Int64,
-        "policy_a": pl.String,
-        "policy_b": pl.String,
-        "tau": pl.Float64,
-        "same_winner": pl.Boolean,
-        "models": pl.Int64,
-    }
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=schema("agreement"), orient="row")
 
 
 def _ranks(values: Floats) -> NDArray[np.intp]:

@@ -26,13 +26,14 @@ from retrieval_report.charts.theme import (
     tooltips,
 )
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, listed, quoted, short
 from retrieval_report.writing.numbers import number, span
 
 __all__ = ["shuffled_distribution"]
 
-MEANS = {"model": pl.String, "metric": pl.String, "cutoff": pl.Int64, "draw": pl.Int64, "value": pl.Float64}
+MEANS = schema("shuffled")
 PANELS, COLUMNS = 6, 3
 PANEL_WIDTH, PANEL_HEIGHT = 225, 130
 BINS, POINTS = 24, 81

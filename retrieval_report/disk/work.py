@@ -24,10 +24,11 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
 from retrieval_report.scoring.judged import KnownOfWhole, judge
 from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.run import Run, score_lists, unequal_counts, warn_unequal
+from retrieval_report.scoring.run import Run, score_lists, score_run, start
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import warn_truncated
+from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_unequal, warn_unseen
 from retrieval_report.writing.temporary import Scratch
 
 __all__ = ["Keep", "Work", "afresh", "counted_parts", "scored_parts"]
@@ -80,14 +81,19 @@ def scored_parts(
     def work(number: int) -> ListScores:
         own_judgements, own_queries = (beside[name].get(number, none) for name, none in nothing.items())
         judged = judge(parts.read(number), own_judgements, own_queries, own, whole)
-        return score_lists(judged, requests, own)
+        run = start(judged, requests, own)
+        unseen.append(unseen_lists(run.prepared, judged, requests))
+        return score_run(run)
 
-    unequal = []
+    unequal: list[pl.DataFrame] = []
+    unseen: list[pl.DataFrame] = []
     for scores in _run(keep(work, parts.rows), parts.rows, "scoring", options.progress):
         unequal.append(unequal_counts(scores.lists))
         yield scores
     if "count" in table.empty.columns and options.relevant_items != "own":
         warn_unequal(pl.concat(unequal).sort("query"), stacklevel=5)
+    if unseen:  # none where all parts were kept
+        warn_unseen(pl.concat(unseen).sort("model", "query"), stacklevel=5)
 
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: bool) -> Iterator[pl.DataFrame]:

@@ -17,7 +17,7 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels import shuffling
-from retrieval_report.metrics.catalogue import NDCG, Metric
+from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Preferences, check_judged_only, warn_steep
 from retrieval_report.scoring.arrays import Integers, Lists, keys_of
@@ -28,6 +28,7 @@ from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import warn_truncated
+from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_unequal, warn_unseen
 
 __all__ = [
     "Run",
@@ -39,9 +40,8 @@ __all__ = [
     "score_judged",
     "score_lists",
     "score_prepared",
+    "score_run",
     "start",
-    "unequal_counts",
-    "warn_unequal",
 ]
 
 Floats = NDArray[np.float64]
@@ -155,7 +155,7 @@ class Run:
 
 def score_lists(judged: Judged, requests: Requests, options: Options) -> ListScores:
     """Score all lists under every requested policy, sorted by model and query."""
-    return _scores(start(judged, requests, options))
+    return score_run(start(judged, requests, options))
 
 
 def score_judged(judged: Judged, requests: Requests, options: Options) -> ListScores:
@@ -166,10 +166,11 @@ def score_judged(judged: Judged, requests: Requests, options: Options) -> ListSc
 def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> ListScores:
     """Score lists that are already laid out, without warnings."""
     refuse_without(prepared, options)
-    return _scores(Run(prepared, requests, options))
+    return score_run(Run(prepared, requests, options))
 
 
-def _scores(run: Run, means: _Means | None = None) -> ListScores:
+def score_run(run: Run, means: _Means | None = None) -> ListScores:
+    """Return the scores of all lists of a run; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
     scores = Scores(np.empty((lists, columns * len(policies))), np.empty((lists, columns * len(policies))))
@@ -209,7 +210,7 @@ def draw_judged(judged: Judged, requests: Requests, options: Options) -> tuple[L
 
 def _with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     means = _Means(run)
-    return _scores(run, means), means.frame()
+    return score_run(run, means), means.frame()
 
 
 class _Means:
@@ -260,47 +261,9 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     warn_truncated(prepared.decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=5)
     asked = [metric for metric, _ in requests]
     warn_steep(asked, prepared.grades, stacklevel=5)
-    ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric in asked)
-    if ideal and "n_relevant" in judged.lists.columns and not judged.whole.judged:
-        _warn_unseen(prepared)
+    if not judged.whole.part:
+        warn_unseen(unseen_lists(prepared, judged, requests), stacklevel=5)
     return run
-
-
-def unequal_counts(lists: pl.DataFrame) -> pl.DataFrame:
-    """Return queries for which models retrieved different numbers of relevant items: ``query``, ``least``, ``most``."""
-    number, shown = pl.col("n_relevant"), lists.filter(pl.col("items") > 0)
-    found = shown.group_by("query").agg(least=number.min(), most=number.max())
-    return found.filter(pl.col("least") < pl.col("most")).sort("query")
-
-
-def warn_unequal(differ: pl.DataFrame, stacklevel: int) -> None:
-    """Warn if models' counts hold different numbers of relevant items for a query, since counts cannot be pooled.
-
-    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
-    """
-    if differ.height:
-        query, least, most = differ.row(0)
-        warnings.warn(
-            f"counts: for {differ.height} queries some models have more relevant items than others, first query "
-            f"{query!r}: {least} to {most}. Counts have no items to pool, so recall, ap and ndcg of a model are "
-            "divided by its own number; n_relevant in the queries frame would give the true one",
-            RetrievalReportWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def _warn_unseen(prepared: Prepared) -> None:
-    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the data."""
-    seen = prepared.retrieved.total(prepared.relevant_grade)
-    unseen = np.flatnonzero(prepared.relevant > seen)
-    if prepared.relevant_grade.sum() > 1 and unseen.size:
-        warnings.warn(
-            f"ndcg: for {unseen.size} lists only some relevant items are in the data, first query "
-            f"{prepared.names['query'][int(unseen[0])]!r}; in the ideal the others have the lowest relevant grade of "
-            "their list, so ndcg may be too high; judgements would give their grades",
-            RetrievalReportWarning,
-            stacklevel=5,
-        )
 
 
 def refuse_without(prepared: Prepared, options: Options) -> int:

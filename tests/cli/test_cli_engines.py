@@ -165,7 +165,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, file: Path, monkeypatch: py
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(work, "score_lists", interrupted)
+    monkeypatch.setattr(work, "score_run", interrupted)
     result = run("evaluate", file, "--engine", "disk", "--out", tmp_path / "out")
     assert result.exit_code == 130
     assert "Interrupted; no file was left half-written." in result.stderr

@@ -292,3 +292,18 @@ def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str], way: 
     assert "looking for queries: 100%" in shown
     assert "scoring: 100%" in shown
     assert ("copying: 100%" in shown) == (way == "copied")
+
+
+def test_relevant_items_known_by_number_alone_are_warned_of_once(tmp_path: Path) -> None:
+    """One sentence for all parts, with the number of lists of the whole."""
+    rankings = made().with_columns(relevance=pl.col("relevance").cast(pl.Int64) * 2)
+    queries = rankings.select("query").unique().with_columns(n_relevant=pl.lit(1000))
+    options: dict[str, Any] = {"queries": queries, "metrics": "ndcg", "cutoffs": 3, "truncated": "no"}
+    said = []
+    for score in (evaluate, lambda *given, **named: evaluate_to(tmp_path / "s.parquet", *given, **named)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            score(rankings, **options, **({} if score is evaluate else {"rows_per_part": 100}))
+        said.append([str(warning.message) for warning in caught if str(warning.message).startswith("ndcg: for ")])
+    assert said[0] == said[1]
+    assert len(said[0]) == 1

@@ -238,7 +238,7 @@ def test_an_interrupted_run_leaves_nothing(
 
     out = tmp_path / "scores.parquet"
     out.write_text("older")
-    monkeypatch.setattr(work, "score_lists", interrupted)
+    monkeypatch.setattr(work, "score_run", interrupted)
     monkeypatch.setattr(work, "count_rows", interrupted)
     complete: dict[str, Any] = {"truncated": "no"}
     runs: list[Callable[[object], object]] = [partial(evaluate, **complete), count_ties]

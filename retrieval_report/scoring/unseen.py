@@ -1,0 +1,63 @@
+"""Relevant items that are known by their number only: which lists and queries have such, and warnings of them."""
+
+from __future__ import annotations
+
+import warnings
+
+import polars as pl
+
+from retrieval_report.contracts.errors import RetrievalReportWarning
+from retrieval_report.metrics.catalogue import NDCG
+from retrieval_report.metrics.parsing import Requests
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import Prepared
+
+__all__ = ["unequal_counts", "unseen_lists", "warn_unequal", "warn_unseen"]
+
+
+def unequal_counts(lists: pl.DataFrame) -> pl.DataFrame:
+    """Return queries for which models retrieved different numbers of relevant items: ``query``, ``least``, ``most``."""
+    number, shown = pl.col("n_relevant"), lists.filter(pl.col("items") > 0)
+    found = shown.group_by("query").agg(least=number.min(), most=number.max())
+    return found.filter(pl.col("least") < pl.col("most")).sort("query")
+
+
+def warn_unequal(differ: pl.DataFrame, stacklevel: int) -> None:
+    """Warn if models' counts hold different numbers of relevant items for a query, since counts cannot be pooled.
+
+    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
+    """
+    if differ.height:
+        query, least, most = differ.row(0)
+        warnings.warn(
+            f"counts: for {differ.height} queries some models have more relevant items than others, first query "
+            f"{query!r}: {least} to {most}. Counts have no items to pool, so recall, ap and ndcg of a model are "
+            "divided by its own number; n_relevant in the queries frame would give the true one",
+            RetrievalReportWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.DataFrame:
+    """Return lists whose graded ideal is a guess, since some of their relevant items are not in the data."""
+    ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric, _ in requests)
+    known = judged.whole.judged or "n_relevant" not in judged.lists.columns
+    if not ideal or known or prepared.relevant_grade.sum() <= 1:
+        return prepared.names.clear()
+    seen = prepared.retrieved.total(prepared.relevant_grade)
+    return prepared.names.filter(pl.Series(prepared.relevant > seen))
+
+
+def warn_unseen(lists: pl.DataFrame, stacklevel: int) -> None:
+    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the data.
+
+    ``stacklevel`` counts as in :func:`warn_unequal`.
+    """
+    if lists.height:
+        warnings.warn(
+            f"ndcg: for {lists.height} lists only some relevant items are in the data, first query "
+            f"{lists['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
+            "their list, so ndcg may be too high; judgements would give their grades",
+            RetrievalReportWarning,
+            stacklevel=stacklevel,
+        )
