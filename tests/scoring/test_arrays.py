@@ -64,6 +64,14 @@ def test_factorise_numbers_keys_by_first_appearance(values: list[int]) -> None:
     assert codes.tolist() == [distinct.index(value) for value in values]
 
 
+def test_factorise_finds_all_of_many_keys_where_its_table_has_to_grow() -> None:
+    many = np.random.default_rng(18).permutation(2 * grouping.FEW_KEYS).astype(np.uint64)
+    codes = np.empty(2 * many.size, np.uint32)
+    first = grouping.factorise(arrays.frozen(np.concatenate([many, many])), codes)
+    assert first.tolist() == list(range(many.size))
+    assert codes.tolist() == [*range(many.size), *range(many.size)]
+
+
 def test_texts_that_share_a_hash_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"query": ["a", "b", "a", "c"]})
     monkeypatch.setattr(arrays, "id_keys", lambda ids: arrays.frozen(np.zeros(len(ids), np.uint64)))
