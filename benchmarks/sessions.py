@@ -61,7 +61,9 @@ class Reader:
     async def run(self, ready: asyncio.Event, minutes: float) -> None:
         """Open the data, wait for the others, and click until the time is over."""
         address = f"ws://{self.address}/_stcore/stream"
-        async with connect(address, subprotocols=[Subprotocol("streamlit")], max_size=None) as self.socket:
+        async with connect(
+            address, subprotocols=[Subprotocol("streamlit")], max_size=None, ping_interval=None
+        ) as self.socket:
             await self.rerun()
             self.page = next(page for page in self.pages if page)
             await self.upload()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,7 +16,7 @@ from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.codes.pairs import Corrections, judged_pairs
 from retrieval_report.codes.shards import Slice, count_items, read_slices
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
 from retrieval_report.contracts.forks import refuse_fork
 
 __all__ = ["count_codes", "count_relevant"]
@@ -95,6 +96,11 @@ def count_codes(
     RetrievalReportError
         A ValueError that names the rule, the location and the value.
 
+    Warns
+    -----
+    RetrievalReportWarning
+        No list is as long as ``depth``.
+
     Examples
     --------
     >>> import numpy as np
@@ -139,7 +145,21 @@ def count_codes(
     with tqdm(total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True) as bar:
         cells = _sum_slices(task, slices, corrections, limit, bar)
     corrections.check()
-    return _with_names(cells, model, ids)
+    counts = _with_names(cells, model, ids)
+    if limit is not None and counts.height:
+        _warn_uncut(counts, limit)
+    return counts
+
+
+def _warn_uncut(counts: pl.DataFrame, depth: int) -> None:
+    """Tell of a depth that cut nothing: the lists would be taken for cut ones, without need."""
+    longest = counts.group_by("query").agg(pl.col("count").sum())["count"].max()
+    if isinstance(longest, int) and longest < depth:
+        warnings.warn(
+            f"depth: {depth} has no effect: the longest list holds {longest} items; leave it out",
+            RetrievalReportWarning,
+            stacklevel=3,
+        )
 
 
 def count_relevant(
