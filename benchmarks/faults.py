@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -136,11 +136,10 @@ def run(command: list[str]) -> float:
     return time.monotonic() - begin
 
 
-def tried(command: str, each: int, folder: Path, draw: random.Random) -> Counter[str]:
-    """Disturb one command many times in every way."""
+def tried(command: str, each: int, folder: Path, draw: random.Random) -> Iterator[tuple[str, Counter[str]]]:
+    """Disturb one command many times in every way; what became of the results, way by way."""
     given = [folder / f"data{seed}" for seed in (1, 2)]
     read = COMMANDS[command][1].format(given="")[1:]
-    became: Counter[str] = Counter()
     out, copy = folder / command, folder / "copy"  # results may name their input
     out.mkdir()
     shutil.copytree(given[1], copy)
@@ -150,6 +149,7 @@ def tried(command: str, each: int, folder: Path, draw: random.Random) -> Counter
     run(words(command, given[0], out))
     old = hashes(out)
     for how in WAYS:
+        became: Counter[str] = Counter()
         for _ in range(each):
             before = set(left(out))  # a kill leaves one, which others leave alone for a minute
             late = draw.random() < 0.7 and how in SIGNALS  # what is written is written at the end
@@ -159,14 +159,14 @@ def tried(command: str, each: int, folder: Path, draw: random.Random) -> Counter
             shutil.rmtree(copy)
             rest = set(left(out)) - before
             result = judge(out, old, new)
-            became[f"{how}: {result}"] += 1
-            became[f"{how}: {bad}"] += bool(bad)
-            became[f"{how}: temporary folder left"] += bool(rest) and how != "SIGKILL"
+            became[result] += 1
+            became[bad] += bool(bad)
+            became["TEMPORARY FOLDER LEFT"] += bool(rest) and how != "SIGKILL"
             if result != "old":
                 shutil.rmtree(out / "scores.parquet.parts", ignore_errors=True)
                 run(words(command, given[0], out))
-                became[f"{how}: NOT THE SAME AGAIN"] += hashes(out) != old
-    return became
+                became["NOT THE SAME AGAIN"] += hashes(out) != old
+        yield how, became
 
 
 def main() -> None:
@@ -179,9 +179,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for seed in (1, 2):
             made(Path(folder) / f"data{seed}", seed)
+        total: Counter[str] = Counter()
         for command in asked.commands.split(","):
-            became = tried(command, asked.each, Path(folder), draw)
-            print(command, ", ".join(f"{key} {count}" for key, count in sorted(became.items()) if count), flush=True)
+            for how, became in tried(command, asked.each, Path(folder), draw):
+                print(command, how, dict(+became), flush=True)
+                total += became
+        print("all:", dict(total))
 
 
 if __name__ == "__main__":
