@@ -43,12 +43,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_the_extra
+@pytest.mark.slow
 def test_no_page_loads_anything_from_the_network_and_all_links_lead_somewhere(site: Path) -> None:
     assert len(list(site.rglob("*.html"))) > 100
     assert problems(site) == []
 
 
 @needs_the_extra
+@pytest.mark.slow
 def test_formulas_are_mathml(site: Path) -> None:
     page = (site / "metrics.html").read_text(encoding="utf-8")
     assert page.count("<math") > 20
@@ -57,6 +59,7 @@ def test_formulas_are_mathml(site: Path) -> None:
 
 
 @needs_the_extra
+@pytest.mark.slow
 def test_no_page_shows_a_folder_of_this_machine(site: Path) -> None:
     shown = {
         page.name for page in site.rglob("*.html") if re.search(r"/tmp/|/home/|ipykernel", page.read_text("utf-8"))

@@ -52,6 +52,7 @@ def test_bad_arguments_end_with_code_2_and_write_nothing(rankings: Path, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_row_098_a_failed_demo_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise rr.OutputError("cannot write: No space left on device")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -300,10 +301,10 @@ def test_relevant_items_known_by_number_alone_are_warned_of_once(tmp_path: Path)
     queries = rankings.select("query").unique().with_columns(n_relevant=pl.lit(1000))
     options: dict[str, Any] = {"queries": queries, "metrics": "ndcg", "cutoffs": 3, "truncated": "no"}
     said = []
-    for score in (evaluate, lambda *given, **named: evaluate_to(tmp_path / "s.parquet", *given, **named)):
+    for score in (evaluate, partial(evaluate_to, tmp_path / "s.parquet", rows_per_part=100)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            score(rankings, **options, **({} if score is evaluate else {"rows_per_part": 100}))
+            score(rankings, **options)
         said.append([str(warning.message) for warning in caught if str(warning.message).startswith("ndcg: for ")])
     assert said[0] == said[1]
     assert len(said[0]) == 1

@@ -57,7 +57,7 @@ def forked(tmp_path: Path, first: str, then: str, how: str = "fork") -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no names to look at")
-@pytest.mark.parametrize("first", ["evaluate", "polars"])
+@pytest.mark.parametrize("first", ["evaluate", pytest.param("polars", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("then", ["evaluate", "read", "disk", "codes"])
 def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, first: str, then: str) -> None:
     said = forked(tmp_path, first, then)

@@ -43,6 +43,7 @@ def run_pytest(
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("skip", "forbid", "message"),
     [

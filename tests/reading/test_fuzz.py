@@ -19,7 +19,13 @@ MANY = settings(max_examples=400, deadline=None)
 numbers = st.integers(0, 2**63)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+# Every input of these is read by a process of its own first, which takes time.
+IN_A_CHILD = ("parquet", "arrow", "stream.arrow")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in IN_A_CHILD else ()) for name in FORMATS]
+)
 @FEW
 @given(numbers)
 def test_row_089_damaged_files_are_read_or_refused(tmp_path: Path, name: str, number: int) -> None:
