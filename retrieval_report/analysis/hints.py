@@ -1,4 +1,4 @@
-"""What is odd about these lists (cut through a tie, upside down, rounded), and what random order would score."""
+"""Find oddities of lists (cut through a tie, reversed, rounded), and the score of random order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
 CHANCE = schema("chance")
 HINTS = schema("hints")
 LIST = ["model", "query"]
-LEAST_VALUES = 20  # distances, before their bits say how they were rounded
+LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
 
@@ -41,23 +41,23 @@ def chance_level(
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Score each model's own lists in random order: all items of a list in one tie.
+    """Score each model's own lists in random order, with all items of a list in one tie.
 
-    A list that was cut at some depth keeps its items, as if they were all there are. So this is what the order inside
-    the lists adds, not what retrieving random items would score.
+    A list that was cut at some depth keeps its items, as if there were no others. The result shows the contribution of
+    the order inside the lists, not the score of retrieving random items.
 
     Parameters
     ----------
     rankings, judgements, queries, metrics, cutoffs
-        As for :func:`evaluate`; a counts frame will do.
+        As for :func:`evaluate`; a counts frame is accepted too.
     **options
-        Options of :func:`evaluate` but ``policies`` and ``distance_threshold``; ``truncated`` has no effect.
+        Options of :func:`evaluate` except ``policies`` and ``distance_threshold``; ``truncated`` has no effect.
 
     Returns
     -------
     polars.DataFrame
         ``model``, ``metric``, ``cutoff``, ``value`` (exact, of the model's own order), ``chance`` (the mean over all
-        orders of the whole list), ``chance_std`` (of that mean), ``z`` = (value − chance) / chance_std, null where
+        orders of the whole list), ``chance_std`` (of that mean), ``z`` = (value − chance) / chance_std, null if
         chance_std is 0.
 
     Examples
@@ -76,14 +76,14 @@ def chance_level(
     └───────┴────────┴────────────┘
     """
     if options.get("distance_threshold") is not None:
-        raise ParameterError("chance_level: takes no distance_threshold; in random order no distance is left")
+        raise ParameterError("chance_level: takes no distance_threshold, because random order has no distances")
     checked, requests = options_with(options, policies="expected", truncated=NO), parse_metrics(metrics, cutoffs)
     judged = judge(rankings, judgements, queries, checked)
     return _chance(judged, score_lists(judged, requests, checked), requests, checked)
 
 
 def _chance(judged: Judged, scores: ListScores, requests: Requests, options: Options) -> pl.DataFrame:
-    """The scores of lists beside those of the same lists in random order."""
+    """Put the scores of lists beside those of the same lists in random order."""
     tied = judged.with_values(judged.retrieved.with_columns(pl.lit(0).alias(judged.order)))
     own, chance = (tie_means(part.frame()) for part in (scores, score_judged(tied, requests, options)))
     spread = pl.when(pl.col("chance_std") > 0).then("chance_std")
@@ -109,21 +109,21 @@ def tie_hints(
     Parameters
     ----------
     rankings, judgements, queries
-        As for :func:`evaluate`. Without any relevance, what needs it is left out.
+        As for :func:`evaluate`. Without any relevance, hints that need it are left out.
     **options
         Options of :func:`evaluate` that decide which rows count and how.
 
     Returns
     -------
     polars.DataFrame
-        ``model`` (null: all of them), ``hint``, ``value`` (the number behind it), ``message``:
+        ``model`` (null: all of them), ``hint``, ``value`` (the number it is based on), ``message``:
 
         - ``cut_through_tie``, always first: the lists may have been cut inside their last tie (``truncated`` says so,
-          or :func:`truncated_lists` finds it, and the message tells why). ``value`` is the share of lists that probably
+          or :func:`truncated_lists` finds it, and the message says why). ``value`` is the share of lists that probably
           lost part of that tie: the share that is as long as the longest, times the share of tied neighbours in the
-          lists' second half. Not said where that is below 0.01.
+          lists' second half. Omitted if that is below 0.01.
         - ``reversed``: some models' average precision lies more than 3 standard deviations below random order and no
-          model's as far above: the column may hold scores where distances are meant, or the other way round.
+          model's as far above: the column may hold scores instead of distances, or the other way round.
           ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie above; its z.
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits. ``value``: share of
           items that are tied.
@@ -156,7 +156,7 @@ relevances: the order inside ties decides part of every score')
 
 
 def _cut_lists(table: TieTable) -> Iterator[_Hint]:
-    """Lists whose end may have cut their last tie, where neighbouring places are often tied."""
+    """Find lists whose end may have cut their last tie, because neighbouring ranks are often tied."""
     for model, share in _lost(table).iter_rows():
         decision = table.decisions[model]
         if decision.truncated == WITHIN_TIE and share >= WORTH_SAYING:
@@ -165,19 +165,19 @@ def _cut_lists(table: TieTable) -> Iterator[_Hint]:
                 "cut_through_tie",
                 share,
                 f"the lists are cut ({decision.reason}), about {share:.0%} of them through their last tie: which of "
-                "its items were kept is an accident, and how many there are nobody knows. Retrieve deeper, keep whole "
+                "its items were kept is an accident, and their number is unknown. Retrieve deeper, keep whole "
                 "ties, or count the codes",
             )
 
 
 def _lost(table: TieTable) -> pl.DataFrame:
-    """Share of the lists that lost part of their last tie, if they were cut, for every model.
+    """Return, for every model, the share of lists that lost part of their last tie if they were cut.
 
-    The share of those that are as long as the longest, times the share of tied neighbours in their second half.
+    This is the share of lists as long as the longest, times the share of tied neighbours in their second half.
     """
     length = pl.col("size").sum().over(LIST)
-    # Of the pairs of neighbouring places (i, i + 1) in the second half of a list, those inside a tie of the
-    # places before + 1 .. before + size: from max(before, half) + 1 on.
+    # Of the pairs of neighbouring ranks (i, i + 1) in the second half of a list, those inside a tie of the
+    # ranks before + 1 .. before + size: from max(before, half) + 1 on.
     half = length // 2
     tied = (pl.col("before") + pl.col("size") - 1 - pl.max_horizontal("before", half)).clip(lower_bound=0)
     lists = table.ties.with_columns(length=length, tied=tied).group_by(*LIST, "length").agg(pl.col("tied").sum())
@@ -187,7 +187,7 @@ def _lost(table: TieTable) -> pl.DataFrame:
 
 
 def _reversed(chance: pl.DataFrame, order: str) -> Iterator[_Hint]:
-    """Models whose order is worse than none: all that differ from random order, or some of them."""
+    """Find models whose order is worse than random: all that differ from random order, or some of them."""
     below, above = chance.filter(pl.col("z") < -FAR), chance.filter(pl.col("z") > FAR)
     other = "score" if order == "distance" else "distance"
     if below.height and above.is_empty():
@@ -222,13 +222,13 @@ def _half_precision(table: TieTable, profile: pl.DataFrame) -> Iterator[_Hint]:
                 str(model),
                 "half_precision",
                 tied[model],
-                f"the {table.order}s are {kind} numbers: {tied[model]:.0%} of the items are tied, some of them by "
-                "rounding alone",
+                f"the {table.order}s are {kind} numbers: {tied[model]:.0%} of the items are tied, some of them only by "
+                "rounding",
             )
 
 
 def _half_type(values: pl.Series) -> str | None:
-    """Name the 16-bit type that the values were rounded to, if they were.
+    """Return the name of the 16-bit type to which the values were rounded, or None.
 
     >>> _half_type(pl.Series(np.linspace(0.1, 3, 40), dtype=pl.Float16).cast(pl.Float64))
     'float16'
@@ -243,7 +243,7 @@ def _half_type(values: pl.Series) -> str | None:
         return None
     exponent = np.frexp(np.abs(numbers))[1]
     for kind, bits, least, most in (("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)):
-        # Whole multiples of the unit in the last place of their own size, but not all of the largest one's: those
+        # Multiples of the unit in the last place of their own size, but not all of the largest one's, because those
         # would be fixed-point numbers such as bits/64, which have few digits for another reason.
         fits = _whole(np.ldexp(numbers, bits - exponent)) and exponent.min() >= least and exponent.max() <= most
         if fits and not _whole(np.ldexp(numbers, bits - exponent.max())):
@@ -276,6 +276,6 @@ def _ties(profile: pl.DataFrame) -> Iterator[_Hint]:
                 model,
                 "ties",
                 mixed,
-                f"{tied:.0%} of the items share their distance with another, {mixed:.0%} stand in ties of different "
+                f"{tied:.0%} of the items share their distance with another, {mixed:.0%} are in ties of different "
                 "relevances: the order inside ties decides part of every score",
             )

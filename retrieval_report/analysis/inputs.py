@@ -1,4 +1,4 @@
-"""What every analysis starts from: a scores frame held to its contract, as a frame or as dense arrays."""
+"""Check scores frames for analyses, and lay them out as dense arrays."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ __all__ = [
 ]
 
 PLACE = ["metric", "cutoff", "policy"]
-DIGITS = 12  # scores are exact to 1e-12, so what differs by less is equal
-FLAGS = ("truncated", "pooled")  # of scores; those from elsewhere may lack them, and are then not in doubt
+DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
+FLAGS = ("truncated", "pooled")  # scores from elsewhere may lack these columns, which are then false
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
 BLOCK = 1 << 22  # differences held at a time
 Floats = NDArray[np.float64]
@@ -46,9 +46,9 @@ Bools = NDArray[np.bool_]
 
 
 def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
-    """Hold a scores frame to its contract; NaN becomes null, and a cutoff that pandas made a float whole again.
+    """Check a scores frame; NaN becomes null, and cutoffs that pandas made floats become whole again.
 
-    Columns ``truncated`` and ``pooled`` are there afterwards, false where they were not.
+    Missing columns ``truncated`` and ``pooled`` are added as false.
 
     >>> check_scores({"model": ["a"]})
     Traceback (most recent call last):
@@ -70,9 +70,9 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
 
 
 def hold(frame: pl.DataFrame, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str) -> pl.DataFrame:
-    """Keep the columns of a contract, in its types; numbers of another type are cast, NaN is null.
+    """Return the columns of a contract in its types; numbers of another type are cast, NaN becomes null.
 
-    A type None stands for ids, which keep theirs.
+    The type None stands for ids, which keep theirs.
 
     >>> hold(pl.DataFrame({"cutoff": [1.0, 2.5]}), {"cutoff": pl.Int64}, "scores", "evaluate")
     Traceback (most recent call last):
@@ -84,7 +84,7 @@ def hold(frame: pl.DataFrame, contract: Mapping[str, type[pl.DataType] | None], 
     frame = frame.select(list(contract))
     for name, dtype in contract.items():
         found = frame.schema[name]
-        nothing = frame[name].null_count() == frame.height  # such a column comes out of a CSV file as text
+        nothing = frame[name].null_count() == frame.height  # such a column is read from CSV as text
         if dtype is None:
             if not (nothing or found == pl.String or found.is_integer()):
                 raise ColumnError(f"{what}: column {name!r} is {found}; an id must be text or a whole number")
@@ -103,7 +103,7 @@ def _check_kind(name: str, found: pl.DataType, wanted: pl.DataType, what: str, m
 
 
 def _cast(frame: pl.DataFrame, name: str, wanted: pl.DataType) -> pl.DataFrame:
-    """The column in the type wanted; NaN is null, and a number that the type cannot hold an error."""
+    """Cast a column; NaN becomes null, and a number that the type cannot hold is an error."""
     column = pl.col(name)
     if frame.schema[name].is_float():
         frame = frame.with_columns(column.fill_nan(None))
@@ -118,7 +118,7 @@ def _cast(frame: pl.DataFrame, name: str, wanted: pl.DataType) -> pl.DataFrame:
 
 
 def check_fraction(name: str, value: object) -> float:
-    """The value as a Python float; a ParameterError unless it lies between 0 and 1.
+    """Return the value as a Python float; raise a ParameterError unless it lies between 0 and 1.
 
     >>> check_fraction("confidence", 95)
     Traceback (most recent call last):
@@ -131,12 +131,12 @@ def check_fraction(name: str, value: object) -> float:
 
 @dataclass(frozen=True)
 class Grid:
-    """Scores as dense arrays; NaN where there is no score. Sorted names make results independent of row order."""
+    """Scores as dense arrays, NaN if there is no score. Sorted names make results independent of row order."""
 
     models: list[str]  # sorted
     queries: list[object]  # sorted
     measures: list[tuple[str, int | None, str]]  # metric, cutoff, policy, in the order of the frame
-    value: Floats  # (places, models, queries)
+    value: Floats  # (measures, models, queries)
     std: Floats
     truncated: Bools  # whether the score reaches into a tie that the list's end may have cut
     pooled: Bools  # whether R counts only what some model retrieved
@@ -175,32 +175,32 @@ class Grid:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Who is compared with whom: rows of the grid."""
+    """Pairs of models that are compared, as rows of the grid."""
 
     first: Indices
     second: Indices
 
     @classmethod
     def every(cls, models: int) -> Pairs:
-        """All pairs, the earlier model first."""
+        """Return all pairs, the earlier model first."""
         both = np.array(list(combinations(range(models), 2)), dtype=np.intp).reshape(-1, 2)
         return cls(both[:, 0], both[:, 1])
 
     def blocks(self, queries: int) -> list[slice]:
-        """Runs of pairs whose differences fit in memory."""
+        """Return slices of pairs whose differences fit in memory."""
         step = max(1, BLOCK // max(queries, 1))
         return [slice(start, start + step) for start in range(0, self.first.size, step)]
 
 
 def paired_mean(values: Floats, paired: Bools) -> Floats:
-    """Mean over the queries that both models of a pair have, a row a pair; NaN where there is none."""
+    """Return the mean over the queries that both models of a pair have, one row per pair; NaN if there is none."""
     size = paired.sum(axis=1)
     mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
     return mean
 
 
 def differences(values: Floats, first: Indices, second: Indices) -> Floats:
-    """Score of the first model less that of the second, rounded to 12 digits of the pair's largest score.
+    """Return the score of the first model minus that of the second, rounded to 12 digits of the pair's largest score.
 
     >>> differences(np.array([[0.3, 1.0], [0.1 + 0.2, np.nan]]), np.array([0]), np.array([1])).tolist()
     [[0.0, nan]]
@@ -211,7 +211,7 @@ def differences(values: Floats, first: Indices, second: Indices) -> Floats:
 
 
 def largest(values: Floats, first: Indices, second: Indices) -> Floats:
-    """Power of two from the largest score of each pair on, so that dividing by it rounds nothing."""
+    """Return a power of two above the largest score of each pair, division by which does not round."""
     known = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
     most = np.maximum(known[first], known[second])
     digits, exponent = np.frexp(np.where(most > 0, most, 1.0))
@@ -220,7 +220,7 @@ def largest(values: Floats, first: Indices, second: Indices) -> Floats:
 
 
 def asked_measures(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
-    """Which metrics, cutoffs and policies of the grid are asked for; by default all but the bounds."""
+    """Return which metrics, cutoffs and policies of the grid are requested; by default all except the bounds."""
     found = list(dict.fromkeys(policy for _, _, policy in grid.measures))
     if policies is None:
         chosen = [policy for policy in found if policy not in BOUNDS] or found

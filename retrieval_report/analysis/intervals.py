@@ -1,4 +1,4 @@
-"""Mean over queries with its two uncertainties and a confidence interval, for every way to average."""
+"""Compute means over queries with both uncertainties and a confidence interval, for every way to average."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NOWHERE = Interval(math.nan, math.nan)
 
 
 def power_above(*numbers: Floats) -> int:
-    """Exponent of a power of two above all numbers; in its units sums and squares stay finite, digit for digit.
+    """Return the exponent of a power of two above all numbers, in whose units sums and squares stay finite.
 
     >>> power_above(np.array([0.25, np.nan]), np.array([3.0]))
     2
@@ -53,7 +53,7 @@ def power_above(*numbers: Floats) -> int:
 
 
 def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
-    """Σ w·x / Σ w; sums are exact, so the order of the queries leaves no trace."""
+    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter."""
     total, size = math.fsum(weight), int(np.count_nonzero(weight))
     if total == 0:
         return Mean(math.nan, math.nan, math.nan, 0)
@@ -66,7 +66,7 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
 
 
 def stratified_mean(strata: Sequence[tuple[Floats, Floats]]) -> Mean:
-    """The plain mean of the strata's means; the strata are fixed, so only the queries in them vary."""
+    """Return the plain mean of the strata's means; strata are fixed, and only the queries in them vary."""
     means = [weighted_mean(values, spread, np.ones(values.size)) for values, spread in strata]
     value = math.fsum(mean.value for mean in means) / len(means)
     tie_std = math.sqrt(math.fsum(mean.tie_std**2 for mean in means)) / len(means)
@@ -77,7 +77,7 @@ def stratified_mean(strata: Sequence[tuple[Floats, Floats]]) -> Mean:
 
 
 def t_interval(mean: Mean, confidence: float) -> Interval:
-    """Student's t over the queries."""
+    """Return the interval by Student's t over the queries."""
     from scipy.special import stdtrit  # what `scipy.stats.t.ppf` calls, without the half second of its import
 
     if mean.freedom == 0:
@@ -87,12 +87,12 @@ def t_interval(mean: Mean, confidence: float) -> Interval:
 
 
 def within_share(value: float, low: float, high: float) -> Interval:
-    """Cut the interval of a mean of shares at 0 and 1; it covers as often, for the true mean is not beyond.
+    """Clip the interval of a mean of shares to 0 and 1, which does not change its coverage.
 
     >>> within_share(0.25, -0.25, 0.75), within_share(0.75, 0.5, 1.5)
     (Interval(low=0.0, high=0.75), Interval(low=0.5, high=1.0))
     """
-    if not (0 <= value <= 1 and low <= high):  # no shares after all, or no interval
+    if not (0 <= value <= 1 and low <= high):  # not shares after all, or no interval
         return Interval(low, high)
     return Interval(max(low, 0.0), min(high, 1.0))
 
@@ -100,7 +100,7 @@ def within_share(value: float, low: float, high: float) -> Interval:
 def bca_interval(
     strata: Sequence[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int
 ) -> Interval:
-    """Bias-corrected and accelerated bootstrap (Efron 1987): queries are resampled within their stratum.
+    """Return the bias-corrected and accelerated bootstrap interval (Efron 1987), resampling queries within strata.
 
     One stratum may have weights, which are resampled with their queries; queries of weight 0 take no part.
     """
@@ -108,7 +108,7 @@ def bca_interval(
         strata, weight = [strata[0][weight > 0]], weight[weight > 0]
     if min(stratum.size for stratum in strata) < 2:
         return NOWHERE
-    # From each stratum's least value and in units of the widest range: rounding then cannot fake a spread.
+    # Relative to each stratum's smallest value, in units of the widest range, so that rounding cannot fake a spread.
     least = [float(stratum.min()) for stratum in strata]
     unit = max(float(np.ptp(stratum)) for stratum in strata)
     origin = math.fsum(least) / len(least)

@@ -1,4 +1,4 @@
-"""One row a model: its score, what tie order and sampling could do to it, its tier and its ranks."""
+"""Rank models, with the effect of tie order and sampling on their scores, and their tiers and ranks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def leaderboard(
     resamples: int = 9_999,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Rank the models, and say how far to trust each rank: tiers, and intervals from ties and from queries, apart.
+    """Rank the models and say how far to trust each rank, by tiers and by separate intervals for ties and queries.
 
     Parameters
     ----------
@@ -64,29 +64,29 @@ def leaderboard(
     policies
         By default all policies in the scores except best and worst.
     test
-        One of {"holm", "tukey", "max-t"}: what tells models apart. Default: "holm" (the permutation test of
-        :func:`compare`, corrected) below ten models, from there on "tukey" (see :func:`compare_many`). "max-t" tells
-        more models apart, but so unevenly that the letters of many models cannot be read.
+        One of {"holm", "tukey", "max-t"}: the test of differences. By default "holm" (the corrected permutation test of
+        :func:`compare`) below ten models, otherwise "tukey" (see :func:`compare_many`). "max-t" finds more differences,
+        but so unevenly that the letters of many models become unreadable.
     alpha
-        Two models share no letter where the test finds a p below.
+        Two models share no letter if the test finds a p below it.
     confidence
-        Of the intervals of scores and ranks.
+        Confidence level of the intervals of scores and ranks.
     shuffled
         The result of :func:`shuffled_means`, for ranks under tie order by counting; see :func:`rank_intervals`.
     resamples, seed
-        Of the permutations and of the draws for ranks.
+        Number and seed of the permutations and of the draws for ranks.
 
     Returns
     -------
     polars.DataFrame
         One row per ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and ``model``, best first:
 
-        ``rank``, ``value``, ``letters`` (models that share one cannot be told apart; see :func:`compact_letters`);
-        ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as :func:`summarise` has them);
+        ``rank``, ``value``, ``letters`` (models that share one do not clearly differ; see :func:`compact_letters`);
+        ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as from :func:`summarise`);
         ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random tie order alone), ``query_rank_low``,
         ``query_rank_high`` (the same under sampling of queries alone; see :func:`rank_intervals`);
-        ``honest_difference`` (the largest difference that Tukey's test does not tell apart, the same in every row; null
-        for other tests), ``queries`` (those that all models have a score for; everything is computed on them) and
+        ``honest_difference`` (the largest difference that is not significant by Tukey's test, the same in every row;
+        null for other tests), ``queries`` (those for which all models have a score; everything is computed on them) and
         ``unpaired`` (queries left out).
 
     Raises
@@ -96,7 +96,7 @@ def leaderboard(
 
     Examples
     --------
-    The sample of Python's docstrings. Tie order alone exchanges the first two models.
+    In the sample of Python's docstrings, tie order alone can swap the first two models.
 
     >>> from retrieval_report import evaluate, read_judgements, read_rankings
     >>> from retrieval_report.samples import sample_folder
@@ -138,7 +138,7 @@ def leaderboard(
 
 
 def _complete(frame: pl.DataFrame) -> pl.DataFrame:
-    """The scores without those of queries that some model has none for."""
+    """Return the scores of queries for which every model has a score."""
     models = frame["model"].n_unique()
     known = pl.col("value").is_not_null().sum().over("query", *PLACE)
     return frame.with_columns(pl.when(known == models).then("value").alias("value"))
@@ -147,7 +147,7 @@ def _complete(frame: pl.DataFrame) -> pl.DataFrame:
 def _letters(
     grid: Grid, frame: pl.DataFrame, policies: list[str], test: str, alpha: float, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Letters of every model, and the difference that tells two apart where there is one for all."""
+    """Return the letters of every model, and the smallest significant difference if it is the same for all."""
     if test == "tukey" or len(grid.models) == 1:
         measures = [number for number, (_, _, policy) in enumerate(grid.measures) if policy in policies]
         return pl.concat(_tiers(grid, measure, alpha, resamples, seed) for measure in measures)
@@ -160,7 +160,7 @@ def _letters(
 
 
 def _tiers(grid: Grid, measure: int, alpha: float, resamples: int, seed: int) -> pl.DataFrame:
-    """Letters of one metric, cutoff and policy by Tukey's test, without a table of pairs."""
+    """Return the letters for one metric, cutoff and policy by Tukey's test, without a table of pairs."""
     metric, cutoff, policy = grid.measures[measure]
     value = grid.value[measure][:, complete_queries(grid.value[measure])]
     order = np.arange(len(value))
@@ -181,14 +181,14 @@ def _tiers(grid: Grid, measure: int, alpha: float, resamples: int, seed: int) ->
 
 
 def _honest(draws: Floats, alpha: float) -> float | None:
-    """The largest difference that is not significant; None where no p-value can be as small as alpha."""
+    """Return the largest difference that is not significant; None if no p-value can be as small as alpha."""
     # p = (b + 1) / (B + 1) stays below alpha while at most `most` of the draws are as far apart.
     most = math.ceil(alpha * (draws.size + 1)) - 2
     return float(draws[draws.size - 1 - most]) if 0 <= most < draws.size else None
 
 
 def _unpaired(grid: Grid) -> pl.DataFrame:
-    """How many queries are left out at each place."""
+    """Return how many queries are left out for each measure."""
     left_out = [int((~complete_queries(value)).sum()) for value in grid.value]
     schema = {"metric": pl.String, "cutoff": pl.Int64, "policy": pl.String}
     measures = pl.DataFrame(grid.measures, schema=schema, orient="row")

@@ -1,4 +1,4 @@
-"""Tiers of a ranking as compact letters: models that share a letter cannot be told apart."""
+"""Show tiers of a ranking as compact letters: models that share a letter do not differ significantly."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 
 def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) -> pl.DataFrame:
-    """Give every model letters, so that two models share one exactly where their difference is not significant.
+    """Give every model letters, so that two models share one exactly if their difference is not significant.
 
     Parameters
     ----------
     pairs
         The result of :func:`compare_many` or :func:`compare`, with all pairs of its models (no baseline).
     p
-        The column that says how probable a difference is by chance: "family_p"; of :func:`compare` "family_p".
+        The column of p-values.
     alpha
-        Pairs whose p is below are told apart. A null p tells nothing apart.
+        Pairs with a smaller p differ. A null p never counts as a difference.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     Raises
     ------
     RetrievalReportError
-        Frames without these columns, or in which a pair is missing.
+        A frame lacks these columns, or a pair is missing.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
 
     Examples
     --------
-    The second model cannot be told from either neighbour, which can be told from each other.
+    The second model does not differ from either neighbour, but these differ from each other.
 
     >>> import polars as pl
     >>> pairs = pl.DataFrame({
@@ -86,7 +86,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
 
 
 def _matrix(rows: pl.DataFrame, p: str, alpha: float) -> tuple[list[str], Floats, Bools]:
-    """Models from the best on, their means, and which of them are told apart."""
+    """Return the models, best first, their means, and which of them differ."""
     sides = [rows.select(model=f"model_{side}", value=f"value_{side}") for side in "ab"]
     means = pl.concat(sides).group_by("model").agg(pl.col("value").mean()).sort("model")
     means = means[best_first(means["value"].cast(pl.Float64).fill_null(np.nan).to_numpy())]
@@ -104,12 +104,12 @@ def _matrix(rows: pl.DataFrame, p: str, alpha: float) -> tuple[list[str], Floats
 
 
 def letter_columns(different: Bools) -> list[list[int]]:
-    """The sets of models that stand for letters, by rows of the matrix, those with the best member first.
+    """Return the sets of models that share a letter, as rows of the matrix, those with the best member first.
 
     Parameters
     ----------
     different
-        Which models are told apart (models, models), symmetric, best model first.
+        Which models differ (models, models), symmetric, best model first.
 
     Examples
     --------
@@ -129,10 +129,10 @@ def letter_columns(different: Bools) -> list[list[int]]:
 
 
 def _runs(different: Bools) -> list[list[int]] | None:
-    """The longest runs of neighbours that are not told apart; None where something else than runs is needed."""
+    """Return the longest runs of neighbours that do not differ; None if runs do not suffice."""
     models = len(different)
     above = np.triu(different)
-    ends = np.where(above.any(axis=1), above.argmax(axis=1), models)  # the first below that each is told from
+    ends = np.where(above.any(axis=1), above.argmax(axis=1), models)  # the first below from which each differs
     plain = all(above[row, end:].all() for row, end in enumerate(ends))
     if not plain or (np.diff(ends) < 0).any():
         return None
@@ -152,7 +152,7 @@ def _insert(columns: list[int], one: int, other: int) -> list[int]:
 
 
 def letter(number: int) -> str:
-    """The name of a tier.
+    """Return the name of a tier.
 
     >>> [letter(number) for number in (0, 25, 26, 52, 104)]
     ['a', 'z', 'A', 'a2', 'a3']
@@ -162,7 +162,7 @@ def letter(number: int) -> str:
 
 
 def letter_texts(columns: list[list[int]], models: int) -> list[str]:
-    """The letters of each model.
+    """Return the letters of each model.
 
     >>> letter_texts([[0, 1], [1, 2]], 3)
     ['a', 'ab', 'b']
@@ -175,7 +175,7 @@ def letter_texts(columns: list[list[int]], models: int) -> list[str]:
 
 
 def short_letters(text: str, most: int = 4) -> str:
-    """Many letters in a row as first and last.
+    """Shorten many consecutive letters to the first and the last.
 
     >>> short_letters("abc"), short_letters("cdefgh"), short_letters("YZa2b2c2")
     ('abc', 'c–h', 'Y–c2')

@@ -1,4 +1,4 @@
-"""The scores that another system's definitions and tie order give: the first numbers a user sees are those he knows."""
+"""Score by the definitions and tie order of another system, so that users first see familiar numbers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Asked = dict[Measure, tuple[Convention, int | None]]
 
 
 def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> Asked:
-    """What a system prints for metrics and cutoffs: by the measures asked, in their order, its conventions.
+    """Return, for each requested measure in order, the conventions by which a system prints it.
 
-    A metric with parameters of its own is refused unless it is what the system computes.
+    A metric with parameters is refused unless it is what the system computes.
 
     >>> asked = measures_like("trec_eval", "map, ndcg@10", None)
     >>> {measure: record.definition for measure, (record, _) in asked.items()}
@@ -49,7 +49,7 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
 
 
 def _records(system: str, version: str | None) -> list[Convention]:
-    """The conventions of one version of a system, by default of the last in the table."""
+    """Return the conventions of one version of a system, by default of the last in the table."""
     own = [record for record in CONVENTIONS if record.system == system]
     return [record for record in own if record.version == (version or own[-1].version)]
 
@@ -85,26 +85,26 @@ def evaluate_like(
         As for :func:`evaluate`; a metric is taken as the system defines it (NDCG of trec_eval has linear gains).
     like
         A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"sklearn"``, ``"ranx"``, …; or
-        a record of one's own (:class:`Convention`).
+        your own record (:class:`Convention`).
     policies
         As for :func:`evaluate`. ``naive`` is what the system prints: ties in its own order, after its rounding to
-        float32. Where that order is random or left to an unstable sort it is one random draw; where the system takes
-        the mean over all orders it is that mean.
+        float32. If that order is random or left to an unstable sort, it is one random draw; if the system takes the
+        mean over all orders, it is that mean.
     seed
-        Of the random orders.
+        Seed of the random orders.
     **options
         Of :func:`evaluate`: ``relevant_from``, ``unjudged``, ``unjudged_query``, ``null_distance``, ``shuffles`` and
-        ``threads``. What happens to queries without relevant item or without rows is the system's own rule.
+        ``threads``. Queries without relevant items or without rows are treated by the system's own rule.
 
     Returns
     -------
     polars.DataFrame
-        As of :func:`evaluate`; ``metric`` is the system's definition in this package's words.
+        As from :func:`evaluate`; ``metric`` is the system's definition in this package's notation.
 
     Raises
     ------
     ParameterError
-        An unknown system, or a measure that the system does not print.
+        The system is unknown, or does not print a measure.
 
     Examples
     --------
@@ -142,11 +142,11 @@ def score_like(
 
 
 def check_like(options: Iterable[str]) -> None:
-    """Refuse options that are not left to the caller: they are the system's."""
+    """Refuse options that the system decides."""
     free = list(LikeOptions.__annotations__)
     for name in options:
         if name not in (*free, "policies", "seed"):
-            raise ParameterError(f"{name}: not with like=, which decides it; left to choose are {', '.join(free)}")
+            raise ParameterError(f"{name}: not with like=, which decides it; options that remain are {', '.join(free)}")
 
 
 def _part(

@@ -1,4 +1,4 @@
-"""How probable every mean is that random tie order can give a model, where that can be said exactly."""
+"""The exact probability of every mean that random tie order can give a model, if it can be computed."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def mean_distribution(
     queries: object = None,
     **options: Any,
 ) -> pl.DataFrame:
-    """Tell how probable every mean over the queries is under random tie order.
+    """Compute the probability of every mean over the queries under random tie order.
 
     Precision, recall, F1, hit rate and reciprocal rank have distributions in closed form for every list; the
-    distribution of the mean is their convolution, formed where the means lie on a lattice or are few.
+    distribution of the mean is their convolution, which is formed if the means lie on a lattice or are few.
 
     Parameters
     ----------
@@ -52,16 +52,16 @@ def mean_distribution(
     summary
         The result of :func:`summarise` for them, with policy expected and plain means over the queries.
     metric, cutoff
-        One measure that it has: ``"precision@10"``, or metric and cutoff.
+        One measure in it: ``"precision@10"``, or metric and cutoff.
     **options
-        Those that :func:`evaluate` was given.
+        The options that were passed to :func:`evaluate`.
 
     Returns
     -------
     polars.DataFrame
-        One row per mean that is possible, rising for each ``model``: ``metric``, ``cutoff``, ``value`` and its
-        ``probability``, which add up to 1. Models are left out that tie order does not move, whose lists are cut, or
-        whose means are too many to tell apart; of other metrics there are no rows.
+        One row per possible mean, ascending within each ``model``: ``metric``, ``cutoff``, ``value`` and its
+        ``probability``, which add up to 1. Models are left out if tie order does not affect them, if their lists are
+        cut, or if they have too many means; other metrics give no rows.
 
     Examples
     --------

@@ -19,10 +19,10 @@ MEANS = {
 
 
 def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
-    """Plain mean over the queries of every model, metric, cutoff and policy, added up in the order of the queries.
+    """Return the plain mean over queries of every model, metric, cutoff and policy, summed in the order of the queries.
 
-    Returns the columns ``MEANS``: ``tie_std`` is that of the mean under random tie order (null where a score has none),
-    ``shortest`` the items of the model's shortest list; values are null where no query has one, or a score in the mean
+    The columns are ``MEANS``: ``tie_std`` is that of the mean under random tie order (null if a score has none) and
+    ``shortest`` the items of the model's shortest list; values are null if no query has one, or if a score in the mean
     has no bound. ``summarise`` adds intervals, which cost more.
 
     >>> from retrieval_report.evaluation import evaluate

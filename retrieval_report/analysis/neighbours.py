@@ -1,4 +1,4 @@
-"""Judgements from exact nearest neighbours: recall of an approximate index where distances tie at the k-th."""
+"""Make judgements from exact nearest neighbours, for the recall of approximate indexes with tied distances."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ PADDING = -1  # the index that FAISS fills short answers with
 def neighbour_judgements(truth_distances: object, truth_indices: object, k: int, epsilon: float = 0) -> pl.DataFrame:
     """Judge which items are among a query's k nearest, from an exact search that went at least k deep.
 
-    An item counts if it is no farther than the k-th nearest (times 1 + ``epsilon``). Where several items tie for the
-    k-th place all of them count, for an index that returns one of them instead of another has missed nothing:
-    comparing sets of ids, as is usual, calls that an error. Then more than k items are relevant, and recall is
-    ``precision@k`` of these judgements, hits / k (which is hits / min(k, R)); ``recall@k`` divides by all that tie.
+    An item counts if it is no farther than the k-th nearest (times 1 + ``epsilon``). If several items tie for the k-th
+    rank, all of them count, because an index that returns one instead of another has missed nothing; the usual
+    comparison of sets of ids calls that an error. More than k items are then relevant, and recall is ``precision@k`` of
+    these judgements, hits / k (which is hits / min(k, R)); ``recall@k`` divides by all that tie.
     Source of the rule: the distance-based recall of ann-benchmarks (Aumüller, Bernhardsson and Faithfull 2020).
 
     Parameters
     ----------
     truth_distances, truth_indices
-        Arrays (queries, depth) of an exact search, such as a FAISS flat index gives: small distances are near.
-        Entries with index −1 are padding and say that there are no more items. An item that is there twice counts
-        once, at its smallest distance.
+        Arrays (queries, depth) of an exact search, for example with a FAISS flat index; small distances are near.
+        Entries with index −1 are padding: there are no more items. A repeated item counts once, at its smallest
+        distance.
     k
-        How many neighbours; at most the depth.
+        Number of neighbours, at most the depth.
     epsilon
-        How much farther than the k-th an item may be, as a share of its distance: 0.1 for a tenth. Where distances
-        are squared, (1 + ε)² − 1.
+        How much farther than the k-th an item may be, as a share of its distance, such as 0.1 for a tenth; for squared
+        distances (1 + ε)² − 1.
 
     Returns
     -------
@@ -46,19 +46,19 @@ def neighbour_judgements(truth_distances: object, truth_indices: object, k: int,
     Raises
     ------
     DataError
-        For arrays that do not fit each other, for NaN, and for a query with fewer than k different items.
+        The arrays do not match, hold NaN, or a query has fewer than k different items.
     ParameterError
-        For a k or an epsilon out of range, and an epsilon with negative distances.
+        k or epsilon is out of range, or epsilon is used with negative distances.
 
     Warns
     -----
     RetrievalReportWarning
-        If the last item of a query still counts: more may tie with it, and a deeper search would tell.
+        The last item of a query still counts, so more may tie with it, which a deeper search would show.
 
     Examples
     --------
-    Items 7, 3 and 5 tie for the second place. An index that finds 9 and 5 has found two nearest neighbours. Its k
-    answers are all that is asked of it, and so whole lists.
+    Items 7, 3 and 5 tie for the second rank. An index that finds 9 and 5 has found two nearest neighbours. It is asked
+    for k answers only, so these are whole lists.
 
     >>> judgements = neighbour_judgements([[0.1, 0.4, 0.4, 0.4, 0.9]], [[9, 7, 3, 5, 1]], k=2)
     >>> judgements["item"].to_list()
@@ -85,11 +85,11 @@ def neighbour_judgements(truth_distances: object, truth_indices: object, k: int,
 
 
 def _arrays(distances: object, indices: object) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Both arrays, checked against each other."""
+    """Return both arrays after checking that they match."""
     try:
         one, two = np.asarray(distances), np.asarray(indices)
     except ValueError as error:  # rows of unequal length
-        raise DataError(f"truth: no array (queries, depth): {error}") from None
+        raise DataError(f"truth: not an array (queries, depth): {error}") from None
     if one.ndim != 2 or one.shape != two.shape:
         raise DataError(f"truth_distances has shape {one.shape}, truth_indices {two.shape}; both are (queries, depth)")
     if one.dtype.kind not in "iuf" or two.dtype.kind not in "iu":
@@ -105,7 +105,7 @@ def _arrays(distances: object, indices: object) -> tuple[NDArray[Any], NDArray[A
 
 
 def _items(distances: NDArray[Any], indices: NDArray[Any]) -> pl.DataFrame:
-    """The different items of every query, nearest first."""
+    """Return the distinct items of every query, nearest first."""
     queries, depth = distances.shape
     frame = pl.DataFrame(
         {
@@ -132,13 +132,13 @@ def _check_depth(items: pl.DataFrame, queries: int, k: int) -> None:
 
 
 def _warn_cut(items: pl.DataFrame, full: NDArray[np.bool_], k: int) -> None:
-    """Warn of queries whose truth ends before an item that is too far."""
+    """Warn about queries whose truth ends before an item that is too far."""
     all_near = items.group_by("query", maintain_order=True).agg(pl.col("near").all())
     cut = all_near.filter(pl.col("near") & pl.Series(full[all_near["query"].to_numpy()]))
     if cut.height:
         warnings.warn(
-            f"truth: of {cut.height} queries, first query {cut['query'][0]}, even the last item is as near as the "
-            f"{k}-th allows; more may tie with it and would count as missed: search deeper",
+            f"truth: for {cut.height} queries, first query {cut['query'][0]}, even the last item is near enough to "
+            f"count for k={k}; more may tie with it and would count as missed: search deeper",
             RetrievalReportWarning,
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""Whether a model is no worse than another by more than a margin, and what these queries can show at all."""
+"""Test whether a model loses less than a margin, and compute what a set of queries can show."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
-MOST_QUERIES = 10**9  # beyond this nobody asks
+MOST_QUERIES = 10**9  # larger numbers are of no use
 Columns = dict[str, Any]
 
 
@@ -51,30 +51,30 @@ def no_worse(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> pl.DataFrame:
-    """Tell of every model whether it is worse than the baseline by more than a margin that would matter.
+    """Test for every model whether it is worse than the baseline by more than a margin.
 
-    A difference that is not significant does not show that there is none: few queries show nothing either way. This
-    asks the question of everyone who quantises or prunes: may I say that at most ``margin`` is lost? Two one-sided
-    t-tests of the paired differences answer: one may reject "the loss is the margin or more", one may reject "the loss
-    is the margin or less".
+    That a difference is not significant does not show that there is none, because few queries never show anything.
+    Anyone who quantises or prunes wants to know: can I say that at most ``margin`` is lost? Two one-sided t-tests of
+    the paired differences answer: one may reject "the loss is the margin or more", the other "the loss is the margin or
+    less".
 
     Parameters
     ----------
     scores
         The result of :func:`evaluate`.
     baseline
-        The model to hold the others to.
+        The model with which the others are compared.
     margin
         The largest loss of score that does not matter, above 0.
     tie_order
-        "expected": means over all orders of the ties. "worst": the model in its worst order against the baseline in
-        its best; what passes then passes whatever the order. Needs policies best and worst in the scores.
+        "expected": means over all orders of the ties. "worst": the model in its worst order against the baseline in its
+        best, so that a pass holds for every order; the scores must have the policies best and worst.
     policies
         For ``tie_order="expected"``; default: all policies in the scores but best and worst.
     alpha
-        The chance that each test may take of a false verdict; below 0.5.
+        The probability of a false verdict that each test allows, below 0.5.
     power
-        The chance with which ``detectable`` and ``queries_needed`` want to find what is there.
+        The probability of finding a real effect, for ``detectable`` and ``queries_needed``.
 
     Returns
     -------
@@ -87,27 +87,27 @@ def no_worse(
         ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is above),
         ``equivalent_p`` (small: the difference lies within the margin on either side; the usual two one-sided tests);
         ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or "not decided", also
-        where there are under two queries;
+        if there are fewer than two queries;
         ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
         without one);
-        ``detectable`` (the smallest loss that a test of so many queries, with this spread of the differences, finds
-        with chance ``power``), ``queries_needed`` (so that a loss of ``margin`` can be excluded with chance ``power``
-        where there is none; null above 10⁹), ``queries`` (paired) and ``unpaired``.
+        ``detectable`` (the smallest loss that a test with this number of queries and spread of differences finds with
+        probability ``power``), ``queries_needed`` (to exclude a loss of ``margin`` with probability ``power`` if there
+        is none; null above 10⁹), ``queries`` (paired) and ``unpaired``.
 
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, or there is an unknown baseline or policy, a margin that is none.
+        The scores break their contract, or there is an unknown baseline or policy, or an invalid margin.
 
     Notes
     -----
     Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of Pharmacokinetics
-    and Biopharmaceutics 15(6), 1987. Power by the noncentral t distribution, one-sided at ``alpha``. Where all
-    differences are equal p is 0 or 1, and 1 on both sides where the loss is the margin itself.
+    and Biopharmaceutics 15(6), 1987. Power is computed by the noncentral t distribution, one-sided at ``alpha``. If all
+    differences are equal, p is 0 or 1, and 1 on both sides if the loss equals the margin.
 
     Examples
     --------
-    Whole numbers instead of floats lose 0.001 on average, of 0.6; is that less than 0.005?
+    Whole numbers instead of floats lose 0.001 of 0.6 on average; is that less than 0.005?
 
     >>> import polars as pl
     >>> exact = [.61, .58, .64, .55, .62, .60, .57, .63]
@@ -128,7 +128,7 @@ def no_worse(
     margin = check_margin(margin)
     alpha, power = check_fraction("alpha", alpha), check_fraction("power", power)
     if alpha >= 0.5:
-        raise ParameterError(f"alpha: {alpha} is not below 0.5, from where on both verdicts could be given")
+        raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     grid = Grid.of(check_scores(scores))
     check_choice("baseline", baseline, grid.models)
     others = np.array([row for row, model in enumerate(grid.models) if model != baseline], dtype=np.intp)
@@ -148,7 +148,7 @@ def no_worse(
 
 
 def check_margin(margin: object) -> float:
-    """The margin as a float; a ParameterError unless it is a number above 0.
+    """Return the margin as a float; raise a ParameterError unless it is a number above 0.
 
     >>> check_margin(0)
     Traceback (most recent call last):
@@ -162,11 +162,11 @@ def check_margin(margin: object) -> float:
 def _asked(
     grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str
 ) -> list[tuple[tuple[str, int | None, str], Floats, Floats]]:
-    """Places with their values and spreads; for the worst order the baseline's best beside the others' worst."""
+    """Return measures with values and spreads; for the worst order, the baseline's best and the others' worst."""
     if tie_order == "expected":
         return [(grid.measures[at], grid.value[at], grid.std[at]) for at in asked_measures(grid, policies)]
     if policies is not None:
-        raise ParameterError("policies: tie_order='worst' compares policy worst with policy best; give no policies")
+        raise ParameterError("policies: tie_order='worst' compares policy worst with policy best; leave policies out")
     row, found = grid.models.index(baseline), []
     for at, (metric, cutoff, policy) in enumerate(grid.measures):
         if policy == "worst" and (metric, cutoff, "best") in grid.measures:
@@ -208,7 +208,7 @@ def _columns(value: Floats, std: Floats, pairs: Pairs, margin: float, alpha: flo
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
-    """P of the t-test that the true mean is above ``least``; NaN below two queries.
+    """Return the p-value of the t-test that the true mean is above ``least``; NaN below two queries.
 
     >>> one_sided(np.array([0.2]), np.array([0.4]), np.array([16]), 0.0).round(4).tolist()
     [0.032]
@@ -225,18 +225,18 @@ def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
 
 
 def detectable_effect(std: float, queries: int, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> float:
-    """Tell the smallest true mean difference that a paired t-test of so many queries finds with a given chance.
+    """Return the smallest true mean difference that a paired t-test on some queries finds with a given probability.
 
     Parameters
     ----------
     std
         Standard deviation of the differences between queries.
     queries
-        How many.
+        Number of queries.
     alpha, power
-        The chance of a false finding, and of a true one.
+        The probability of a false finding, and of a true one.
     sides
-        1 or 2, of the test.
+        1 or 2, the number of sides of the test.
 
     Returns
     -------
@@ -262,7 +262,7 @@ def detectable_effect(std: float, queries: int, *, alpha: float = 0.05, power: f
 
 
 def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> int | None:
-    """Tell how many queries a paired t-test needs to find a true mean difference with a given chance.
+    """Return how many queries a paired t-test needs to find a true mean difference with a given probability.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: flo
     Returns
     -------
     int or None
-        At least 2; None where ``std`` is not known or more than 10⁹ are needed.
+        At least 2; None if ``std`` is not known or more than 10⁹ are needed.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: flo
 
 
 def _power(effect: float, queries: int, alpha: float, sides: int) -> float:
-    """Chance that a paired t-test of so many queries finds an effect in units of its standard deviation."""
+    """Return the probability that a paired t-test finds an effect given in units of its standard deviation."""
     from scipy import stats
 
     freedom, shift = queries - 1, effect * math.sqrt(queries)
@@ -308,6 +308,6 @@ def _power(effect: float, queries: int, alpha: float, sides: int) -> float:
     if shift <= 0:
         return alpha
     found = float(stats.nct.sf(critical, freedom, shift))
-    # scipy gives NaN for the other tail where next to nothing is left of it.
+    # scipy gives NaN for the other tail if it is almost 0.
     other = float(np.nan_to_num(stats.nct.cdf(-critical, freedom, shift))) if sides == 2 else 0.0
     return found + other

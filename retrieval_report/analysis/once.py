@@ -1,4 +1,4 @@
-"""Results by key, each computed once by whoever asks first."""
+"""Results by key, each computed once by the first thread that asks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Result = TypeVar("Result")
 
 @dataclass
 class _Cell:
-    """One result, and the lock behind which it is computed."""
+    """One result, and the lock under which it is computed."""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     result: tuple[Any, ...] = ()  # empty until it is known
 
 
 class Once:
-    """Results by key; who asks for one that is being computed waits for it, and for no other.
+    """Results by key; a thread that asks for one that is being computed waits for it, and for no other.
 
     Parameters
     ----------
     most
-        How many results are kept; those that nobody asked for longest are forgotten first.
+        Number of results that are kept; the least recently used are dropped first.
 
     Examples
     --------
@@ -37,13 +37,13 @@ class Once:
     """
 
     def __init__(self, most: int) -> None:
-        """Begin with nothing."""
+        """Start without results."""
         self._most = most
         self._cells: OrderedDict[Hashable, _Cell] = OrderedDict()
         self._lock = threading.Lock()
 
     def find(self, key: Hashable, make: Callable[[], Result]) -> Result:
-        """The result of this key; what fails to be computed is tried again by the next who asks."""
+        """Return the result of this key; if computing it fails, the next caller tries again."""
         with self._lock:
             cell = self._cells.setdefault(key, _Cell())
             self._cells.move_to_end(key)
@@ -56,6 +56,6 @@ class Once:
         return result
 
     def known(self, key: Hashable) -> bool:
-        """Whether a result is there already."""
+        """Return whether a result is already known."""
         with self._lock:
             return key in self._cells and bool(self._cells[key].result)

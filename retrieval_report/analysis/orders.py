@@ -1,4 +1,4 @@
-"""One ranked list: its rows as ties, and the order that one draw gives them."""
+"""Look at one ranked list: its rows as ties, and their order in one draw."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def ranking_ties(
     relevant_from: float | None = None,
     **options: Unpack[RowOptions],
 ) -> pl.DataFrame:
-    """Take one list out of the rankings, with the relevances that it is scored by, as its ties.
+    """Return one list of the rankings with its ties and the relevances by which it is scored.
 
     Parameters
     ----------
     rankings
-        A rankings frame; a counts frame has no items to list and is refused.
+        A rankings frame; a counts frame has no items and is refused.
     model, query
-        Whose list; rankings without a column ``model`` are those of "model".
+        The model and query of the list; rankings without a column ``model`` belong to "model".
     judgements, queries, relevant_from, **options
         As for :func:`evaluate`; options that do not decide which rows count have no effect.
 
     Returns
     -------
     polars.DataFrame
-        The result of :func:`tie_groups`; no rows where the model has none for this query.
+        The result of :func:`tie_groups`; no rows if the model has none for this query.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def lists_of_query(
         frame = frame.with_columns(model=pl.lit("model"))
     kind = frame.schema.get("query")
     if kind is not None and isinstance(query, str) == kind.is_integer():
-        raise ParameterError(f"query: {query!r} is no id of this kind; column 'query' of the rankings is {kind}")
+        raise ParameterError(f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}")
     frame = frame.filter(pl.col("query") == query)
     others = {"judgements": judgements, "queries": queries}
     return frame, {
@@ -102,20 +102,20 @@ def lists_of_query(
 
 
 def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame:
-    """Put a list into the order that one draw gives it.
+    """Put a list into the order of one draw.
 
     Parameters
     ----------
     rows
         The result of :func:`ranking_ties`.
     draw, seed
-        Number of the draw, from 0, and the seed, as in :func:`shuffled_means`: an evaluator that ranked the list so
-        would print what it says.
+        Number of the draw, from 0, and the seed, as in :func:`shuffled_means`, which shows what an evaluator would
+        print for this order.
 
     Returns
     -------
     polars.DataFrame
-        The same rows, first place first, with ``row`` the place, from 0.
+        The same rows, first rank first, with ``row`` counting from 0.
 
     Examples
     --------

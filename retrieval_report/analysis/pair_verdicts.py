@@ -1,4 +1,4 @@
-"""Verdicts on pairs from a comparison alone, for charts and for whoever has no summary."""
+"""Verdicts on pairs from a comparison alone, for charts and other uses without a summary."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ KEYS = ["model_a", "model_b", "metric", "cutoff"]
 
 
 def pair_verdicts(comparison: object, *, tie_risk: float = TIE_RISK, alpha: float = ALPHA) -> pl.DataFrame:
-    """Say of every pair whether its order can be trusted, by the rule and in the words of :func:`flips`.
+    """Return for every pair whether its order can be trusted, by the rule and in the words of :func:`flips`.
 
-    Charts of pairs take what this returns; given a comparison they ask for it with the usual thresholds. It knows the
-    paired means of the policies that were compared, and no others: :func:`flips` also knows those of a summary.
+    Charts of pairs accept this result; given a comparison, they compute it with the default thresholds. It uses only
+    the paired means of the policies that were compared, whereas :func:`flips` also uses those of a summary.
 
     Parameters
     ----------
     comparison
         The result of :func:`compare`.
     tie_risk
-        The largest chance of a reversal by tie order that still counts as safe; ``p_tie_high`` is held to it.
+        The largest probability of a reversal by tie order that still counts as safe, compared with ``p_tie_high``.
     alpha
         The smallest ``family_p`` that counts as not significant.
 
     Returns
     -------
     polars.DataFrame
-        The columns of :func:`compare`, then ``disagree`` (other policies that name the other model), ``significant``
-        (whether ``family_p`` is below alpha; null where it was not tested) and ``verdict``.
+        The columns of :func:`compare`, then ``disagree`` (other policies that favour the other model), ``significant``
+        (whether ``family_p`` is below alpha; null if it was not tested) and ``verdict``.
 
     Examples
     --------

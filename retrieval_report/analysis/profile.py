@@ -1,4 +1,4 @@
-"""How much a model's distances tie, and where a cutoff meets a tie."""
+"""Describe how much a model's distances tie, and where a cutoff falls inside a tie."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tie_profile(
     rankings
         A rankings or a counts frame, as for :func:`evaluate`. Without any relevance, what depends on it is null.
     cutoffs
-        Positive whole numbers; None or ``"all"`` is the whole list, which cuts nothing.
+        Positive whole numbers; None or ``"all"`` means the whole list, which splits no tie.
     judgements, queries
         As for :func:`evaluate`.
     **options
@@ -51,23 +51,23 @@ def tie_profile(
     polars.DataFrame
         One row per ``model`` and ``cutoff`` k, with
 
-        - ``queries``: lists with an item (and with judgements, where there are any);
-        - ``cut_share``: share of them whose cutoff cuts a tie: places k and k + 1 are in one tie, as far as the list
+        - ``queries``: lists with an item (and with judgements, if there are any);
+        - ``cut_share``: share of them whose cutoff splits a tie: ranks k and k + 1 are in one tie, as far as the list
           shows;
-        - ``mixed_share``: share of the cut ones where that matters: the tie holds different relevances (null if none
-          is cut). A mixed tie further up moves scores too: see ``mixed_items``;
-        - ``ends_in_cut_tie``: share of them whose cutoff reaches into a last tie that the end of the list may have cut:
-          how many items tie there nobody knows (see :func:`truncated_lists`);
+        - ``mixed_share``: share of the split ties that hold different relevances, so that it matters (null if none is
+          split). A mixed tie further up affects scores too: see ``mixed_items``;
+        - ``ends_in_cut_tie``: share of them whose cutoff reaches into a last tie that the end of the list may have cut,
+          so that its size is unknown (see :func:`truncated_lists`);
         - ``tie_median``, ``tie_p90``, ``tie_max``: items of the ties that reach into the top k, an item that is alone
           at its distance being a tie of one;
-        - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another item, and that
-          stands in a tie of different relevances;
-        - ``items``, ``distances``: length of the lists and different distances in them (medians, whole lists);
-        - ``bits``: bits that the distance tells about the order (median, whole lists): the entropy
+        - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another item, and that lies
+          in a tie of different relevances;
+        - ``items``, ``distances``: length of the lists and distinct distances in them (medians, whole lists);
+        - ``bits``: bits of information that distances give about the order (median, whole lists): the entropy
           −Σ (n_c/n) log2(n_c/n) over the ties of n_c of the n items, so 2^bits is the number of equally large ties
-          that would tell as much; log2(n) without ties;
+          with the same information; log2(n) without ties;
         - ``near_ties``: share of the gaps between neighbouring distances of a list that are at most 4 ulp of the
-          list's largest distance, in the type of the column: rounding decides such an order. 0 for whole numbers.
+          list's largest distance, in the type of the column, so that rounding decides the order. 0 for whole numbers.
 
     Examples
     --------

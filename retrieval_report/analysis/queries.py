@@ -1,4 +1,4 @@
-"""The queries whose scores the tie order decides."""
+"""Find the queries whose scores depend on tie order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["query_table"]
 
 
 def query_table(scores: object) -> pl.DataFrame:
-    """Lay every query's score out by policy, those that tie order moves most first.
+    """Show every query's score by policy, those most affected by tie order first.
 
     Parameters
     ----------
@@ -22,8 +22,8 @@ def query_table(scores: object) -> pl.DataFrame:
     polars.DataFrame
         One row per ``model``, ``query``, ``metric``, ``cutoff``: ``naive``, ``expected``, ``lowest`` and
         ``highest`` (under the worst and the best tie order), ``std`` (of the score under random tie order),
-        ``spread`` (highest − lowest), ``naive_error`` (naive − expected); null where a policy was not evaluated or
-        the query was left out; ``truncated`` (the score reaches into what the cut of its list leaves open: it has no
+        ``spread`` (highest − lowest), ``naive_error`` (naive − expected); null if a policy was not evaluated or the
+        query was left out; ``truncated`` (the score depends on what truncation of its list leaves open: it has no
         ``std``, and ``lowest`` and ``highest`` allow for what a deeper retrieval could show). Sorted by spread, then
         std, largest first and nulls last, then by name.
 

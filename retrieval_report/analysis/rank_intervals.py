@@ -1,4 +1,4 @@
-"""Which ranks a model may have: under another order inside the ties, on another sample of queries, or both."""
+"""Find which ranks a model may have: under another tie order, on another sample of queries, or both."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def rank_intervals(
     resamples: int = 9_999,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Tell which ranks each model takes when chance is drawn anew, one source of chance at a time.
+    """Compute which ranks each model takes under random tie order, resampled queries, or both.
 
     "ties" draws another order inside the ties and keeps the queries; "queries" draws another sample of queries
     (bootstrap) and keeps the scores as they are; "both" does both at once. The first is an accident of measurement, the
@@ -53,33 +53,33 @@ def rank_intervals(
     Parameters
     ----------
     scores
-        The result of :func:`evaluate`. Ties are known of by policies with an exact standard deviation ("expected").
+        The result of :func:`evaluate`. Ties need a policy with an exact standard deviation ("expected").
     sources
-        Of {"ties", "queries", "both"}.
+        Any of {"ties", "queries", "both"}.
     policies
         By default all policies in the scores except best and worst.
     shuffled
         The result of :func:`shuffled_means` for the same input: source "ties" then counts ranks in those draws, where
         else it draws each mean from the normal distribution with the exact mean and standard deviation.
     confidence
-        Share of the draws whose ranks the interval holds, as much left out below as above.
+        Share of the draws whose ranks the interval holds, with equal shares left out below and above.
     resamples, seed
-        How many draws, and which.
+        Number and seed of the draws.
 
     Returns
     -------
     polars.DataFrame
         One row per ``metric``, ``cutoff``, ``policy``, ``source`` and ``model``, best model first: ``value`` (mean
-        over the queries that all models have a score for), ``rank`` (1 is best; means equal to 12 digits share the
+        over the queries for which all models have a score), ``rank`` (1 is best; means equal to 12 digits share the
         better rank), ``rank_low`` and ``rank_high`` (the interval, best and worst rank), ``first_share`` (of the draws
         in which no model is ahead of it) and ``method``: "bootstrap", "normal" (moments), "draws" (``shuffled``),
-        "normal+bootstrap" for both, or "exact" where no score depends on tie order. The last four are null where the
-        policy or a score has no standard deviation (a cut list, say), and where no query is shared.
+        "normal+bootstrap" for both, or "exact" if no score depends on tie order. The last four are null if the policy
+        or a score has no standard deviation (for example with a cut list), or if no query is shared.
 
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, or there is an unknown source or policy, draws of other models.
+        The scores break their contract, or there is an unknown source or policy, or draws of other models.
 
     Notes
     -----
@@ -90,7 +90,7 @@ def rank_intervals(
 
     Examples
     --------
-    The ties of "a" make its score uncertain, but never by more than the lead over "c".
+    The ties of "a" make its score uncertain, but never by more than its lead over "c".
 
     >>> import polars as pl
     >>> values = {"a": ([.8, .6, .7, .9], .2), "b": ([.7, .7, .7, .8], 0.0), "c": ([.1, .2, .1, .2], 0.0)}

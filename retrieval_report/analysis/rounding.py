@@ -1,4 +1,4 @@
-"""What rounding the distances does to the scores: more ties, and perhaps another ranking of the models."""
+"""Compute the effect of rounding distances on scores, which adds ties and may change the ranking of models."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROUNDING_EFFECT = schema("rounding_effect")
 
 
 def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
-    """Lay the expected means of distances as received and of rounded ones side by side.
+    """Put the expected means of distances as received and of rounded ones side by side.
 
     Parameters
     ----------
     summary
         The result of :func:`summarise`, with policy expected.
     rounded
-        The same of scores with ``decimals``, for the same models, metrics and cutoffs.
+        The same for scores with ``decimals``, for the same models, metrics and cutoffs.
 
     Returns
     -------
@@ -37,11 +37,11 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     Raises
     ------
     RetrievalReportError
-        A summary without expected means, or two that do not cover the same.
+        A summary lacks expected means, or the two do not match.
 
     Examples
     --------
-    Rounded to whole numbers, the relevant item ties with the one behind it.
+    Rounded to whole numbers, the relevant item ties with the one after it.
 
     >>> from retrieval_report import evaluate, summarise
     >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [0.9, 1.1], "relevance": [1, 0]}
@@ -52,7 +52,9 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     one, other = _expected(summary, "summary"), _expected(rounded, "rounded")
     keys = one.select(KEYS), other.select(KEYS)
     if any(mine.join(theirs, on=KEYS, how="anti", nulls_equal=True).height for mine, theirs in (keys, keys[::-1])):
-        raise KeyMismatchError("rounded: other models, metrics or cutoffs than in the summary; evaluate the same")
+        raise KeyMismatchError(
+            "rounded: models, metrics or cutoffs differ from those in the summary; evaluate the same ones"
+        )
     joined = one.join(other, on=KEYS, how="left", nulls_equal=True, suffix="_rounded", maintain_order="left")
     change = pl.col("value_rounded") - pl.col("value")
     joined = joined.with_columns(

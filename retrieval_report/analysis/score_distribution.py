@@ -1,4 +1,4 @@
-"""What all orders that the ties of one list allow score, and how probable each score is."""
+"""Compute the scores of one list under all its tie orders, and how probable each score is."""
 
 from __future__ import annotations
 
@@ -38,34 +38,34 @@ def score_distribution(
     draws: int = DRAWS,
     **options: Unpack[ListOptions],
 ) -> pl.DataFrame:
-    """Tell which scores the tie order can give one list, and how probable each is.
+    """Compute which scores tie order can give one list, and how probable each is.
 
-    Precision, recall, F1, hit rate and reciprocal rank have closed forms for ties of any size. Else, where at most 2000
-    orders differ in the relevances that the metric sees, all are scored and weighted by the share of orders that they
-    stand for; of more so many are drawn, those of :func:`shuffled_means`.
+    Precision, recall, F1, hit rate and reciprocal rank have closed forms for ties of any size. For other metrics, if at
+    most 2000 orders differ in the relevances that the metric sees, all are scored and weighted by the share of orders
+    they stand for; otherwise orders are drawn, the same as in :func:`shuffled_means`.
 
     Parameters
     ----------
     rankings, judgements, queries
         As for :func:`evaluate`; counts frames are refused.
     model, query
-        Whose list.
+        The model and query of the list.
     metric, cutoff
-        One metric; None is the whole list.
+        One measure; the cutoff None means the whole list.
     seed, draws
-        Of the drawn orders, where there are too many.
+        Seed and number of the drawn orders, if there are too many to try all.
     **options
-        Options of :func:`evaluate`; ``truncated`` has no effect: the scores are those of the rows that are there.
+        Options of :func:`evaluate`; ``truncated`` has no effect: the scores are those of the given rows.
 
     Returns
     -------
     polars.DataFrame
-        One row per score (equal to 12 digits), rising: ``value``, ``probability``, ``method`` ("exact" or
-        "draws"), ``orders`` (told apart by the metric, or drawn). No rows where the query is left out or has no list.
+        One row per score (equal to 12 digits), ascending: ``value``, ``probability``, ``method`` ("exact" or "draws"),
+        ``orders`` (distinguished by the metric, or drawn). No rows if the query is left out or has no list.
 
     Examples
     --------
-    One relevant item among four that tie: it is as probable in each of the places.
+    One relevant item among four that tie has each rank with the same probability.
 
     >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
     >>> scores = score_distribution(rankings, model="model", query="q", metric="rr", cutoff=2)

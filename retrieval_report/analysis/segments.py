@@ -1,4 +1,4 @@
-"""The same questions for parts of the queries: by language, length, source, or any column of theirs."""
+"""Answer the same questions for segments of the queries, by language, length, source, or any other column."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     queries
         A frame with ``query`` and the column.
     by
-        The column: text, whole numbers, truth values or dates; numbers have to be cut into classes first.
+        The column: text, whole numbers, truth values or dates; floats have to be divided into classes first.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     Raises
     ------
     RetrievalReportError
-        No such column, a column of fractions, or queries of the scores that the frame lacks.
+        There is no such column, it holds floats, or the frame lacks queries of the scores.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     ).drop_nulls("query")
     joined = frame.join(own, on="query", how="left", maintain_order="left")
     refuse(joined, pl.col("__segment").is_null(), by, "scores of queries that the queries frame lacks", what="queries")
-    # Null comes last; numbers and dates in their own order, not that of their text.
+    # Null comes last; numbers and dates are in their own order, not that of their text.
     last = pl.when(pl.col("__place") == 0).then(None).otherwise(pl.col("__place"))
     ranked = joined.select("__segment", last.alias("__place")).unique().sort("__place", "__segment", nulls_last=True)
     names = ranked["__segment"].to_list()
@@ -84,15 +84,15 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
 
 
 def summarise_by(scores: object, queries: object, by: str, **options: Unpack[SummaryOptions]) -> pl.DataFrame:
-    """Average the scores of each segment on its own.
+    """Average the scores of each segment separately.
 
     Parameters
     ----------
     scores, queries, by
         The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
-        text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
+        text, whole numbers, truth values or dates. Floats have to be divided into classes first.
     **options
-        Those of :func:`summarise`.
+        Options of :func:`summarise`.
 
     Returns
     -------
@@ -114,15 +114,15 @@ def summarise_by(scores: object, queries: object, by: str, **options: Unpack[Sum
 
 
 def compare_by(scores: object, queries: object, by: str, **options: Unpack[ComparisonOptions]) -> pl.DataFrame:
-    """Compare the models within each segment, and correct for having looked at many.
+    """Compare the models within each segment, and correct for the number of segments.
 
     Parameters
     ----------
     scores, queries, by
         The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
-        text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
+        text, whole numbers, truth values or dates. Floats have to be divided into classes first.
     **options
-        Those of :func:`compare`, but its ``queries``.
+        Options of :func:`compare`, except ``queries``.
 
     Returns
     -------
@@ -155,18 +155,18 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
 def segment_winners(
     scores: object, queries: object, by: str, *, alpha: float = 0.05, resamples: int = 9_999, seed: int = 0
 ) -> pl.DataFrame:
-    """Tell which segments have another winner than all queries together, and whether that is more than chance.
+    """Find segments with another winner than all queries together, and test whether that is significant.
 
-    In each segment all models are held to the overall winner by the max-T test of :func:`compare_many`, which knows
-    that the best of many was picked; Holm's correction then knows that many segments were looked at.
+    In each segment, all models are compared with the overall winner by the max-T test of :func:`compare_many`, which
+    allows for picking the best of many; Holm's correction then allows for the number of segments.
 
     Parameters
     ----------
     scores, queries, by
         The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
-        text, whole numbers, truth values or dates. Numbers with fractions have to be cut into classes first.
+        text, whole numbers, truth values or dates. Floats have to be divided into classes first.
     alpha
-        Segments whose corrected p is below have another winner for certain.
+        Segments with a smaller corrected p have another winner significantly.
     resamples, seed
         Of the test.
 
@@ -178,7 +178,7 @@ def segment_winners(
         ``overall_value`` here; ``difference`` (winner − overall winner, on the queries that both have), ``tie_std`` of
         it; ``family_p``, ``segments_p`` (corrected over all segments; null where the winner is the same) and
         ``verdict``: "same winner", "other winner" (``segments_p`` below ``alpha``) or "not significant".
-        Means equal to 12 digits: the overall winner stays.
+        If means are equal to 12 digits, the overall winner stays.
 
     Examples
     --------

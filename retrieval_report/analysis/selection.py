@@ -1,4 +1,4 @@
-"""What a study looks at: measures, models, queries and policies, and how it averages and draws."""
+"""The selection of a study: measures, models, queries and policies, and how it averages and draws."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AVERAGES = ("micro", "macro", "weighted")
 
 
 class Selection:
-    """Rankings, how they are scored, and the part of them that is looked at; see :class:`Answers`."""
+    """Rankings, how they are scored, and the selected part of them; see :class:`Answers`."""
 
     def __init__(
         self,
@@ -49,17 +49,17 @@ class Selection:
         self._check_view()
 
     def at(self, *measures: str) -> Self:
-        """The same study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
+        """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the headline."""
         wanted = tuple(self.known_as(parse_measure(measure)) for measure in measures)
         missing = [text for text, measure in zip(measures, wanted, strict=True) if measure not in self.measures]
         if missing or not wanted:
             raise ParameterError(
-                f"measure: {missing[0]!r} is none of {self._names()}" if missing else "measure: none given"
+                f"measure: {missing[0]!r} is not one of {self._names()}" if missing else "measure: none given"
             )
         return self._narrower(measures=wanted)
 
     def models(self, *names: str) -> Self:
-        """The same study with some of its models. R stays what it was: it is the query's, not these models'."""
+        """Return the study with some of its models. R does not change, because it belongs to the query."""
         missing = [name for name in names if name not in self.model_names]
         if missing or not names:
             what = f"no model {missing[0]!r}" if missing else "none given"
@@ -67,7 +67,7 @@ class Selection:
         return self._narrower(models=tuple(dict.fromkeys(names)))
 
     def where(self, **columns: object) -> Self:
-        """The same study on the queries for which columns of the queries frame have these values.
+        """Return the study on the queries for which columns of the queries frame have these values.
 
         >>> labels = {"query": ["p", "q"], "label": ["cat", "dog"]}
         >>> study = Selection({"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]},
@@ -85,11 +85,11 @@ class Selection:
         return self._narrower(queries=tuple(kept), where=(*self._view.where, *columns.items()))
 
     def pair(self, first: str, second: str) -> Self:
-        """The same study with two models: its verdict, comparison and queries are those of this pair."""
+        """Return the study with two models; its verdict, comparison and queries are those of this pair."""
         return self.models(first, second)
 
     def under(self, *policies: str) -> Self:
-        """The same study under some policies; without "shuffled" no random order is drawn, which saves time.
+        """Return the study under some policies; without "shuffled" no random order is drawn, which saves time.
 
         >>> study = Selection({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]})
         >>> study.under("naive", "expected").policies
@@ -102,12 +102,12 @@ class Selection:
         return self._narrower(policies=tuple(policy for policy in self.policies if policy in policies))
 
     def using(self, *, shuffles: int | None = None, seed: int | None = None, **settings: Any) -> Self:
-        """The same study with other settings; exact scores are shared.
+        """Return the study with other settings; exact scores are shared.
 
         Parameters
         ----------
         shuffles, seed
-            Of the random orders, as for :func:`evaluate`.
+            Number and seed of the random orders, as for :func:`evaluate`.
         **settings
             ``average``, ``by``, ``baseline`` with ``margin``, ``costs``: as for a new study.
 
@@ -126,9 +126,9 @@ class Selection:
         return study
 
     def alone(self) -> Self:
-        """A study of these models, queries and measures as if there were no others, such as a report asks for.
+        """Return a study of these models, queries and measures as if there were no others, as a report needs.
 
-        Without judgements, what is relevant is then what these models retrieved.
+        Without judgements, the relevant items are then those that these models retrieved.
         """
         view = self._view
         asked = self._data.asked
@@ -148,13 +148,13 @@ class Selection:
 
     @property
     def model_names(self) -> list[str]:
-        """The models looked at, by name."""
+        """The selected models, by name."""
         names: list[str] = self._data.frames["rankings"]["model"].unique().sort().to_list()
         return names if self._view.models is None else [name for name in names if name in self._view.models]
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
-        """The frames received: ``rankings``, and ``judgements`` and ``queries`` where there are any."""
+        """The frames received: ``rankings``, and ``judgements`` and ``queries`` if there are any."""
         return {name: frame for name, frame in self._data.frames.items() if frame is not None}
 
     @property
@@ -164,7 +164,7 @@ class Selection:
 
     @property
     def like(self) -> str | None:
-        """The system whose definitions are taken, if any."""
+        """The system whose definitions are used, if any."""
         return self._data.like
 
     @property
@@ -174,23 +174,23 @@ class Selection:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """The policies looked at: all that these rankings can be scored under, unless `under` chose some."""
+        """The selected policies: all under which these rankings can be scored, unless `under` chose some."""
         return self._data.policies if self._view.policies is None else self._view.policies
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Metric and cutoff of every measure looked at, in the order asked; the first is the headline."""
+        """Metric and cutoff of every selected measure, in the requested order; the first is the headline."""
         named = tuple(dict.fromkeys(self._data.measures.values()))
         return named if self._view.measures is None else self._view.measures
 
     @property
     def also(self) -> Mapping[str, Any]:
-        """What is asked beside the scores: ``by``, ``baseline``, ``margin`` and ``costs``."""
+        """Settings of further questions: ``by``, ``baseline``, ``margin`` and ``costs``."""
         return {name: getattr(self._view, name) for name in ("by", "baseline", "margin", "costs")}
 
     @property
     def part(self) -> Mapping[str, Any]:
-        """What was chosen of a study: ``models``, and the values ``where`` columns of the queries have; else nothing.
+        """The selected ``models``, and the values ``where`` columns of the queries have; empty for the whole study.
 
         >>> Selection({"query": ["p"], "item": ["a"], "distance": [1], "relevance": [1]}).models("model").part
         {'models': ['model']}
@@ -201,11 +201,11 @@ class Selection:
 
     @property
     def counted(self) -> bool:
-        """Whether the rankings are counts of items, which have no order of rows."""
+        """Whether the rankings are counts of items, which have no order."""
         return "count" in self._data.frames["rankings"].columns
 
     def _check_view(self) -> None:
-        """Refuse at once what could not be answered later."""
+        """Refuse immediately what could not be answered later."""
         check_choice("average", self.average, AVERAGES)
         also, queries = self.also, self._data.frames["queries"]
         if also["by"] is not None and (queries is None or also["by"] not in queries.columns):
@@ -228,7 +228,7 @@ class Selection:
         return ", ".join(measure_text(*measure) for measure in self.measures)
 
     def _given(self) -> dict[str, Any]:
-        """The frames, of the models and queries looked at; R and judgements are those of all."""
+        """Return the frames of the selected models and queries; R and judgements are those of all."""
         frames, view = dict(self._data.frames), self._view
         for name in ("rankings", "judgements", "queries"):
             if view.queries is not None and frames[name] is not None:
@@ -236,7 +236,7 @@ class Selection:
         return frames
 
     def _frames_alone(self) -> dict[str, Any]:
-        """The frames of the queries and models looked at."""
+        """Return the frames of the selected queries and models."""
         frames = self._given()
         if self._view.models is not None:
             rankings = frames["rankings"]

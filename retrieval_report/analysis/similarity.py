@@ -1,4 +1,4 @@
-"""How similar two rankings of the same queries are, and whether they differ in more than the order of their ties."""
+"""Compare two rankings of the same queries, and find whether they differ in more than the order of ties."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class RankingSimilarity(NamedTuple):
 
 
 def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimilarity:
-    """Compare two rankings query by query: whether a new index changed the results, or the order of ties alone.
+    """Compare two rankings query by query, to see whether a new index changed results or only the order of ties.
 
     Parameters
     ----------
     a, b
-        Rankings frames of one model each: ``query``, ``item``, ``distance`` or ``score``. Relevance is not looked at.
+        Rankings frames of one model each: ``query``, ``item``, ``distance`` or ``score``. Relevance is ignored.
     p
         Persistence of rank-biased overlap, between 0 and 1: the first 1/(1 − p) ranks matter most.
 
@@ -47,9 +47,9 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     RankingSimilarity
         ``queries``: one row per query of either, with
 
-        - ``items_a``, ``items_b``, ``shared``: items of both lists, and those in both;
-        - ``change``: "none" (the same ranks and ties), "ties" (some order of the ties makes the lists the same),
-          "order" (the same items in another order), "items" (other items);
+        - ``items_a``, ``items_b``, ``shared``: items of each list, and those in both;
+        - ``change``: "none" (the same ranks and ties), "ties" (some order of the ties makes the lists equal), "order"
+          (the same items in another order), "items" (other items);
         - ``tau_b``: Kendall's τ_b of the shared items, which corrects for ties (null where all tie in one list);
         - ``tau_ap``: AP correlation of the shared items with ``a`` as the truth (Yilmaz, Aslam and Robertson 2008),
           the exact mean over all orders of the ties of both (Urbano and Marrero 2017); swaps near the top of b weigh
@@ -65,11 +65,11 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     Raises
     ------
     RetrievalReportError
-        For frames that :func:`evaluate` would refuse, for several models, and for ids of different kinds.
+        A frame would be refused by :func:`evaluate` or holds several models, or ids are of different kinds.
 
     Examples
     --------
-    The second index swaps two items that tie in the first one, and brings a new item in place of the last.
+    The second index swaps two items that tie in the first one, and replaces the last item by a new one.
 
     >>> a = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 3]}
     >>> b = {"query": ["q"] * 4, "item": list("acbe"), "distance": [0.1, 0.2, 0.3, 0.4]}
@@ -106,7 +106,7 @@ def _ranked(rankings: object, what: str) -> pl.DataFrame:
     """Each item with the first and the last rank of its tie."""
     frame = check_rankings(to_polars(rankings, what), relevance=False)
     if "model" in frame.columns and frame["model"].n_unique() > 1:
-        raise ParameterError(f"{what}: holds {frame['model'].n_unique()} models; give the rankings of one")
+        raise ParameterError(f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one")
     if "mask" in frame.columns:
         frame = frame.filter("mask")
     check_unique(frame, ("query", "item"), what)

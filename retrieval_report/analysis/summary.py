@@ -1,4 +1,4 @@
-"""Each model's mean score, how uncertain it is, and for which reason."""
+"""Average each model's scores, with the uncertainty from ties and from queries."""
 
 from __future__ import annotations
 
@@ -56,40 +56,39 @@ def summarise(
 
     Two uncertainties are kept apart: ``tie_std`` is the exact standard deviation of the mean under random tie order
     (an accident of measurement), ``query_se`` its standard error under sampling of queries. What a cut list leaves open
-    is neither: ``lowest`` and ``highest`` allow for it, ``tie_std`` is null, and ``truncated_share`` says how many
-    queries it concerns.
+    is neither: ``lowest`` and ``highest`` allow for it, ``tie_std`` is null, and ``truncated_share`` is the share of
+    queries affected.
 
     Parameters
     ----------
     scores
         The result of :func:`evaluate`.
     queries
-        ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); what :func:`query_weights` returns
+        ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); the result of :func:`query_weights`
         (weights by model, query and metric) is accepted too.
     average
-        One of {"micro", "macro", "weighted"}. Plain mean over queries; mean per label, then the plain mean of
-        those; Σ w·x / Σ w.
+        One of {"micro", "macro", "weighted"}: the plain mean over queries; the plain mean of the labels' means; or
+        Σ w·x / Σ w.
     interval
-        One of {"t", "bca"}. Student's t over queries, symmetric; or the bias-corrected and accelerated bootstrap, which
-        follows skewed scores and stays within their range. Macro: labels are strata, queries vary within them.
-        Weighted: queries are resampled with their weights. Of metrics whose scores lie between 0 and 1 (all but acg,
-        dcg, wap and num_rel_ret) the interval is cut there; no true mean is beyond, so it covers as many.
+        One of {"t", "bca"}: Student's t over queries, which is symmetric, or the bias-corrected and accelerated
+        bootstrap, which follows skewed scores and stays within their range. For macro, labels are strata and queries
+        vary within them; for weighted, queries are resampled with their weights. For metrics whose scores lie between 0
+        and 1 (all except acg, dcg, wap and num_rel_ret) the interval is clipped there, which keeps its coverage.
     confidence
         Share of samples of queries whose interval holds the true mean.
     resamples, seed
-        Of the bootstrap; the result depends on neither row order nor on what else the scores hold.
+        Number and seed of the bootstrap samples; the result depends neither on row order nor on other scores.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null where a score in the mean has no bound, or
-        no query has a weight),
-        ``tie_std`` (null where a score in the mean has no standard deviation, as no truncated one has), ``lowest`` and
-        ``highest`` (the means under the worst and the best tie order, and of truncated scores over all completions;
+        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null if a score in the mean has no bound, or no query
+        has a weight), ``tie_std`` (null if a score in the mean has no standard deviation, like a truncated one),
+        ``lowest`` and ``highest`` (the means under the worst and the best tie order; truncated: over all completions;
         null unless those policies are in the scores), ``query_se``, ``ci_low``, ``ci_high`` (null below two queries,
         or two of a label), ``queries`` (in the mean), and how many of the model's queries have ``no_relevant`` item,
         are ``missing`` (no rows) or ``unjudged``; ``truncated_share`` (share of the queries in the mean whose score
-        reaches into what the cut of its list leaves open) and ``pooled`` (whether R of any of them counts only what
+        depends on what truncation of its list leaves open) and ``pooled`` (whether R of any of them counts only what
         the models retrieved). Groups keep the order of the scores.
 
     Examples

@@ -1,4 +1,4 @@
-"""What a second key does to the ties of the first."""
+"""Break ties by a second key, and measure the effect."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     rankings
         A rankings frame with a further column.
     by
-        That column: numbers, text or times. Items that tie in it too stay tied.
+        That column: numbers, text or times. Items that also tie in it stay tied.
     descending
-        Whether large is near.
+        Whether large values are near.
     decimals
         Round distances or scores first, as :func:`evaluate` does; the result has no decimals left to round.
 
@@ -44,7 +44,7 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     Raises
     ------
     RetrievalReportError
-        No such column, or null or NaN in it.
+        There is no such column, or it holds null or NaN.
 
     Examples
     --------
@@ -99,18 +99,17 @@ def tie_break_effect(
     cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
-    """Show how much of the accident of tie order a second key removes.
+    """Measure how much of the uncertainty from tie order a second key removes.
 
-    Takes the arguments of :func:`evaluate` besides those of :func:`resolve_ties`; ``policies`` has no effect, and
-    ``distance_threshold`` is refused, since ranks are no distances.
+    The arguments are those of :func:`evaluate` and of :func:`resolve_ties`; ``policies`` has no effect, and
+    ``distance_threshold`` is refused, because ranks are not distances.
 
     Returns
     -------
     polars.DataFrame
         ``model``, ``metric``, ``cutoff``; ``value`` and ``tie_std`` (expected mean over the queries, and its standard
         deviation under random tie order) with ``_before`` and ``_after``; ``removed``: 1 − after / before of
-        ``tie_std``, null where there was none. It can be negative: an order that the key rules out may have been one
-        of many alike.
+        ``tie_std``, null if there was none. It can be negative, because the key may rule out orders that were alike.
 
     Examples
     --------

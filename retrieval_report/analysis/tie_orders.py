@@ -1,4 +1,4 @@
-"""What the lists score under every tie order that decides which of two models is shown first."""
+"""Score lists under all tie orders, for pairs of models whose order depends on them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def tie_orders(
     draws: int = DRAWS,
     **options: Unpack[ListOptions],
 ) -> Orders:
-    """What each list scores that a pair of models hangs on; an error where that is not what the scores say.
+    """Return the scores of each list on which a pair of models depends; raise an error if they contradict the scores.
 
-    Lists of metrics that are made of functions of the caller have none: their text does not say which function.
+    Metrics made from a caller's functions are left out, because their text does not identify the function.
     """
-    # Lists that no pair needs are not there, which is no fault of the rankings.
+    # Lists that no pair needs are absent, which is not an error.
     checked = options_with(options, seed=seed, policies="expected", missing_query="zero")
     wanted = {
         (metric, cutoff): set(undecided(grid, index))
@@ -98,7 +98,7 @@ def _orders(scores: OrderScores, column: int) -> ListOrders:
 
 
 def _check_moments(grid: Grid, found: Orders) -> None:
-    """Refuse orders of other scores: a forgotten option changes the numbers, and nothing else would tell."""
+    """Refuse orders of other scores, since a forgotten option changes the numbers without any other sign."""
     for index, (metric, cutoff, policy) in enumerate(grid.measures):
         lists = found.get((metric, cutoff), {}) if policy == "expected" else {}
         known = ranges(grid, index) if lists else None
@@ -112,8 +112,8 @@ def _check_moments(grid: Grid, found: Orders) -> None:
                 raise KeyMismatchError(
                     f"rankings: they are not those of the scores: {measure_text(metric, cutoff)} of "
                     f"model {model!r} and query {query!r} is {mean:.6g} on average over all tie orders, but "
-                    f"{known.value[where]:.6g} in the scores; give compare the frames and options that evaluate was "
-                    "given (judgements, queries, relevant_from, …)"
+                    f"{known.value[where]:.6g} in the scores; pass compare the same frames and options as "
+                    "evaluate (judgements, queries, relevant_from, …)"
                 )
 
 

@@ -1,4 +1,4 @@
-"""The lists whose cutoff falls inside a tie."""
+"""Find the lists whose cutoff falls inside a tie."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ties_at_cutoff(
     queries: object = None,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """List the ties that a cutoff cuts: places k and k + 1 stand in one tie, and chance says who is counted.
+    """List the ties that a cutoff splits: ranks k and k + 1 are in one tie, and chance decides which items count.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def ties_at_cutoff(
     Returns
     -------
     polars.DataFrame
-        One row per list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and ``last`` place of the
-        tie, its ``size``, and how many of its items stand ``inside`` the cutoff; ``relevant`` items of the tie and
+        One row per list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and ``last`` rank of the
+        tie, its ``size``, and how many of its items are ``inside`` the cutoff; ``relevant`` items of the tie and
         whether it is ``mixed``, of different relevances (both null without any relevance). Mixed ties first, then the
         largest, then by name.
 

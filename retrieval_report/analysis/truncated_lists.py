@@ -1,4 +1,4 @@
-"""Which models' lists were cut, how deep they reach, and how deep would have been deep enough."""
+"""Find which models' lists were cut, how deep they reach, and which depth would have been enough."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def truncated_lists(
     cutoffs: int | str | Sequence[int | str | None] | None = (1, 5, 10, None),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Tell of every model whether its lists are taken to be cut, why, and how deep a retrieval would have sufficed.
+    """Return for every model whether its lists are treated as cut, why, and which depth would have sufficed.
 
     Parameters
     ----------
@@ -42,26 +42,26 @@ def truncated_lists(
     cutoffs
         Positive whole numbers; None or ``"all"`` is the whole list.
     **options
-        Options of :func:`evaluate`: ``truncated`` says what the lists are, or leaves it to the data ("auto").
+        Options of :func:`evaluate`: ``truncated`` says how the lists end, or leaves it to the data ("auto").
 
     Returns
     -------
     polars.DataFrame
         One row per ``model`` and ``cutoff`` k, with
 
-        - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason`` ("as given" where it was said);
+        - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason`` ("as given" if the caller said so);
         - ``lists`` that have an item, and the items of the ``shortest`` and the ``longest`` of them;
-        - ``open_share``: share of the lists where k reaches into what the cut leaves open;
-        - ``sufficient_depth``: how many items of every query would probably have been enough for k, an estimate:
-          k + 4 · the largest tie seen. The tie that holds place k begins at k or before; four times the largest that
-          is seen allows for ties that were cut short and for those further down, which are larger. Null where nothing
-          is open, for whole lists, and where more than half of the lists are a single tie, whose size nothing tells.
+        - ``open_share``: share of the lists where k reaches into what truncation leaves open;
+        - ``sufficient_depth``: an estimate of how many items per query would have been enough for k:
+          k + 4 · the largest tie seen. The tie that holds rank k begins at k or before; four times the largest tie seen
+          allows for ties that were cut short and for larger ones further down. Null if nothing is open, for whole
+          lists, and if more than half of the lists are a single tie, whose size is unknown.
 
     Notes
     -----
-    On Hamming distances of simulated codes (20 000 items, lists cut at 10 to 100) so deep a retrieval was enough for
-    97% of the queries or more at 32 bits and longer, for 89% or more at 24, and for 73% or more at 16 bits. Codes need
-    no lists: :func:`count_codes` counts all their ties.
+    On Hamming distances of simulated codes (20 000 items, lists cut at 10 to 100), this depth was enough for at least
+    97% of the queries at 32 bits and more, 89% at 24, and 73% at 16 bits. Codes need no lists: :func:`count_codes`
+    counts all their ties.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Many models at once: p-values that hold for all pairs together, at a cost linear in the models."""
+"""Compare many models at once, with p-values that hold for all pairs together."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def compare_many(
     resamples: int = 9_999,
     seed: int = 0,
 ) -> pl.DataFrame:
-    r"""Compare many models at once, so that a single false finding among all pairs is as rare as a p-value says.
+    r"""Compare many models at once, with p-values for the chance of any false finding among all pairs.
 
     Randomised Tukey HSD (``test="tukey"``): under the null hypothesis the models of a query could have exchanged their
-    scores, so the scores of each query are permuted among the models, and every pair is held to the distance between
-    the best and the worst mean that a permutation shows. One set of permutations serves all pairs, so that the cost is
-    models × queries × permutations. Every pair is held to the same distance, so models that differ little but steadily
-    are not told apart where others are far away.
+    scores, so the scores of each query are permuted among the models, and every pair is compared with the distance
+    between the best and the worst mean of a permutation. One set of permutations serves all pairs, so the cost is
+    models × queries × permutations. All pairs are compared with the same distance, so models with a small but steady
+    difference are not separated if others are far away.
 
-    max-T (``test="max-t"``): the signs of all differences of a query are flipped together, and every pair is held to
-    the largest \|t\| that a pattern shows, so that each pair is judged by its own spread. The cost grows with the
-    pairs. With a baseline there are as few pairs as models (Dunnett's case), and this is the test.
+    max-T (``test="max-t"``): the signs of all differences of a query are flipped together, and every pair is compared
+    with the largest \|t\| of a pattern, so that each pair is judged by its own spread. The cost grows with the number
+    of pairs. With a baseline there are only as many pairs as models (Dunnett's case), and only this test is available.
 
-    Holm's correction of single tests, in :func:`compare`, needs the more sign patterns the more pairs there are.
+    Holm's correction of single tests, in :func:`compare`, needs more sign patterns if there are more pairs.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ def compare_many(
     baseline
         Compare all models with this one alone; it is ``model_b``. Default: all pairs.
     test
-        One of {"tukey", "max-t"}. Default: "tukey", with a baseline "max-t", which is the only one there.
+        One of {"tukey", "max-t"}. By default "tukey"; with a baseline only "max-t".
     policies
         By default all policies in the scores except best and worst.
     most_apart
-        Only pairs at most so many ranks apart; 1 gives neighbours. The p-values stay those of all pairs.
+        Only pairs at most this many ranks apart; 1 gives neighbours. The p-values remain those of all pairs.
     resamples, seed
-        Of the permutations or sign patterns; p is at least 1 / (resamples + 1). The result does not depend on the
-        order of the rows.
+        Number and seed of the permutations or sign patterns; p is at least 1 / (resamples + 1). The result does not
+        depend on the order of the rows.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def compare_many(
     -----
     p is (b + 1) / (B + 1), where b of B permutations reach the difference seen. Sources: Carterette, *Multiple Testing
     in Statistical Analysis of Systems-Based Information Retrieval Experiments*, TOIS 30(1), 2012; Westfall and Young,
-    *Resampling-Based Multiple Testing*, 1993. Which test to take for how many models: ``docs/choosing-a-test.md``.
+    *Resampling-Based Multiple Testing*, 1993. See ``docs/choosing-a-test.md`` for which test to use.
 
     Examples
     --------

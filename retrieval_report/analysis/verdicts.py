@@ -1,6 +1,6 @@
-"""Every verdict: the words, the rules that choose among them with their thresholds, and how chances are written.
+"""All verdicts: their words, the rules and thresholds that choose among them, and how probabilities are written.
 
-Charts, reports, the dashboard and commands receive what these rules say; they decide nothing themselves.
+Charts, reports, the dashboard and commands receive the results of these rules and decide nothing themselves.
 """
 
 from __future__ import annotations
@@ -80,24 +80,24 @@ def verdict_rule(
     tie_risk: float = TIE_RISK,
     alpha: float = ALPHA,
 ) -> pl.Expr:
-    """The verdict on each pair.
+    """Return the verdict on each pair.
 
     Parameters
     ----------
     order
         Of the means of the same queries, as `order_of` has it; null where one is missing.
     cut
-        Whether items beyond the end of a list could turn the order.
+        Whether items beyond the end of a list could reverse the order.
     disagree
-        Whether other scores that are shown name the other model.
+        Whether other scores that are shown favour the other model.
     moved
-        Whether tie order moves the mean of one of the two.
+        Whether tie order affects the mean of either model.
     risk
-        The most that the chance of a reversal by random tie order can be.
+        Upper bound of the probability of a reversal by random tie order.
     family_p
-        Of the difference, over the queries; null where it was not tested.
+        The p-value of the difference over the queries; null if it was not tested.
     tie_risk, alpha
-        The largest risk that is borne; the p-value from which on a difference is not significant.
+        The largest accepted risk, and the smallest p-value that is not significant.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def is_significant(p: object, alpha: float = ALPHA) -> bool:
 
 
 def least_certain(verdicts: Iterable[str]) -> str:
-    """Of models with equal means, the verdict of their pair of which least is known.
+    """Return the least certain of the verdicts on pairs of models with equal means.
 
     >>> least_certain(["equal", "depends on tie order"]), least_certain([])
     ('depends on tie order', 'equal')
@@ -204,7 +204,7 @@ def margin_rule(no_worse_p: NDArray[Any], worse_p: NDArray[Any], alpha: float) -
 
 
 def order_of(one: str, other: str) -> pl.Expr:
-    """Which of two columns is larger, as 1, 0 or −1; what differs by rounding alone is equal."""
+    """Return which of two columns is larger, as 1, 0 or −1; values that differ only by rounding are equal."""
     difference = pl.col(one) - pl.col(other)
     margin = ROUNDING * pl.max_horizontal(pl.col(one).abs(), pl.col(other).abs())
     return pl.when(difference.abs() <= margin).then(0.0).otherwise(difference.sign())

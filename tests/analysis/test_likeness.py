@@ -112,7 +112,7 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
         (5, {}, "like: 5 is not one of"),
         ("trec_eval", {"metrics": "rbp@3"}, r"like: trec_eval prints no rbp@3; see conventions\(\)"),
         ("trec_eval", {"metrics": "ap(denominator=k)@3"}, r"prints no ap\(denominator=k\)@3"),
-        ("ranx", {"no_relevant": "skip"}, "no_relevant: not with like=, which decides it; left to choose are"),
+        ("ranx", {"no_relevant": "skip"}, "no_relevant: not with like=, which decides it; options that remain are"),
         ("ranx", {"naive_order": "item"}, "naive_order: not with like="),
         ("ranx", {"policies": "exact"}, "policies: 'exact' is not one of"),
     ],

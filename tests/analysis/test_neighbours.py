@@ -35,7 +35,9 @@ def test_order_does_not_matter_and_an_item_twice_counts_once_at_its_smallest_dis
 
 
 def test_a_truth_that_ends_inside_the_tie_says_so_unless_there_are_no_more_items() -> None:
-    with pytest.warns(RetrievalReportWarning, match="of 1 queries, first query 1, even the last item is as near as"):
+    with pytest.warns(
+        RetrievalReportWarning, match="for 1 queries, first query 1, even the last item is near enough to"
+    ):
         neighbour_judgements([[1, 2, 3], [1, 2, 2]], [[0, 1, 2], [0, 1, 2]], 2)
     padded = neighbour_judgements([[1.0, 2.0, 2.0, np.inf]], [[0, 1, 2, -1]], 2)
     assert padded["item"].to_list() == [0, 1, 2]

@@ -180,7 +180,7 @@ def test_what_is_no_single_list_is_refused() -> None:
     rankings = rankings_of([[0, 1]])
     for query, ids in ((7, "text"), ("7", "numbers")):
         known = rankings if ids == "text" else rankings.with_columns(query=pl.lit(7))
-        with pytest.raises(ParameterError, match=f"query: {query!r} is no id of this kind; column 'query'"):
+        with pytest.raises(ParameterError, match=f"query: {query!r} is not an id of this kind; column 'query'"):
             ranking_ties(known, model="m", query=query)
     with pytest.raises(ParameterError, match="a counts frame has no items"):
         ranking_ties(count_ties(rankings), **ONE)

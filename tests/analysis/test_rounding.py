@@ -58,7 +58,7 @@ def test_the_tie_std_is_that_of_the_mean() -> None:
 
 
 def test_what_does_not_fit_together_is_refused() -> None:
-    with pytest.raises(KeyMismatchError, match="rounded: other models, metrics or cutoffs"):
+    with pytest.raises(KeyMismatchError, match="rounded: models, metrics or cutoffs differ"):
         rounding_effect(summary(), summary(0, cutoffs=1))
     with pytest.raises(KeyMismatchError):
         rounding_effect(summary(rankings=RANKINGS.filter(model="far")), summary(0))

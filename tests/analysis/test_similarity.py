@@ -148,7 +148,7 @@ def test_queries_that_one_side_lacks_have_nothing_in_common_and_means_are_plain(
 
 def test_what_cannot_be_compared_is_refused() -> None:
     a = frame([["a", "b"]])
-    with pytest.raises(ParameterError, match="a: holds 2 models; give the rankings of one"):
+    with pytest.raises(ParameterError, match="a: holds 2 models; pass the rankings of one"):
         rr.lists.ranking_similarity(a.with_columns(model=pl.Series(["m", "n"])), a)
     with pytest.raises(KeyMismatchError, match="column 'item' is String in a and Int64 in b"):
         rr.lists.ranking_similarity(a, a.with_columns(item=pl.Series([1, 2])))
