@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"
 from fuzz import FORMATS, fuzz_file, fuzz_folder, fuzz_metric
 from retrieval_report.reading.trial import tried_first
 
-STEP = 5000
+STEP = 20_000
 
 
 def child(first: int, last: int, what: str) -> None:
