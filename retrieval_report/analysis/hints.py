@@ -127,7 +127,7 @@ def tie_hints(
           ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie above; its z.
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits. ``value``: share of
           items that are tied.
-        - ``near_ties``: share of gaps that only rounding decides (see :func:`tie_profile`).
+        - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
         - ``ties``: share of items that stand in ties of different relevances (of tied items where no relevance is
           known).
 

@@ -1,4 +1,4 @@
-"""Files and frames of other libraries → contract frames.
+"""Read files and frames of other libraries into checked frames.
 
 >>> sorted(__all__)
 ['read_judgements', 'read_queries', 'read_rankings', 'to_polars']

@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: typed files, whose columns keep their types."""
+"""Read Parquet and Arrow IPC files, whose columns keep their types."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["MAX_ROWS", "read_binary"]
 _Result = TypeVar("_Result")
 
 MAX_ROWS = 2**32 - 1
-"""Most rows of one file, unless the caller passes ``max_rows``: what standard Polars can count."""
+"""Default limit of the rows of one file, which is what standard Polars can count."""
 
 
 def read_binary(
     source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]], max_rows: int | None = None
 ) -> pl.DataFrame:
-    """Read the wanted columns of a Parquet or Arrow file under our names; types are kept.
+    """Read columns of a Parquet or Arrow file under our names; types are kept.
 
-    Inside `tried_first` another process reads them before. The number of rows is read from the metadata first: 200 kB
-    of Parquet can hold 10⁸ equal rows.
+    Inside `tried_first`, another process reads them before. The number of rows is first read from the metadata, because
+    200 kB of Parquet can hold 10⁸ equal rows.
 
     Raises
     ------
     FileError
-        The file is damaged or cut off, or has more than `max_rows` rows (default `MAX_ROWS`).
+        The file is damaged or truncated, or has more than `max_rows` rows (default `MAX_ROWS`).
     """
     limit = MAX_ROWS if max_rows is None else max_rows
     try_first(source, form, choose, limit)
@@ -46,7 +46,7 @@ def read_binary(
 
 
 def _guard(source: Source, read: Callable[[], _Result]) -> _Result:
-    """Run one step of reading and turn the parser's errors into ours, with the path."""
+    """Run one step of reading, and turn the parser's errors into ours, with the path."""
     try:
         return read()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

@@ -1,4 +1,4 @@
-"""Several files → one frame, without a cast that could create or split ties or merge ids."""
+"""Combine several files into one frame, without a cast that could create or split ties or merge ids."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Part", "combine", "name_runs"]
 
 @dataclass(frozen=True)
 class Part:
-    """What one file gave.
+    """The content of one file.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Part:
     frame : pl.DataFrame
         Its rows in file order, under our names.
     name : str | None
-        The model name if it was taken from the file's name, else None.
+        The model name if it comes from the file's name, else None.
     tagged : bool
-        True where the model name is the tag of a TREC run.
+        Whether the model name is the tag of a TREC run.
     """
 
     path: Path | str
@@ -41,15 +41,15 @@ class Part:
 
 
 def combine(parts: Sequence[Part]) -> pl.DataFrame:
-    """Put the rows of all files below each other, in the order of the files.
+    """Concatenate the rows of all files, in the order of the files.
 
     Raises
     ------
     ColumnError
-        The files have different columns (distances beside scores become distances), ids of different types, or
-        numbers whose common type would change them.
+        The files have different columns (if some have distances and some scores, these become distances), ids of
+        different types, or numbers whose common type would change them.
     FileError
-        Two files give the same model, where their names cannot both mean it.
+        Two files give the same model by their names.
     """
     _refuse_shared_names(parts)
     parts = _one_order(parts)
@@ -66,7 +66,7 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def _one_order(parts: Sequence[Part]) -> Sequence[Part]:
-    """Give all parts a distance where some have one and others a score: 0 − score keeps every order and every tie."""
+    """Give all parts a distance if some have one and others a score; 0 − score keeps every order and every tie."""
     orders = [{"distance", "score"} & set(part.frame.columns) for part in parts]
     if {"distance"} not in orders or {"score"} not in orders:
         return parts
@@ -103,13 +103,13 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
 def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     """Name TREC runs by their tags or by their files.
 
-    Without ``name_by`` a tag is the name, unless several files carry it and rank the same query: then they are no
-    pieces of one run, and each is named after its file.
+    Without ``name_by`` a tag is the name, unless several files carry it and rank the same query. They are then not
+    parts of one run, and each is named after its file.
 
     Raises
     ------
     FileError
-        With ``name_by="tag"``, where files carry one tag and rank the same query.
+        With ``name_by="tag"``, if files carry one tag and rank the same query.
     """
     tagged = [part for part in parts if part.tagged]
     if name_by == "file":
@@ -122,7 +122,7 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     if name_by == "tag":
         raise FileError(f"{both}; give the runs different tags, or name them by file: name_by='file'")
     warnings.warn(
-        f"{both}: files with this tag are named after the file; name_by='file' names all runs so",
+        f"{both}: files with this tag are named after the file; name_by='file' does so for all runs",
         RetrievalReportWarning,
         stacklevel=4,
     )
@@ -136,7 +136,7 @@ def _by_file(part: Part) -> Part:
 
 
 def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
-    """Tags and queries that several files have, with the places of these files."""
+    """Return tags and queries that several files have, with the indices of these files."""
     none = pl.DataFrame(schema={"model": pl.String, "query": pl.String, "file": pl.UInt32})
     several = enumerate(parts) if len(parts) > 1 else ()
     keys = [_lists_of(part.frame).with_columns(file=pl.lit(index, pl.UInt32)) for index, part in several]
@@ -145,14 +145,14 @@ def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def _lists_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Models and queries of the rows, each pair once; most rows are of the list of the row before."""
+    """Return models and queries of the rows, each pair once; most rows belong to the same list as the row before."""
     keys = ("model", "query")
     other = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
     return frame.select(keys).filter(other | (pl.int_range(pl.len()) == 0)).unique()
 
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
-    """Choose the type that holds the values of all parts unchanged, or at least their order."""
+    """Return the type that holds the values of all parts unchanged, or at least their order."""
     types = list(dict.fromkeys(part.frame.schema[name] for part in parts))
     if len(types) == 1:
         return types[0]
@@ -172,14 +172,14 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
 
 
 def _fits(values: pl.Series) -> bool:
-    """Whether whole numbers are within 64 bits."""
+    """Return whether whole numbers fit in 64 bits."""
     return values.dtype not in (pl.UInt64, pl.Int128, pl.UInt128) or bool(
         (values.cast(pl.Int128, strict=False).is_between(-(2**63), 2**63 - 1) | values.is_null()).all()
     )
 
 
 def _odd_text(name: str, parts: Sequence[Part]) -> str | None:
-    """The first id that is not spelt as a whole number."""
+    """Return the first id that is not spelt as a whole number."""
     texts = [part.frame[name] for part in parts if part.frame.schema[name] == pl.String]
     return next((odd for odd in map(spelt_otherwise, texts) if odd is not None), None)
 
@@ -224,7 +224,7 @@ def _cast(part: Part, types: dict[str, pl.DataType]) -> pl.DataFrame:
 
 
 def _merges(series: pl.Series, cast: pl.Series) -> bool:
-    """Whether numbers that differ become one; a cast to Float64 never puts them in another order."""
+    """Return whether different numbers become equal; a cast to Float64 never changes their order."""
     if series.dtype.is_float() or series.dtype == pl.Boolean:
         return False
     if series.dtype.is_integer() and series.cast(pl.Int128).is_between(-(2**53), 2**53).all():

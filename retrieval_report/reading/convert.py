@@ -1,4 +1,4 @@
-"""Frames of other libraries → Polars, through narwhals; no other library is imported here."""
+"""Convert frames of other libraries to Polars through narwhals; no other library is imported here."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     Parameters
     ----------
     frame : object
-        Polars (eager or lazy), pandas, PyArrow, DuckDB, whatever else narwhals or Arrow's stream interface
-        covers, or a dict of columns.
+        Polars (eager or lazy), pandas, PyArrow, DuckDB, anything else that narwhals or Arrow's stream interface
+        supports, or a dict of columns.
     what : str
-        What the caller calls the frame ("rankings"), for messages.
+        Name of the frame in messages, such as "rankings".
 
     Returns
     -------
     pl.DataFrame
-        The columns in their order. Categories become text in id columns. A pandas index is ignored; NaN in a
-        plain pandas float column stays NaN, since it cannot be told from a computed one, while None,
-        ``pd.NA`` and a missing text become null.
+        The columns in order. Categories become text in id columns. A pandas index is ignored; NaN in a plain pandas
+        float column stays NaN, since it cannot be distinguished from a computed one, while None, ``pd.NA`` and a
+        missing text become null.
 
     Raises
     ------
     ColumnError
-        No frame, or a column of Python objects or mixed types; columns that are never used are dropped
+        It is not a frame, or a column holds Python objects or mixed types; unused columns of this kind are dropped
         instead.
     DataError
         A text that is not Unicode (half of a surrogate pair); a lazy frame that cannot be computed.
@@ -93,7 +93,7 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
 
 
 def _from_arrow(native: Any, what: str) -> pl.DataFrame:
-    """A table of a library that narwhals does not know; a lone column is no table."""
+    """Return a table from a library that narwhals does not know; a single column is not a table."""
     if hasattr(native, "__arrow_c_stream__"):
         try:
             return pl.DataFrame(native)
@@ -116,13 +116,13 @@ def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
 
 
 def is_column(values: object) -> bool:
-    """Whether this could be a column of a table: a list or array, no text, no dictionary, no table itself.
+    """Return whether this could be a column of a table: a list or array, but not text, a dictionary or a table.
 
     >>> is_column([1, 2]), is_column("ab"), is_column(pl.DataFrame())
     (True, False, False)
     """
     alone = isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__") or hasattr(values, "columns")
-    return not alone and getattr(values, "shape", None) != ()  # an array without dimensions has no length
+    return not alone and getattr(values, "shape", None) != ()  # a zero-dimensional array has no length
 
 
 def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
@@ -136,7 +136,7 @@ def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
 
 def _pandas_series(name: str, column: Any) -> pl.Series:
     dtype = column.dtype
-    if not len(column) and str(dtype) in ("object", "float64"):  # what pandas makes of [], whatever it is to hold
+    if not len(column) and str(dtype) in ("object", "float64"):  # the type that pandas gives to []
         return pl.Series(name, [], dtype=pl.Null)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return pl.Series(name, column.to_numpy())  # pl.from_pandas would turn NaN into null
@@ -144,18 +144,18 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
         try:
             return pl.Series(name, pl.from_pandas(column))
         except (ImportError, UnicodeError):
-            pass  # no PyArrow, or a text it cannot take: value by value, which names the culprit
+            pass  # no PyArrow, or text it rejects: convert value by value, which finds the bad one
     missing = column.isna().tolist()
     values = zip(column.tolist(), missing, strict=True)
     return _series(name, [None if absent else value for value, absent in values])
 
 
 def _series(name: str, values: Any) -> pl.Series:
-    """A column; whole and broken numbers in one list are Float64, where that holds each of them."""
+    """Return a column; whole numbers and fractions in one list become Float64 if that holds all of them."""
     if not isinstance(values, (list, tuple)):
         return pl.Series(name, values if isinstance(values, pl.Series) else _held(values))
     if any(isinstance(value, Decimal) and not value.is_finite() for value in values):
-        raise ValueError("it holds a decimal that is no number")  # Polars panics
+        raise ValueError("it holds a decimal that is not a number")  # Polars panics
     try:
         return pl.Series(name, values)
     except TypeError:
@@ -165,7 +165,7 @@ def _series(name: str, values: Any) -> pl.Series:
 
 
 def _held(values: Any) -> Any:
-    """An array, of a tensor too; what Polars takes by itself stays as it is."""
+    """Return an array, also for a tensor; types that Polars accepts are returned unchanged."""
     return as_array(values, "column") if hasattr(values, "__array__") and hasattr(values, "detach") else values
 
 
@@ -177,7 +177,7 @@ def _is_float(value: Any) -> bool:
 def _convert_columns(
     columns: Sequence[tuple[str, Any]], convert: Callable[[str, Any], pl.Series], what: str
 ) -> pl.DataFrame:
-    """Convert column by column, so that a message can name the column and useless ones may fail."""
+    """Convert column by column, so that a message can name the column and unused ones may fail."""
     converted = []
     for name, values in columns:
         try:
@@ -186,14 +186,14 @@ def _convert_columns(
             raise DataError(
                 f"{what}: column {name!r}: {error.object[:40]!r} is not Unicode: half a surrogate pair"
             ) from None
-        except Exception as error:  # PyArrow's errors are no class that can be named here
+        except Exception as error:  # PyArrow's error classes cannot be named here
             if _is_used(name):
                 raise ColumnError(_not_usable(what, name, _one_line(error))) from error
     return pl.DataFrame(converted)
 
 
 def _is_used(name: str) -> bool:
-    """Whether a column of this name could be one of ours."""
+    """Return whether a column of this name could be one of ours."""
     return name in _USED_COLUMNS or any(kind.knows(name) for kind in KINDS.values())
 
 
@@ -205,7 +205,7 @@ def _not_usable(what: str, name: str, problem: str) -> str:
 def _no_frame(frame: object, what: str) -> str:
     kind = type(frame).__name__
     if hasattr(frame, "rankings"):  # Inputs, Study and their like
-        return f"{what}: a {kind} holds more than the {what}; pass all of it with **, as in evaluate(**inputs)"
+        return f"{what}: a {kind} holds more than the {what}; unpack it with **, as in evaluate(**inputs)"
     if hasattr(frame, "__array__"):
         return f"{what}: a {kind} is not a frame; from_search makes one of the arrays that a search returns"
     if isinstance(frame, (list, tuple)):

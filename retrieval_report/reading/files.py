@@ -1,4 +1,4 @@
-"""Open files in, contract frames out."""
+"""Turn open files into checked frames."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rankings_from(
     name_by: str | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
-    """What `read_rankings` makes of the files, once they are open; each is done with before the next."""
+    """Return the result of `read_rankings` for open files, reading one after the other."""
     parts = []
     for source in sources:
         form, frame = _read_source(source, RANKINGS, columns, max_rows)
@@ -56,7 +56,7 @@ def rankings_from(
 
 
 def contract_rankings(rankings: pl.DataFrame) -> pl.DataFrame:
-    """The columns of the contract in its order, with the order of the rows in ``row``."""
+    """Return the columns of the contract in its order, with the order of the rows in ``row``."""
     if "count" not in rankings.columns and "row" not in rankings.columns:
         rankings = rankings.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
     return rankings.select(name for name in RANKINGS.columns if name in rankings.columns)
@@ -69,13 +69,13 @@ def judgements_from(
     negative: str = "keep",
     max_rows: int | None = None,
 ) -> pl.DataFrame:
-    """What `read_judgements` makes of the files, once they are open."""
+    """Return the result of `read_judgements` for open files."""
     judgements = combine([Part(one.path, _read_source(one, JUDGEMENTS, columns, max_rows)[1]) for one in sources])
     return contract_judgements(judgements, negative)
 
 
 def contract_judgements(judgements: pl.DataFrame, negative: str) -> pl.DataFrame:
-    """The columns of the contract; ``negative`` as in `read_judgements`."""
+    """Return the columns of the contract; ``negative`` as in `read_judgements`."""
     if negative == "unjudged" and judgements.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
         judgements = judgements.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
@@ -85,7 +85,7 @@ def contract_judgements(judgements: pl.DataFrame, negative: str) -> pl.DataFrame
 def queries_from(
     sources: Iterable[Source], *, columns: Mapping[str, str] | None = None, max_rows: int | None = None
 ) -> pl.DataFrame:
-    """What `read_queries` makes of the files, once they are open."""
+    """Return the result of `read_queries` for open files."""
     parts = [Part(one.path, _read_source(one, QUERIES, columns, max_rows)[1]) for one in sources]
     shared = set.intersection(*(set(part.frame.columns) for part in parts)) if parts else set()
     wanted = [[name for name in part.frame.columns if name in QUERIES.columns or name in shared] for part in parts]
@@ -94,7 +94,7 @@ def queries_from(
 
 
 def costs_from(source: Source) -> pl.DataFrame:
-    """Costs of models: ``model``, and every other column as a number; null where there is none."""
+    """Return costs of models: ``model``, and every other column as numbers, null if missing."""
     table = _read_source(source, COSTS, None, None)[1]
     others = [name for name in table.columns if name != "model"]
     for name in others:
@@ -109,11 +109,11 @@ def costs_from(source: Source) -> pl.DataFrame:
 
 
 class _Named(Exception):
-    """Ends the reading of a file once its columns are known."""
+    """Raised to stop reading a file once its columns are known."""
 
 
 def column_names(source: Source) -> list[str]:
-    r"""The columns of a file under its own names, for a reader to say which is which.
+    r"""Return the columns of a file under its own names, so that a user can say which is which.
 
     >>> column_names(Source(Path("a.csv"), b"q,doc,sim\n1,a,0.5\n"))
     ['q', 'doc', 'sim']
@@ -141,12 +141,12 @@ def _read_source(
         form = _form_of(source)
         _refuse_other_kind(source, form, kind)
         return form, _read_form(source, form, choose, max_rows)
-    except OSError as error:  # deleted, or shortened to nothing, after it was opened
+    except OSError as error:  # deleted, or truncated to nothing, after it was opened
         raise FileError(f"{source.path}: {error.strerror or error}") from error
 
 
 def _form_of(source: Source) -> str:
-    """The format of a file; NDJSON may be predictions of other tools."""
+    """Return the format of a file; NDJSON may be predictions of other tools."""
     form = detect_format(source)
     return (prediction_format(source.head()) or form) if form == "ndjson" else form
 
@@ -161,7 +161,7 @@ def _read_form(
     frame = read_ndjson(source, choose) if form == "ndjson" else parse_values(_read_text(source, form, choose))
     if source.last_byte() != b"\n":
         warnings.warn(
-            f"{source.path}: no newline at the end; the file may have been cut off while it was written",
+            f"{source.path}: no newline at the end; the file may have been truncated while it was written",
             RetrievalReportWarning,
             stacklevel=5,
         )
@@ -184,7 +184,7 @@ def _refuse_other_kind(source: Source, form: str, kind: Kind) -> None:
 
 
 def _text_ids(frame: pl.DataFrame) -> pl.DataFrame:
-    """Make categories plain text: codes of two files are not comparable, their texts are."""
+    """Convert categories to text, because codes of two files are not comparable."""
     categories = [
         name for name in ID_COLUMNS if name in frame.columns and frame.schema[name] in (pl.Categorical, pl.Enum)
     ]

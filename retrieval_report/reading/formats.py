@@ -1,4 +1,4 @@
-"""What a file holds: its content decides, its ending only helps where the content leaves a choice."""
+"""Detect the format of a file by its content; its ending only helps if the content is ambiguous."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WIDE = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff",
 
 
 def detect_format(source: Source) -> Format:
-    """Say how a file is to be parsed.
+    """Return the format in which a file is to be parsed.
 
     Parquet and Arrow are recognised by their magic bytes, NDJSON by its opening brace, TREC files by a
     first line of 4 (qrels) or at least 6 (run) fields with numbers in the right places. The rest is
-    delimited text, where the ending, or without a telling one the header, decides between comma and tab.
+    delimited text, for which the ending, or else the header, decides between comma and tab.
 
     Raises
     ------
@@ -56,12 +56,12 @@ def _binary_format(source: Source, head: bytes) -> Format | None:
         raise FileError(f"{source.path}: encrypted Parquet, Feather 1, Avro and ORC files are not read")
     promised = ENDINGS.get(ending(source.path))
     if promised in ("parquet", "arrow") and (b"\x00" in head or not _is_text(head)):
-        raise FileError(f"{source.path}: is no {promised} file (it begins {head[:8]!r}); damaged or misnamed")
+        raise FileError(f"{source.path}: is not a {promised} file (it begins {head[:8]!r}); damaged or misnamed")
     return None
 
 
 def _is_text(head: bytes) -> bool:
-    """Say whether the bytes are UTF-8; a character cut off at the end does not count against it."""
+    """Return whether the bytes are UTF-8, apart from an incomplete character at the end."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
@@ -77,7 +77,7 @@ def _refuse_other_encodings(source: Source, head: bytes) -> None:
     if b"\x00" in head[: newline if newline >= 0 else None]:
         raise FileError(f"{source.path}: NUL bytes in the first line; UTF-16 without a mark, or not text at all")
     if newline < 0 and b"\r" in head:
-        raise FileError(f"{source.path}: lines end in CR alone (old Macintosh); end them in LF or CRLF")
+        raise FileError(f"{source.path}: lines end in CR only (old Macintosh); end them in LF or CRLF")
 
 
 def _first_line(head: bytes) -> str:

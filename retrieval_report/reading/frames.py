@@ -1,4 +1,4 @@
-"""Whatever a user holds → one Polars frame under our names: the way into the package for objects in memory."""
+"""Turn any object in memory into one Polars frame under our names."""
 
 from __future__ import annotations
 
@@ -21,35 +21,38 @@ from retrieval_report.reading.sources import find_files, is_path, open_source
 
 __all__ = ["matched_columns", "renamed", "to_polars"]
 
-VALUES = {"rankings": "score", "judgements": "relevance"}  # what a dictionary {query: {item: number}} holds
+VALUES = {
+    "rankings": "score",
+    "judgements": "relevance",
+}  # the meaning of numbers in a dictionary {query: {item: number}}
 
 
 def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """Make one Polars frame of what holds rankings, judgements, queries, or anything else that is a frame.
+    """Return one Polars frame of rankings, judgements, queries, or any other frame.
 
     Parameters
     ----------
     given : object
-        A frame of any library that narwhals or Arrow's stream interface covers, or a dict of columns. Of rankings,
-        judgements and queries also the paths of files. Of rankings and judgements also ``{query: {item: number}}``,
-        a ``Run`` or ``Qrels`` of ranx, or an iterable of named tuples such as ir_measures'. Of rankings also
+        A frame of any library that narwhals or Arrow's stream interface supports, or a dict of columns. For rankings,
+        judgements and queries also the paths of files. For rankings and judgements also ``{query: {item: number}}``,
+        a ``Run`` or ``Qrels`` of ranx, or an iterable of named tuples such as ir_measures'. For rankings also
         (distances, indices), or a dict of model → any of these.
     what : str
-        "rankings", "judgements" or "queries", whose columns are recognised by the usual names of other tools; or what
-        else messages should call it.
+        "rankings", "judgements" or "queries", whose columns are recognised by the usual names of other tools; or any
+        other name for messages.
     columns : Mapping[str, str] | None
-        Our column name → the name in the frame, where the caller decides.
+        Our column name → the name in the frame, for columns that the caller names.
 
     Returns
     -------
     pl.DataFrame
-        Columns we know are under our names, a column that has such a name already before all others; other columns
-        stay as they are. For values, see `convert`.
+        Known columns have our names, where a column that already has such a name takes precedence; other columns are
+        unchanged. For values, see `convert`.
 
     Raises
     ------
     ColumnError
-        No frame, two columns that could be meant, or a column of Python objects or mixed types.
+        It is not a frame, two columns could be meant, or a column holds Python objects or mixed types.
     DataError
         A text that is not Unicode; a lazy frame that cannot be computed.
 
@@ -79,7 +82,7 @@ def _of_kind(given: object, kind: Kind, what: str, columns: Mapping[str, str] | 
 
 
 def _from_files(path: object, kind: Kind, columns: Mapping[str, str] | None, model: str | None = None) -> pl.DataFrame:
-    """What the readers make of files."""
+    """Return the result of the readers for files."""
     if kind is RANKINGS:
         sources = map(open_source, find_files(path, skip=("qrels",)))
         return rankings_from(sources, columns=columns, model=model)
@@ -89,7 +92,7 @@ def _from_files(path: object, kind: Kind, columns: Mapping[str, str] | None, mod
 
 
 def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
-    """One object as a frame, under the names it has itself."""
+    """Return one object as a frame with its own names."""
     value = VALUES.get(kind.name)
     if value is not None and is_nested(held):
         return nested_frame(held, value, what)
@@ -101,14 +104,14 @@ def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
 
 
 def _holds_records(held: object) -> bool:
-    """Whether this may be an iterable of named tuples; an iterator is not looked into, for that would use it up."""
+    """Return whether this may be an iterable of named tuples; an iterator is not inspected, which would consume it."""
     if isinstance(held, list | tuple):
         return bool(held) and hasattr(held[0], "_fields")
     return isinstance(held, Iterable) and hasattr(held, "__next__") and not hasattr(held, "__arrow_c_stream__")
 
 
 def is_models(held: object) -> bool:
-    """Whether this is model → whatever holds its rankings, or a list of runs that have names.
+    """Return whether this is a dict of model → rankings, or a list of named runs.
 
     >>> is_models({"query": ["q"], "item": ["a"]}), is_models({"bm25": pl.DataFrame()}), is_models({"q": {"a": 1}})
     (False, True, False)
@@ -123,13 +126,13 @@ def is_models(held: object) -> bool:
 
 
 def _is_columnar(values: Any) -> bool:
-    """Whether this is a column, or a plain value that somebody took for one."""
+    """Return whether this is a column, or a plain value passed as one."""
     plain = isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()
     return plain or (is_column(unwrapped(values)) and not _holds_records(values))
 
 
 def _is_flat(values: Any) -> bool:
-    """Whether this is a column of plain values."""
+    """Return whether this is a column of plain values."""
     if not _is_columnar(values):
         return False
     first = [values] if np.ndim(values) == 0 else itertools.islice(values, 1)
@@ -137,7 +140,7 @@ def _is_flat(values: Any) -> bool:
 
 
 def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
-    """The rows of all models below each other, in the order given."""
+    """Return the rows of all models, one after the other, in the order given."""
     entries = held.items() if isinstance(held, Mapping) else [(name_of(run), run) for run in held]
     parts = []
     for model, given in entries:
@@ -154,7 +157,7 @@ def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
 
 
 def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.DataFrame:
-    """Our columns under our names, others as they are; a column that only looks like one of ours is gone."""
+    """Return our columns under our names and others unchanged, without columns that only look like ours."""
     if all(ours == theirs for ours, theirs in matched.items()) and not set(kind.columns) & set(frame.columns) - {
         *matched
     }:
@@ -166,11 +169,11 @@ def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.D
 def matched_columns(
     frame: pl.DataFrame, kind: Kind, what: str, columns: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Our column → the column of a frame that stands for it, where there is one."""
+    """Map our columns to the columns of a frame that stand for them."""
     matched = own_names(frame.columns, kind, what, columns)
     theirs = matched.get("relevance")
     if kind is RANKINGS and theirs not in (None, "relevance") and "relevance" not in (columns or {}):
-        dtype = frame.schema[theirs]  # a label in words is the class of the row, no relevance
+        dtype = frame.schema[theirs]  # a label in words is the class of the row, not a relevance
         if not (dtype.is_numeric() or dtype == pl.Boolean):
             del matched["relevance"]
     return matched

@@ -1,7 +1,7 @@
-"""When text and whole numbers are the same ids: '7' of a text file is 7 of a frame, '007' is neither.
+"""Match ids that are text with ids that are numbers: '7' of a text file is 7 of a frame, but '007' is not.
 
-A text file cannot say that an id is a number, so its ids are text. They are taken as the numbers of another frame only
-where every one of them is spelt as its number, for then no two ids can merge.
+A text file cannot say that an id is a number, so its ids are text. They are treated as the numbers of another frame
+only if every one of them is spelt as its number, because then no two ids can merge.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from retrieval_report.contracts.errors import KeyMismatchError
 __all__ = ["SPELT_AS_NUMBER", "in_kind_of", "spelt_otherwise"]
 
 SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
-"""Whole numbers as they are written; 38 digits are what 128 bits hold."""
+"""Pattern of whole numbers as they are written; 128 bits hold 38 digits."""
 
 
 def spelt_otherwise(ids: pl.Series) -> str | None:
-    """The first text that is no whole number, or not written as that number is, or None.
+    """Return the first text that is not a whole number in its usual spelling, or None.
 
     >>> spelt_otherwise(pl.Series(["7", "-12", "0"])), spelt_otherwise(pl.Series(["7", "007"]))
     (None, '007')
@@ -27,19 +27,19 @@ def spelt_otherwise(ids: pl.Series) -> str | None:
 
 
 def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl.Series:
-    """The ids ``given`` as text or as whole numbers, whichever ``wanted`` are; nulls stay.
+    """Return the ids ``given`` as text or as whole numbers, whichever ``wanted`` are; nulls stay.
 
     Parameters
     ----------
     wanted, given : pl.Series
         Ids of the same thing in two frames.
     what, other : str
-        What messages call the two frames.
+        Names of the two frames in messages.
 
     Raises
     ------
     KeyMismatchError
-        One is text, the other numbers, and a text is not spelt as its number.
+        One is text, the other numbers, and some text is not spelt as its number.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""NDJSON: one JSON object per line."""
+"""Read NDJSON: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _LONGEST_INTEGER = 38  # digits; the parser knows integers of 128 bits
 
 
 def read_ndjson(source: Source, choose: Callable[[Sequence[str]], dict[str, str]]) -> pl.DataFrame:
-    """Read the wanted columns under our names.
+    """Read columns under our names.
 
     Ids written as integers become text, as everywhere in text files; numbers keep the type JSON gives them,
-    and a number in quotes stays text, which the evaluation then refuses. Every line is looked at before a
+    and a number in quotes stays text, which the evaluation then refuses. Every line is examined before a
     type is chosen.
 
     Raises
     ------
     FileError
-        A line is no JSON object, or names a column twice; or the bytes are not UTF-8.
+        A line is not a JSON object, or names a column twice; or the bytes are not UTF-8.
     ColumnError
         Ids are fractions, truth values, lists or objects.
     DataError
-        A text holds half of a surrogate pair, which is no character; a number is too large.
+        A text holds half of a surrogate pair, which is not a character; or a number is too large.
     """
     content = source.read().removeprefix(BOM)
     _refuse_surrogates(content, source)
@@ -56,7 +56,7 @@ def read_ndjson(source: Source, choose: Callable[[Sequence[str]], dict[str, str]
 
 
 class _Object(list[tuple[str, Any]]):
-    """The pairs of a JSON object, repeated names too."""
+    """The pairs of a JSON object, including repeated names."""
 
 
 class _Token(str):
@@ -66,17 +66,17 @@ class _Token(str):
 
 
 def _pairs(line: bytes | str) -> Any:
-    """A line as pairs of names and values; numbers stay as they are written."""
+    """Return a line as pairs of names and values; numbers stay as they are written."""
     return json.loads(
         line, object_pairs_hook=_Object, parse_int=_Token, parse_float=_Token, parse_constant=_refuse_constant
     )
 
 
 def _look_twice(content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], source: Source) -> None:
-    """Look at the lines where the parser may have changed a value without a word.
+    """Check the lines in which the parser may have changed a value silently.
 
-    It takes the first of two values of one name, makes text of everything in a column that has a text, and floats
-    of integers in a column that has a fraction. A pattern finds the lines where that can be, which are few.
+    It takes the first of two values of one name, turns a whole column into text if it has a text, and integers into
+    floats if the column has a fraction. A pattern finds the few lines in which that is possible.
     """
     lines = pl.scan_lines(content, name="text", row_index_name="line", row_index_offset=1, glob=False)
     patterns = [r'"[^"]*\\[^"]*"\s*:']  # a name that is written with escapes
@@ -116,13 +116,13 @@ def _check_line(
 
 
 def _shown(value: object) -> str:
-    """A JSON value in a message."""
+    """Return a JSON value as text for a message."""
     kinds = {_Object: "an object", list: "a list", bool: str(value).lower()}
     return kinds.get(type(value), str(value)[:80])
 
 
 def _refuse_surrogates(content: bytes, source: Source) -> None:
-    """Refuse half surrogate pairs, which the parser would turn into NUL without a word."""
+    """Refuse half surrogate pairs, which the parser would silently turn into NUL."""
     if not _SURROGATE.search(content):
         return
     for number, line in enumerate(content.split(b"\n"), start=1):
@@ -133,11 +133,11 @@ def _refuse_surrogates(content: bytes, source: Source) -> None:
                 half = error.object[error.start]
                 raise DataError(f"{source.path}, line {number}: {half!r} is half of a surrogate pair") from None
             except (ValueError, RecursionError):
-                return  # no JSON: the parser will say so
+                return  # not JSON, which the parser will report
 
 
 def _explain(content: bytes, source: Source, error: Exception) -> FileError | DataError:
-    """Name the first line that is at fault."""
+    """Return an error that names the first faulty line."""
     broken = undecodable(source)
     if broken:
         return FileError(broken)

@@ -1,7 +1,7 @@
-"""Which column of a file is which column of ours.
+"""Match the columns of a file with ours.
 
-Our own names always work. The usual names of other tools are recognised too, whatever their case and the
-blanks around them, but only when a single column of the file can be meant; otherwise the caller has to say.
+Our own names always work. The usual names of other tools are recognised too, regardless of case and surrounding
+blanks, but only if a single column of the file can be meant; otherwise the caller has to decide.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _ORDERS = ("distance", "score")
 
 @dataclass(frozen=True)
 class Kind:
-    """A contract frame as the readers see it.
+    """A kind of frame, as the readers see it.
 
     Attributes
     ----------
     name : str
-        What messages call the frame.
+        Name of the frame in messages.
     columns : Mapping[str, tuple[str, ...]]
-        Our column names in the order of the contract, each with every name it is recognised by.
+        Our column names in the order of the contract, each with all names by which it is recognised.
     required : tuple[str, ...]
-        Names that must be there; alternatives are joined by "|".
+        Required names; alternatives are joined by "|".
     last : tuple[str, ...]
-        Names that count only where no other name is there that could be meant.
+        Names that count only if no other possible name exists.
     others : bool
-        Whether columns of other names are kept as they are.
+        Whether columns with other names are kept unchanged.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Kind:
     others: bool = False
 
     def knows(self, name: object) -> bool:
-        """Whether this could be the name of one of our columns."""
+        """Return whether this could be the name of one of our columns."""
         return isinstance(name, str) and any(_normal(name) in known for known in self.columns.values())
 
     def missing(self, present: Mapping[str, str]) -> list[str]:
@@ -91,7 +91,7 @@ KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "qu
 
 
 def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, location: str) -> dict[str, str]:
-    """Say which column of a file stands for which of ours.
+    """Return which column of a file stands for which of ours.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
     kind : Kind
         The frame that is read.
     columns : Mapping[str, str] | None
-        Our name → the file's name, where the caller decides.
+        Our name → the file's name, for columns that the caller names.
     place : str
         The file, for messages.
 
     Returns
     -------
     dict[str, str]
-        Our name → the file's name, in the order of the contract; columns of no use to us are left out.
+        Our name → the file's name, in the order of the contract, without unused columns.
 
     Raises
     ------
@@ -147,10 +147,10 @@ def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
 def own_names(
     found: Sequence[str], kind: Kind, location: str, columns: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Say which column of a frame stands for which of ours; unlike a file, a frame may lack some or have its own extra.
+    """Return which column of a frame stands for which of ours; unlike a file, a frame may lack some or have others.
 
-    A column that has our name is that column, whatever else there is; the other names of other tools count where it
-    is absent. Parameters and errors are those of `match_columns`, which demands more.
+    A column that has our name always takes precedence; names of other tools count only if it is absent. Parameters and
+    errors are those of `match_columns`, which requires more.
 
     >>> own_names(["qid", "item", "doc", "score", "sim"], RANKINGS, "rankings")
     {'query': 'qid', 'item': 'item', 'score': 'score'}
@@ -176,7 +176,7 @@ def _refuse_repeated(found: Sequence[str], location: str) -> None:
 
 
 def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str) -> dict[str, str]:
-    """Follow the caller's `columns`, and refuse what cannot be followed."""
+    """Apply the caller's `columns`, and refuse what cannot be applied."""
     for ours, theirs in columns.items():
         if ours not in kind.columns:
             raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}")

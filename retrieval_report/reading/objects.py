@@ -1,6 +1,6 @@
-"""Runs and judgements that are no frames → columns: nested dictionaries, runs of ranx, iterables of records.
+"""Turn runs and judgements that are not frames into columns: nested dictionaries, ranx runs, iterables of records.
 
-Nothing of pytrec_eval, ranx or ir_measures is imported: what they hold is recognised by its shape.
+pytrec_eval, ranx and ir_measures are not imported: their objects are recognised by their shape.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Nested = Mapping[Any, Mapping[Any, Any]]
 
 
 def unwrapped(given: object) -> object:
-    """What a run or qrels object of ranx holds, as a dictionary; anything else as it is.
+    """Return the content of a run or qrels object of ranx as a dictionary; other objects unchanged.
 
     >>> class Run:
     ...     run, name = {"q1": {"a": 1.5}}, "bm25"
@@ -35,13 +35,13 @@ def unwrapped(given: object) -> object:
 
 
 def name_of(given: object) -> str | None:
-    """The name that a run of ranx carries, or None."""
+    """Return the name of a ranx run, or None."""
     name = getattr(given, "name", None) if isinstance(getattr(given, "run", None), Mapping) else None
     return name if isinstance(name, str) and name else None
 
 
 def is_nested(given: object) -> bool:
-    """Whether this is ``{query: {item: number}}``, as pytrec_eval and ranx take runs and judgements.
+    """Return whether this is ``{query: {item: number}}``, the form of runs and judgements in pytrec_eval and ranx.
 
     >>> is_nested({"q1": {}, "q2": {"a": 1.5}}), is_nested({"query": ["q1"]}), is_nested({"bm25": {"q1": {"a": 1.5}}})
     (True, False, False)
@@ -59,12 +59,12 @@ def _is_scalar(value: object) -> bool:
 
 
 def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
-    """The rows of ``{query: {item: number}}`` in their order, as ``query``, ``item`` and the column ``value``.
+    """Return the rows of ``{query: {item: number}}`` in order, as ``query``, ``item`` and the column ``value``.
 
     Raises
     ------
     DataError
-        Ids that are partly text and partly numbers; values that are no numbers.
+        Ids are partly text and partly numbers, or values are not numbers.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _ids(name: str, values: list[Any], what: str) -> pl.Series:
 
 
 def _numbers(name: str, values: list[Any], what: str) -> pl.Series:
-    """Numbers as the type that holds them all: whole ones stay whole where all of them are."""
+    """Return numbers as the type that holds them all; whole numbers stay whole if all of them are."""
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     odd = next((value for value in plain if not _is_scalar(value)), None)
     if odd is not None:
@@ -107,7 +107,7 @@ def _numbers(name: str, values: list[Any], what: str) -> pl.Series:
 
 
 def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
-    """The columns of an iterable of named tuples, such as ir_measures' ``ScoredDoc`` and ``Qrel``.
+    """Return the columns of an iterable of named tuples, such as ir_measures' ``ScoredDoc`` and ``Qrel``.
 
     >>> from typing import NamedTuple
     >>> class ScoredDoc(NamedTuple):

@@ -1,4 +1,4 @@
-"""Predictions that MTEB, BEIR and sentence-transformers save as JSON → text ids and scores."""
+"""Read predictions that MTEB, BEIR and sentence-transformers save as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RESULTS = re.compile(r'"results"\s*:\s*\[\s*(?:\]|\{[^{}]*"corpus_id")')
 
 
 def prediction_format(head: bytes) -> str | None:
-    """Whether JSON holds predictions, and whose: by the first bytes of a file that begins with a brace.
+    """Return the format of predictions in JSON, or None, by the first bytes of a file that begins with a brace.
 
     >>> prediction_format(b'{"q1": {"d1": 0.5}}'), prediction_format(b'{"query": "q1", "item": "d1", "score": 1}')
     ('json', None)
@@ -39,18 +39,19 @@ def prediction_format(head: bytes) -> str | None:
 
 
 def read_predictions(source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]]) -> pl.DataFrame:
-    """Read the wanted columns under our names; the file's are ``query``, ``item``, ``score`` and, of MTEB, ``model``.
+    """Read columns under our names; the file's are ``query``, ``item``, ``score`` and, for MTEB, ``model``.
 
     ``json`` is ``{query: {item: score}}``, as BEIR saves it, or what MTEB wraps around it: the model, and
-    ``{subset: {split: …}}`` with one of each. ``json lines`` has the results of one query in a line, as the
+    ``{subset: {split: …}}`` with one of each. ``json lines`` has the results of one query per line, as the
     InformationRetrievalEvaluator of sentence-transformers writes them.
 
     Raises
     ------
     FileError
-        Bytes that are not UTF-8, no JSON, or another shape; an id twice; several subsets or splits.
+        The bytes are not UTF-8 or not JSON, the shape is different, an id is repeated, or there are several subsets or
+        splits.
     DataError
-        Values that are no numbers.
+        Values are not numbers.
     """
     try:
         text = source.read().removeprefix(BOM).decode("utf-8")

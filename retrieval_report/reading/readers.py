@@ -1,4 +1,4 @@
-"""The three readers: files, or whatever a user holds, in; contract frames out."""
+"""The three readers, which turn files or objects in memory into checked frames."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def read_rankings(
     max_bytes: int | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
-    r"""Read ranked lists (or counts) from files, or from whatever holds them in memory.
+    r"""Read ranked lists (or counts) from files or objects in memory.
 
-    CSV, TSV, NDJSON and TREC runs, each also gzipped, Parquet and Arrow IPC (file or stream) are read, and the
-    predictions that MTEB and sentence-transformers save. The content decides which of these a file is; its name only
-    helps where the content leaves a choice.
+    Supported files are CSV, TSV, NDJSON and TREC runs (also gzipped), Parquet and Arrow IPC (file or stream), and
+    predictions saved by MTEB and sentence-transformers. The format is detected by the content; the name of a file only
+    helps if the content is ambiguous.
 
     Parameters
     ----------
@@ -45,60 +45,58 @@ def read_rankings(
         - A file, a glob, a folder (its files with known endings, sorted by name, and those in its folders
           ``model=<name>``) or a list of these.
         - A frame: Polars, pandas, PyArrow, DuckDB; or a dict of columns.
-        - ``{query: {item: score}}``, as pytrec_eval and BEIR have it; a ``Run`` of ranx, or a list of them.
+        - ``{query: {item: score}}``, as in pytrec_eval and BEIR; a ``Run`` of ranx, or a list of them.
         - An iterable of named tuples: ``ScoredDoc`` of ir_measures.
-        - What a search returned: ``(distances, indices)`` of FAISS or scikit-learn, ``(labels, distances)`` of
-          hnswlib, matches of usearch. Queries are 0, 1, …, items are the indices, and −1 is no result. For scores,
-          labels and matrices there is `from_search`.
+        - Search results: ``(distances, indices)`` of FAISS or scikit-learn, ``(labels, distances)`` of hnswlib,
+          matches of usearch. Queries are 0, 1, …, items are the indices, and −1 means no result. For scores, labels
+          and matrices, use `from_search`.
         - A dictionary model → any of these.
     columns : Mapping[str, str] | None
         Our column name → the name in the source, for example ``{"query": "q", "distance": "score"}``. The
-        usual names of other tools (``qid``, ``docno``, ``sim``, …) are recognised without it. The columns
-        of a TREC run are called query, iteration, item, rank, score and tag, those of a dictionary query, item and
-        score.
+        usual names of other tools (``qid``, ``docno``, ``sim``, …) are recognised automatically. The columns of a
+        TREC run are called query, iteration, item, rank, score and tag, those of a dictionary query, item and score.
     model : str | None
-        The model name of all rows, instead of the one in the source. Without it the name is the column
+        The model name of all rows, instead of the one in the source. By default it is the column
         ``model`` (or ``run``, ``system``, ``tag``); the tag of a TREC run; the folder ``model=<name>``; the file's
         name without its ending; the name of a ``Run``; else ``model``.
     name_by : {"tag", "file"} | None
-        What names a TREC run. None: its tag, but its file where several files have one tag and rank the same query.
+        What names a TREC run. None: its tag, or its file if several files have one tag and rank the same query.
     max_bytes : int | None
-        Most bytes a gzipped file may unpack to. Default: 64 GiB, and past 256 MiB at most 250 times its size.
+        Largest unpacked size of a gzipped file. By default 64 GiB, and beyond 256 MiB at most 250 times its size.
     max_rows : int | None
-        Most rows of a Parquet or Arrow file, looked up before it is read. Default: 2³² - 1.
+        Largest number of rows of a Parquet or Arrow file, checked before it is read. By default 2³² - 1.
 
     Returns
     -------
     pl.DataFrame
         ``model`` (String), ``query`` and ``item`` (String; integers stay integers in Parquet, Arrow and frames),
-        ``distance`` (smaller is nearer) or ``score`` (larger is nearer), and where the files have them
-        ``relevance``, ``mask``, ``weight``; then ``row`` (Int64), the position over all rows, unless the
-        source brings its own ``row``. Numbers of different types become one that keeps their order. Files
+        ``distance`` (smaller is nearer) or ``score`` (larger is nearer), and if the files have them
+        ``relevance``, ``mask``, ``weight``; then ``row`` (Int64), the position over all rows, unless the source has
+        its own ``row``. Numbers of different types get a type that keeps their order. Files
         with a ``count`` column give counts: without ``row``, and
         ``item`` may be absent. Other columns are left out.
 
     Raises
     ------
     FileError
-        A file cannot be read as what it is; or two files would be the same model; or a file differs from the
-        ``<file>.sha256`` next to it (made by ``sha256sum file > file.sha256``).
+        A file cannot be read, two files would be the same model, or a file differs from the ``<file>.sha256`` next to
+        it (made by ``sha256sum file > file.sha256``).
     ColumnError
-        A column is missing, can be meant by two names, or differs in type between files.
+        A column is missing, ambiguous, or differs in type between files.
     DataError
-        A value of a number column is no number.
+        A value in a column of numbers is not a number.
 
     Warns
     -----
     RetrievalReportWarning
-        A text file does not end with a newline, as a file does that was cut off while being written; TREC runs with
-        one tag are named after their files; distances fall where a search sorts them.
+        A text file does not end with a newline, so it may have been truncated; TREC runs with one tag are named after
+        their files; or distances decrease in search results.
 
     Notes
     -----
-    Values are not judged here: NaN, null, duplicates and the like are refused by `evaluate`. In text files
-    every id is text (``007`` is not ``7``); a column of numbers is Int64 when all its values are integers,
-    else Float64; empty text and ``NA`` are null. An unquoted empty id is null, a quoted one is the empty
-    text.
+    Values are not checked here: `evaluate` refuses NaN, null, duplicates and the like. In text files every id is text
+    (``007`` is not ``7``); a column of numbers is Int64 if all its values are integers, else Float64; empty text and
+    ``NA`` are null. An unquoted empty id is null, a quoted one is the empty text.
 
     Examples
     --------
@@ -135,7 +133,7 @@ def read_judgements(
     max_bytes: int | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
-    r"""Read relevance judgements: TREC qrels, a table in any format `read_rankings` reads, or what is in memory.
+    r"""Read relevance judgements: TREC qrels, a table in any format of `read_rankings`, or an object in memory.
 
     Parameters
     ----------
@@ -145,13 +143,13 @@ def read_judgements(
     columns, max_bytes, max_rows
         As in `read_rankings`. The columns of TREC qrels are called query, iteration, item and relevance.
     negative : {"keep", "unjudged"}
-        What a negative relevance means.  ``keep`` keeps it, and the evaluation refuses it; ``unjudged``
-        drops the row, as trec_eval ignores such a judgement.
+        How a negative relevance is treated: ``keep`` keeps it, so that the evaluation refuses it; ``unjudged`` drops
+        the row, as trec_eval does.
 
     Returns
     -------
     pl.DataFrame
-        ``query``, ``item``, ``relevance`` (Int64, or Float64 where a value of a text file has a fraction).
+        ``query``, ``item``, ``relevance`` (Int64, or Float64 if a value of a text file has a fraction).
 
     Raises
     ------
@@ -184,7 +182,7 @@ def read_queries(
     max_bytes: int | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
-    r"""Read the queries with what is known about each.
+    r"""Read queries and their properties.
 
     Parameters
     ----------
@@ -196,9 +194,9 @@ def read_queries(
     Returns
     -------
     pl.DataFrame
-        ``query``, and where the files have them ``label`` (String: the class of the query, for macro
-        means), ``weight`` and ``n_relevant`` (number of relevant items); then all other columns as they are, which
-        queries can be grouped by.
+        ``query``, and if the files have them ``label`` (String: the class of the query, for macro means), ``weight``
+        and ``n_relevant`` (number of relevant items); then all other columns unchanged, by which queries can be
+        grouped.
 
     Raises
     ------
@@ -222,20 +220,20 @@ def read_queries(
 
 
 def read_costs(path: str) -> pl.DataFrame:
-    """Read a file of costs: ``model``, and a column of numbers for every kind of cost."""
+    """Read a file of costs, with ``model`` and a column of numbers for every kind of cost."""
     with_model, *more = find_files(path)
     if more:
-        raise FileError(f"{path}: costs are read from one file, and these are {len(more) + 1}")
+        raise FileError(f"{path}: costs are read from one file, but there are {len(more) + 1}")
     return costs_from(open_source(with_model, None))
 
 
 def _is_files(source: object) -> bool:
-    """Whether this names files; an empty list names none, which is an error of its own."""
+    """Return whether this names files; an empty list names none, which is a separate error."""
     return is_path(source) or (isinstance(source, list | tuple) and not source)
 
 
 def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:
-    """A frame of what is in memory, with all columns that its kind needs."""
+    """Return a frame of an object in memory, with all columns that its kind requires."""
     frame = to_polars(source, kind.name, columns)
     missing = kind.missing({name: name for name in frame.columns})
     if missing:

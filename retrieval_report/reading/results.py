@@ -1,7 +1,7 @@
-"""What a search returns as arrays → flat columns: (distances, indices), matrices, rows of unequal length, tensors.
+"""Turn search results into flat columns: (distances, indices), matrices, rows of unequal length, tensors.
 
-Nothing of FAISS, usearch, hnswlib, scikit-learn or torch is imported: results are recognised by their shape, and
-tensors come through NumPy's array protocol.
+FAISS, usearch, hnswlib, scikit-learn and torch are not imported: results are recognised by their shape, and tensors
+are converted by NumPy's array protocol.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ __all__ = [
 ]
 
 NO_RESULT = -1
-"""The index that FAISS and others return where they found no more."""
+"""The index that FAISS and others return if there are no more results."""
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Results:
-    """The rows of one search, in the order received; all arrays are of one length.
+    """The rows of one search, in the order received; all arrays have the same length.
 
     Attributes
     ----------
     query : NDArray
-        Which query, counted from 0.
+        The query, counted from 0.
     item : NDArray
-        Which item: the index (or key) that the search returned, or the column of a matrix.
+        The item: the index (or key) that the search returned, or the column of a matrix.
     value : NDArray
         Distances or scores, in the type received.
     queries : int
-        How many queries were asked, those without a result too.
+        Number of queries, including those without results.
     indexed : bool
-        Whether the search named its items; else an item is a column.
+        Whether the search named its items; otherwise an item is a column.
     """
 
     query: NDArray[np.int64]
@@ -60,7 +60,7 @@ class Results:
 
 
 def is_search_result(given: object) -> bool:
-    """Whether this is what a search returns, rather than a frame: a tuple of arrays, or an object like usearch's.
+    """Return whether this is a search result, not a frame: a tuple of arrays, or an object like usearch's.
 
     >>> is_search_result((np.ones((2, 3)), np.ones((2, 3), int))), is_search_result(("a.csv", "b.csv"))
     (True, False)
@@ -71,14 +71,14 @@ def is_search_result(given: object) -> bool:
 
 
 def _is_arrays(given: object) -> bool:
-    """Whether this is an array, or a list of numbers or of arrays."""
+    """Return whether this is an array, or a list of numbers or of arrays."""
     if isinstance(given, list):
         return bool(given) and not isinstance(given[0], str | bytes | dict | tuple)
     return hasattr(given, "__array__") and hasattr(given, "shape") and not hasattr(given, "columns")
 
 
 def as_array(values: object, what: str) -> Array:
-    """An array of anything that has the array protocol, of a tensor that needs a gradient or is elsewhere too.
+    """Return an array of anything with the array protocol, including tensors with gradients or on other devices.
 
     >>> as_array([[1, 2], [3, 4]], "results").shape
     (2, 2)
@@ -92,36 +92,36 @@ def as_array(values: object, what: str) -> Array:
         return _ragged(held)
     except (TypeError, RuntimeError) as error:
         try:
-            return np.asarray(held.float())  # bfloat16, which NumPy has not; float32 holds every value of it
+            return np.asarray(held.float())  # bfloat16, which NumPy lacks; float32 holds all its values
         except (AttributeError, TypeError, RuntimeError):
             raise DataError(f"{what}: no array: {error}") from None
 
 
 def _ragged(rows: Sequence[Any]) -> Array:
-    """Rows of unequal length as an array of rows."""
+    """Return rows of unequal length as an array of rows."""
     array = np.empty(len(rows), object)
     array[:] = rows
     return array
 
 
 def read_results(given: object, what: str, *, indexes: object = None) -> Results:
-    """The rows of one search.
+    """Return the rows of one search.
 
     Parameters
     ----------
     given : object
-        A tuple (distances, indices), in either order where one of them alone has fractions; FAISS's (limits,
+        A tuple (distances, indices), in either order if only one of them has fractions; FAISS's (limits,
         distances, indices) of a range search; usearch's matches; or a matrix with one row per query and a column
         for every item. One query may come without the dimension of queries.
     what : str
-        What messages call it.
+        Name of the results in messages.
     indexes : object
-        The query of every value, where all queries come as one flat array (as torchmetrics takes them).
+        The query of every value, if all queries are in one flat array (as for torchmetrics).
 
     Raises
     ------
     DataError
-        Arrays of different or impossible shapes, or indices that are no whole numbers or text.
+        Arrays have different or impossible shapes, or indices are neither whole numbers nor text.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
 
 
 def _parts(given: Any, what: str) -> tuple[Array, Array | None, Array | None]:
-    """Values, indices, and how many of each row count, where an object says so."""
+    """Return values, indices, and how many of each row count, if the object says so."""
     if not is_search_result(given):
         return as_array(given, what), None, None
     if not isinstance(given, tuple):
@@ -194,7 +194,7 @@ def _shape(array: Array) -> object:
 
 
 def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of every value in its row."""
+    """Return the position of every value in its row."""
     return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths))
 
 
@@ -209,7 +209,7 @@ def _flat_queries(indexes: object, flat: Array, lengths: NDArray[np.int64], what
 
 
 def results_frame(given: object, what: str, scores: bool = False) -> pl.DataFrame:
-    """Results of a search that names its items, as a frame: ``query``, ``item``, and ``distance`` or ``score``."""
+    """Return results of a search that names its items, as ``query``, ``item``, and ``distance`` or ``score``."""
     found = read_results(given, what)
     warn_of_direction(found, what, scores=scores)
     value = "score" if scores else "distance"
@@ -217,7 +217,7 @@ def results_frame(given: object, what: str, scores: bool = False) -> pl.DataFram
 
 
 def series_of(name: str, values: Array) -> pl.Series:
-    """Indices as ids; keys beyond int64 stay unsigned."""
+    """Return indices as ids; keys beyond int64 stay unsigned."""
     if values.dtype.kind in "UO":
         return pl.Series(name, [str(value) for value in values.tolist()], dtype=pl.String)
     fits = values.dtype != np.uint64 or not values.size or values.max() <= np.iinfo(np.int64).max
@@ -225,7 +225,7 @@ def series_of(name: str, values: Array) -> pl.Series:
 
 
 def warn_of_direction(found: Results, what: str, *, scores: bool) -> None:
-    """Tell where a search sorts its results the other way than its numbers were said to go."""
+    """Warn if results are sorted in the opposite direction of what their numbers are said to mean."""
     if not found.indexed or found.value.size < 2:
         return
     value, same = found.value, found.query[1:] == found.query[:-1]

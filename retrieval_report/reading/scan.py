@@ -1,7 +1,7 @@
-"""Parquet and Arrow files as lazy frames; and, run as a program, a reader whose death harms nobody.
+"""Open Parquet and Arrow files as lazy frames; run as a program, this file is a reader that may crash safely.
 
-A damaged file can end the process that reads it: a length that is nonsense makes the parser ask for 2^61 bytes, which
-no handler hears of. `trial.py` runs this file, which imports nothing of the package, and asks it to read first.
+A damaged file can crash the process that reads it: a nonsensical length makes the parser request 2^61 bytes, which no
+handler can catch. `trial.py` runs this file, which imports nothing from the package, to try reading first.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["scan_binary"]
 
 
 def scan_binary(content: Path | bytes, form: str, limit: int) -> pl.LazyFrame:
-    """A Parquet file, an Arrow file or an Arrow stream; of a stream no more than one row above the limit."""
+    """Open a Parquet file, an Arrow file or an Arrow stream, the latter up to one row above the limit."""
     if form == "parquet":
         return pl.scan_parquet(content, glob=False, hive_partitioning=False)
     if form == "arrow":
-        # Not in place: that maps the file, and who shortens it then ends this process.
+        # Not in place, because that maps the file, and truncating it would then kill this process.
         whole = content if isinstance(content, bytes) else content.read_bytes()
         return pl.scan_ipc(whole, glob=False, hive_partitioning=False)
     # A stream does not say how long it is; one row too many is enough to refuse it.

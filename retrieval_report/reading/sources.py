@@ -1,7 +1,7 @@
-"""From what the caller passes to files that are safe to parse.
+"""Turn a caller's paths into files that are safe to parse.
 
 A path is one file, a glob, a folder or a list of these. Only regular files are opened: a FIFO or a device is
-refused before it can block or never end. Compressed text is unpacked here, under a cap, so that a small file
+refused before it can block or never end. Compressed text is unpacked here, up to a limit, so that a small file
 cannot fill the memory, and a checksum next to a file is verified.
 """
 
@@ -101,7 +101,7 @@ class Source:
             return file.read(1)
 
     def chunks(self) -> Iterator[bytes]:
-        """All bytes, a piece at a time that stays in the processor's cache."""
+        """Yield all bytes in pieces that stay in the processor's cache."""
         with io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb") as file:
             while chunk := file.read(SMALL_CHUNK):
                 yield chunk
@@ -146,7 +146,7 @@ def _is_model_folder(name: str) -> bool:
 
 
 def is_path(given: object) -> bool:
-    """Whether this names files: a path, or several.
+    """Return whether this names files, as a path or several.
 
     >>> is_path("rankings.parquet"), is_path(["a.parquet", Path("b.parquet")]), is_path([{"query": "q"}]), is_path([])
     (True, True, False, False)
@@ -269,7 +269,7 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
 
 
 def source_of(name: str, content: bytes, max_bytes: int | None = None) -> Source:
-    """Make a source of bytes that are no file here, such as an upload; nothing is opened.
+    """Return a source for bytes, such as an upload; no file is opened.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CSV and TSV: the structure is checked, so that a damaged file is refused and not read as something else."""
+"""Read CSV and TSV, checking the structure so that a damaged file is refused instead of misread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from retrieval_report.reading.values import TextTable
 
 __all__ = ["read_delimited", "undecodable"]
 
-STRAY_RETURN = "a carriage return (CR) stands inside the row; lines end in LF or CRLF"
+STRAY_RETURN = "a carriage return (CR) is inside the row; lines must end in LF or CRLF"
 
 Choose = Callable[[Sequence[str]], dict[str, str]]
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "';'", "|": "'|'"}
@@ -100,7 +100,7 @@ def _parse(source: Source, separator: str, header: Sequence[str]) -> pl.DataFram
 
 
 def _explain(source: Source, separator: str, width: int, error: Exception) -> str:
-    """Say in the file's own terms why the parser gave up."""
+    """Return the reason why the parser failed, in terms of the file."""
     broken = undecodable(source)
     if broken:
         return broken
@@ -110,9 +110,9 @@ def _explain(source: Source, separator: str, width: int, error: Exception) -> st
                 hint = "; a decimal comma?" if separator == "," else ""
                 return f"{source.path}, line {number}: {len(fields)} fields, but the header has {width}{hint}"
     except csv.Error:
-        pass  # a quote that swallows the file: named below
+        pass  # an unclosed quote, which is reported below
     if b'"' in source.read():
-        return f'{source.path}: a quote (") is not closed, or stands inside a field that is not quoted'
+        return f'{source.path}: a quote (") is not closed, or is inside a field that is not quoted'
     return f"{source.path}: {str(error).strip().splitlines()[0][:200]}"
 
 
@@ -134,7 +134,9 @@ def _without_blank_lines(frame: pl.DataFrame, source: Source, separator: str) ->
     blank = pl.Series(_blank_rows(frame.width, source, separator), dtype=pl.Boolean)
     all_null = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if len(blank) != frame.height or not all_null.filter(blank).all():
-        raise FileError(f"{source.path}: blank lines cannot be told from rows; remove blank lines and stray quotes")
+        raise FileError(
+            f"{source.path}: blank lines cannot be distinguished from rows; remove blank lines and stray quotes"
+        )
     return frame.filter(~blank)
 
 

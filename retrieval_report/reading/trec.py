@@ -1,4 +1,4 @@
-"""TREC run and qrels files: fields between blanks and tabs, in a fixed order, without a header."""
+"""Read TREC run and qrels files: fields separated by blanks and tabs, in a fixed order, without a header."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_trec(source: Source, fields: Sequence[str], choose: Callable[[Sequence[
     """Read a run (`RUN_FIELDS`) or qrels (`QRELS_FIELDS`); every value stays text.
 
     As in trec_eval, blank lines and lines that begin with ``#`` are skipped, a ``#`` inside an id belongs
-    to the id, and what follows the tag of a run is ignored, here with a warning since it may be an id with
+    to the id, and text after the tag of a run is ignored, with a warning since it may come from an id with
     a blank.
 
     Raises

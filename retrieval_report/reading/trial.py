@@ -1,4 +1,4 @@
-"""Binary files are read by a process of its own first, which may die of them."""
+"""Let a separate process, which may crash, read binary files first."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PROGRAM = Path(__file__).with_name("scan.py")
 
 @contextmanager
 def tried_first(most_bytes: int | None = None) -> Iterator[None]:
-    """Inside, every Parquet and Arrow file is read by another process first; if that dies, the file is refused.
+    """Let another process read every Parquet and Arrow file first, and refuse the file if that process crashes.
 
-    One process tries all files one after the other; it starts with the first, and after a death. Files whose columns
-    take more than ``most_bytes`` in memory are refused too.
+    One process tries all files one after the other; it is started for the first, and again after a crash. Files whose
+    columns take more than ``most_bytes`` in memory are refused too.
 
     >>> with tried_first():
     ...     _current.get() is not None
@@ -47,7 +47,7 @@ def try_first(source: Source, form: str, choose: Callable[[Sequence[str]], dict[
     Raises
     ------
     FileError
-        The file is damaged, or its columns take more memory than `tried_first` was told.
+        The file is damaged, or its columns take more memory than `tried_first` allows.
     """
     trial = _current.get()
     if trial is None:
@@ -66,7 +66,7 @@ def _content(source: Source) -> dict[str, Any]:
 
 
 class _Trial:
-    """A process that reads, started when there is something to read."""
+    """A reading process, which is started when there is something to read."""
 
     def __init__(self, most_bytes: int | None) -> None:
         self.most_bytes = most_bytes

@@ -1,4 +1,4 @@
-"""Text → numbers, strictly: every value of a column is looked at before its type is chosen."""
+"""Convert text to numbers strictly: every value of a column is examined before its type is chosen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 __all__ = ["MOST_EXACT", "NULL_TEXTS", "TextTable", "fits_integers", "parse_values", "warn_of_lost_digits"]
 
 MOST_EXACT = 2.0**53
-"""From here on floats do not tell all whole numbers apart."""
+"""Above this, floats do not distinguish all whole numbers."""
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
 _LONG_INTEGER = re.compile(r"^[+-]?\d{16,}$")
@@ -32,7 +32,7 @@ _INTEGERS = ("count", "row", "n_relevant")
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file whose structure is sound: our column names, values still text, but floats that a reader parsed.
+    """A text file with sound structure: our column names, and values still as text, or floats that a reader parsed.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def parse_values(table: TextTable) -> pl.DataFrame:
     Raises
     ------
     DataError
-        A value is no number (or no truth value); the message names file, line, column and value.
+        A value is not a number (or truth value); the message names file, line, column and value.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _parse_number(text: pl.Series, table: TextTable) -> pl.Series:
 
 
 def fits_integers(text: pl.Series, dtype: type[pl.DataType] | None = None) -> bool:
-    """Whether all texts are whole numbers of a type; by default of one that numbers of a file may become.
+    """Return whether all texts are whole numbers of a type, by default of one that numbers of a file may become.
 
     >>> fits_integers(pl.Series(["3", "-4"])), fits_integers(pl.Series(["3", "4.0"]))
     (True, False)
@@ -144,7 +144,7 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
 
 
 def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -> None:
-    """Warn where integers too long for a float stand in a column of floats."""
+    """Warn about integers too long for a float in a column of floats."""
     if not (floats.abs() >= MOST_EXACT).any():
         return
     lost = text.str.contains(_LONG_INTEGER.pattern) & (floats.abs() >= MOST_EXACT)
@@ -153,7 +153,7 @@ def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -
 
 
 def warn_of_lost_digits(location: str, column: str, number: str) -> bool:
-    """Warn, and say so, if a number is an integer too long for a float: neighbours may merge."""
+    """Warn if a number is an integer too long for a float, so that neighbours may merge; return whether it is."""
     lost = _LONG_INTEGER.match(number) is not None and abs(int(number)) >= 2**53
     if lost:
         warnings.warn(

@@ -82,7 +82,7 @@ def test_row_077_crlf(tmp_path: Path) -> None:
 
 
 def test_row_078_cr_only(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", (HEADER + ROWS).replace("\n", "\r")), "lines end in CR alone")
+    refused(write(tmp_path / "a.csv", (HEADER + ROWS).replace("\n", "\r")), "lines end in CR only")
 
 
 def test_row_078_a_stray_cr_among_rows_that_have_to_be_walked(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_row_078_a_stray_cr_among_rows_that_have_to_be_walked(tmp_path: Path) ->
 
 
 def test_row_078_a_stray_cr_is_named_with_its_line(tmp_path: Path) -> None:
-    message = r"line 3: a carriage return \(CR\) stands inside the row; lines end in LF or CRLF"
+    message = r"line 3: a carriage return \(CR\) is inside the row; lines must end in LF or CRLF"
     refused(write(tmp_path / "a.csv", HEADER + "q1,a,1,1\nq1,b,2,0\rq2,a,1,0\nq2,b,1,1\n"), message)
     refused(
         write(tmp_path / "b.csv", HEADER + '"q\n1",a,1,1\nq1,b,2,0\rq2,a,1,0\n').rename(tmp_path / "c.csv"), "line 4"
@@ -198,7 +198,7 @@ def test_row_087_truncated_text(tmp_path: Path, name: str) -> None:
         "jsonl": '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "item": "b", "score": 1}',
     }.get(name[2:], (HEADER + ROWS).strip())
     path = write(tmp_path / name, gzip.compress(text.encode()) if name.endswith("gz") else text)
-    with pytest.warns(RetrievalReportWarning, match="no newline at the end; the file may have been cut off"):
+    with pytest.warns(RetrievalReportWarning, match="no newline at the end; the file may have been truncated"):
         assert read_rankings(path).height >= 2
 
 

@@ -324,7 +324,7 @@ def test_inputs_hold_together() -> None:
     )
     with pytest.raises(KeyError):
         inputs["scores"]
-    with pytest.raises(ColumnError, match=r"a Inputs holds more than the rankings; pass all of it with \*\*"):
+    with pytest.raises(ColumnError, match=r"a Inputs holds more than the rankings; unpack it with \*\*"):
         evaluate(inputs)
     told = from_search(DISTANCES, **FLAT)
     assert audit(**told, metrics="ap", systems="trec_eval").height > 0
