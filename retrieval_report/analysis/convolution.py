@@ -21,29 +21,29 @@ __all__ = ["Complex", "Spread", "characteristic", "every_sum", "likely_sums", "m
 
 Complex = NDArray[np.complex128]
 
-MOST_SUMS = 1 << 20  # formed at a time
-MOST_VALUES = 1 << 16  # that a sum may have
-MOST_CELLS = 1 << 18  # of a lattice
+MOST_SUMS = 1 << 20  # sums formed at a time
+MOST_VALUES = 1 << 16  # values that a sum may have
+MOST_CELLS = 1 << 18  # cells of a lattice
 MOST_STEPS = 1 << 28  # additions on a lattice, a fifth of a second
-LATTICE = 1e-12  # how far from a lattice a value may be, of the largest
-MOST_LEFT_OPEN = 2e-3  # probability of the sums that are not formed
-FLOAT = 1e-7  # what rounding and improbable orders that are left out may do to a series
+LATTICE = 1e-12  # how far a value may be from a lattice, relative to the largest
+MOST_LEFT_OPEN = 2e-3  # total probability of the sums that are not formed
+FLOAT = 1e-7  # effect that rounding and omitted improbable orders may have on a series
 
 
 class Spread(NamedTuple):
-    """Different values, rising, and their probabilities; what is missing of 1 is left open."""
+    """Distinct values, ascending, and their probabilities; what they lack to 1 is left open."""
 
     value: Floats
     chance: Floats
 
     @property
     def left_open(self) -> float:
-        """Probability of the values that are not there."""
+        """Return the probability of the missing values."""
         missing = 1.0 - float(self.chance.sum())
         return missing if missing > 1e-9 else 0.0
 
     def below(self, bounds: Floats) -> Floats:
-        """Probability of a value below each bound, of the values that are there."""
+        """Return the probability of a value below each bound, among the known values."""
         running = np.concatenate([[0.0], np.cumsum(self.chance)])
         found: Floats = running[np.searchsorted(self.value, bounds)]
         return found
@@ -53,9 +53,9 @@ NOTHING = Spread(np.zeros(1), np.ones(1))
 
 
 def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
-    """All sums of the parts with their probabilities; None where there are too many.
+    """Return all sums of the parts with their probabilities; None if there are too many.
 
-    Sums that differ by less than ``near`` are the same.
+    Sums that differ by less than ``near`` are merged.
 
     >>> coin = Spread(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
     >>> every_sum([coin] * 3, 1e-9)
@@ -68,12 +68,12 @@ def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
 
 
 def likely_sums(parts: Sequence[Spread], near: float) -> Spread | None:
-    """The most probable sums; None where those that there is room for leave more than 0.002 open."""
+    """Return the most probable sums; None if those that fit leave more than 0.002 open."""
     return _merged_sums(parts, near, MOST_LEFT_OPEN)
 
 
 def merged(value: Floats, chance: Floats, near: float) -> Spread:
-    """Rising values, those that are the same put together.
+    """Merge equal values in ascending values.
 
     >>> merged(np.array([1.0, 0.0, 1.0]), np.array([0.25, 0.5, 0.25]), 1e-9)
     Spread(value=array([0., 1.]), chance=array([0.5, 0.5]))
@@ -85,7 +85,7 @@ def merged(value: Floats, chance: Floats, near: float) -> Spread:
 
 
 def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
-    """All sums where every value is a whole number of units above its part's lowest."""
+    """Return all sums if every value is a whole number of units above its part's lowest, else None."""
     offsets = [part.value - part.value[0] for part in parts]
     span = float(sum(own[-1] for own in offsets))
     if span == 0:
@@ -110,7 +110,7 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
 
 
 def _unit(offsets: Floats, least: float) -> float | None:
-    """The largest number of which all are whole multiples, unless it is below ``least`` (Euclid's algorithm)."""
+    """Return the greatest common divisor of all offsets, or None if it is below ``least`` (Euclid's algorithm)."""
     different = np.unique(offsets)
     different = different[different > 0]
     margin = LATTICE * float(different[-1])
@@ -127,7 +127,7 @@ def _unit(offsets: Floats, least: float) -> float | None:
 
 
 def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spread | None:
-    """Sums formed part by part, equal ones merged; of too many the improbable ones are left out."""
+    """Form sums part by part, merging equal ones; if there are too many, improbable ones are left out."""
     whole = NOTHING
     for part in sorted(parts, key=lambda part: part.value.size):
         if whole.value.size * part.value.size > MOST_SUMS:
@@ -143,17 +143,17 @@ def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spr
 
 
 def characteristic(walks: Sequence[Walk], period: float, terms: int) -> Complex:
-    """E exp(i·n·2π/period·sum) of the sum of what independent walks add up to, for n = 0 … terms."""
+    """Return E exp(i·n·2π/period·sum) for the sum of independent walks, for n = 0 … terms."""
     values = np.ones(terms + 1, np.complex128)
     left = terms + 1
-    # The wide and short ones first: the product is soon negligible, and what is negligible costs nothing.
+    # The wide and short ones first, so that the product soon becomes negligible and then costs nothing.
     for walk in sorted(walks, key=lambda walk: -walk.variance / walk.size):
         left = multiply_characteristics(walk.steps, walk.last, 2 * np.pi / period, values, left)
     return values
 
 
 def series_below(values: Complex, mean: float, bound: float, period: float) -> tuple[float, float, float]:
-    """Probability that a sum is below a bound: the least that it can be, an estimate, the most that it can be.
+    """Return a lower bound, an estimate and an upper bound of the probability that a sum is below a bound.
 
     ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; sums are less than ``period`` away from the bound. There
     1{sum < bound} = ½ + (bound − sum)/period + ψ((sum − bound)/period) with the sawtooth ψ, and Vaaler's trigonometric

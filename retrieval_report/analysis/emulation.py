@@ -41,7 +41,7 @@ class Quantity(NamedTuple):
 
     @classmethod
     def of(cls, record: Convention) -> Quantity:
-        """Those fields of a convention."""
+        """Return those fields of a convention."""
         return cls(*(getattr(record, name) for name in cls._fields))
 
 
@@ -62,47 +62,47 @@ class Data:
 
     @classmethod
     def of(cls, judged: Judged, options: dict[str, Any]) -> Data:
-        """Make judged rankings ready: trec_eval and others order ids as text, 10 before 9."""
+        """Prepare judged rankings; trec_eval and others order ids as text, 10 before 9."""
         text = pl.col("item").cast(pl.String)
         known = judged.known.with_columns(text) if "item" in judged.known.columns else judged.known
         return cls(replace(judged, retrieved=judged.retrieved.with_columns(text), known=known), options)
 
     @cached_property
     def lists(self) -> Judged:
-        """What a system has that sees lists only: items of judged queries, each with its relevance."""
+        """Return the input of a system that sees only lists: items of judged queries, each with its relevance."""
         return self.judged.as_lists(self.judged.scored_rows)
 
     @cached_property
     def by_item(self) -> Data:
-        """The same data with the items of every list in order, as most systems have their ties: sorted once for all."""
+        """Return the data with items of every list sorted by id, as most systems order ties; sorted once for all."""
         judged = self.judged
         rows = judged.retrieved.sort([key for key in ("model", "query", "item") if key in judged.retrieved.columns])
         return replace(self, judged=judged.with_rows(rows, judged.known, judged.lists))
 
     @property
     def order(self) -> str:
-        """Name of the column that orders a list."""
+        """Return the name of the column that orders a list."""
         return self.judged.order
 
     @cached_property
     def _all_positive(self) -> bool:
-        """Whether no rule on scores of 0 and below can matter."""
+        """Return whether no score is 0 or below, so that rules about such scores do not matter."""
         return self.order == "distance" or bool((self.lists.retrieved["score"] > 0).all())
 
     @property
     def complete(self) -> bool:
-        """Whether every model has a list for every query."""
+        """Return whether every model has a list for every query."""
         return bool((self.judged.rows.end > self.judged.rows.begin).all())
 
     def way(self, record: Convention) -> Way:
-        """How a system orders these lists; float32 is left out where it cannot change an order."""
+        """Return how a system orders these lists, without float32 if it cannot change an order."""
         rounds = record.float32 and self.judged.retrieved.schema[self.order] not in (pl.Float32, pl.Float16)
         # a random order and an arbitrary one may be any
         order = "random" if record.order in OPEN and not record.row_order_up_to else record.order
         return Way(order, record.row_order_up_to, rounds)
 
     def simple(self, quantity: Quantity) -> Quantity:
-        """The same quantity without rules that change nothing on this data, so that systems share computations."""
+        """Return the quantity without rules that have no effect on this data, so that systems share computations."""
         grades = self.judged.grades
         if np.isin(grades, [0.0, 1.0]).all():
             quantity = quantity._replace(binary=False)
@@ -115,7 +115,7 @@ class Data:
         return quantity
 
     def prints(self, quantity: Quantity, metrics: Iterable[str], way: Way) -> pl.DataFrame:
-        """The least and the most that a system may print whose ties are ordered so, as ``prints_low`` and ``_high``."""
+        """Return the range that a system with this tie order may print, as ``prints_low`` and ``prints_high``."""
         if way.order == "threshold":
             return _alike(tie_means(self._threshold_lists(quantity)))
         if way.order in OPEN:
@@ -127,11 +127,11 @@ class Data:
         return _alike(tie_means(data.scores(quantity, way.float32, metrics=list(metrics), **policy)))
 
     def _open_means(self, quantity: Quantity, metrics: list[str], way: Way) -> pl.DataFrame:
-        """Means where each list's worst order comes up, and where each list's best does."""
+        """Return the means over each list's worst order, and over each list's best order."""
         policies = ("worst", "best", *(("naive",) if way.row_order_up_to else ()))
         scores = self.scores(quantity, way.float32, metrics=metrics, policies=policies)
         if way.row_order_up_to:
-            # the policies of a list, metric and cutoff stand together, in the order asked for
+            # the policies of a list, metric and cutoff are contiguous, in the requested order
             as_received = pl.col("value").shift(-1), pl.col("value").shift(-2)
             short = pl.col("items") <= way.row_order_up_to
             scores = scores.with_columns(
@@ -149,11 +149,11 @@ class Data:
         return low.join(high, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
 
     def possible(self, quantity: Quantity, metrics: Iterable[str]) -> pl.DataFrame:
-        """Exact means, their standard deviations and bounds, for the distances received."""
+        """Return exact means, their standard deviations and bounds, for the distances received."""
         return tie_means(self.scores(quantity, False, metrics=list(metrics), policies=("expected", "worst", "best")))
 
     def scores(self, quantity: Quantity, float32: bool = False, **asked: Any) -> pl.DataFrame:
-        """Scores of every list, of the rows as the system would be given them."""
+        """Return the scores of every list, from the rows as the system would receive them."""
         metrics, cutoffs = asked.pop("metrics"), asked.pop("cutoffs", None)
         options = Options(**{**self._rules(quantity), **asked})
         requests = parse_metrics(metrics, cutoffs)
@@ -167,7 +167,7 @@ class Data:
         return pl.concat(scores.frame() for scores, _ in parts), pl.concat(means for _, means in parts)
 
     def printed(self, quantity: Quantity, metric: str, way: Way, seed: int) -> pl.DataFrame:
-        """The value of every list as a system prints it that orders ties so; an open order is one random draw."""
+        """Return the value of every list as printed with this tie order; an open order is one random draw."""
         if way.order == "threshold":
             return self._threshold_lists(quantity)
         asked: dict[str, Any] = {"policies": "naive", "naive_order": way.order}
@@ -182,12 +182,12 @@ class Data:
         return scores.filter((pl.col("policy") == "naive") == (pl.col("items") <= way.row_order_up_to))
 
     def _threshold_lists(self, quantity: Quantity) -> pl.DataFrame:
-        """Average precision with every tie taken as one threshold, as scikit-learn has it."""
+        """Average precision with every tie treated as one threshold, as scikit-learn has it."""
         level, order = self._rules(quantity)["relevant_from"], self.order
         return pl.concat(_threshold_lists(part, order, level) for part in self._seen(quantity, False))
 
     def _rules(self, quantity: Quantity) -> dict[str, Any]:
-        """Options of ``evaluate`` by the rules of the system."""
+        """Return options of ``evaluate`` that follow the rules of the system."""
         options = {**self.options, "relevant_from": None if quantity.binary else self._level(quantity)}
         options |= {"no_relevant": quantity.no_relevant, "missing_query": quantity.missing_query}
         if quantity.seen == "list":
@@ -195,11 +195,11 @@ class Data:
         return options
 
     def _level(self, quantity: Quantity) -> float | None:
-        """The grade from which on items are relevant."""
+        """Return the smallest relevant grade."""
         return self.options["relevant_from"] if quantity.relevant_from is None else quantity.relevant_from
 
     def _seen(self, quantity: Quantity, float32: bool) -> list[Judged]:
-        """The rankings as the system would be given them."""
+        """Return the rankings as the system would receive them."""
         judged = self.lists if quantity.seen == "list" else self.judged
         rows, score = judged.retrieved, pl.col(self.order)
         if quantity.positive == "unretrieved":
@@ -222,7 +222,7 @@ class Data:
 
 
 def _threshold_lists(judged: Judged, order: str, level: float | None) -> pl.DataFrame:
-    """Average precision of every list that has items, with every tie taken as one threshold."""
+    """Average precision of every list that has items, with every tie treated as one threshold."""
     relevant = pl.col("relevance") > 0 if level is None else pl.col("relevance") >= level
     number = pl.Series("list", judged.rows.list_of())  # text would be hashed and sorted three times
     found, seen = pl.col("hits").cum_sum().over("list"), pl.col("size").cum_sum().over("list")
@@ -246,7 +246,7 @@ def _threshold_lists(judged: Judged, order: str, level: float | None) -> pl.Data
 
 
 def judge_items(rankings: object, judgements: object, queries: object, options: Options, what: str) -> Judged:
-    """The rankings judged, unless they are counts; ``what`` is asked for."""
+    """Return judged rankings, or raise if they are counts; ``what`` names the request."""
     rankings = rankings if isinstance(rankings, Judged) else to_polars(rankings, "rankings")
     if "count" in (rankings.retrieved if isinstance(rankings, Judged) else rankings).columns:
         raise ParameterError(f"{what}: what others print depends on the order of items, and a counts frame has none")
@@ -254,5 +254,5 @@ def judge_items(rankings: object, judgements: object, queries: object, options: 
 
 
 def _alike(means: pl.DataFrame) -> pl.DataFrame:
-    """Means that are one number: the least and the most alike."""
+    """Return means that are single numbers, as equal lower and upper bounds."""
     return means.select(*PLACE, prints_low="value", prints_high="value")

@@ -128,7 +128,7 @@ def tie_hints(
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits. ``value``: share of
           items that are tied.
         - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
-        - ``ties``: share of items that stand in ties of different relevances (of tied items where no relevance is
+        - ``ties``: share of items in ties of different relevances (of tied items where no relevance is
           known).
 
         Empty where there is nothing to say.
@@ -139,7 +139,7 @@ def tie_hints(
     >>> rankings = pl.DataFrame({
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
     >>> tie_hints(rankings).row(0)
-    ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% stand in ties of different \
+    ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% are in ties of different \
 relevances: the order inside ties decides part of every score')
     """
     checked = options_with(options, policies="expected")

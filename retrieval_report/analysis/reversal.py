@@ -1,4 +1,4 @@
-"""The chance that random tie order reverses one pair of models, from what each of their lists can score."""
+"""The probability that random tie order reverses a pair of models, from the possible scores of each list."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ Bounds = tuple[float, float, float]  # the least, likely and greatest chance
 
 
 class ListOrders(NamedTuple):
-    """What one list scores under tie order: all of it one by one or as a walk, or what some drawn orders gave."""
+    """The scores of one list under tie order: all of them, listed or as a walk, or those of drawn orders."""
 
     spread: Spread | None
     walk: Walk | None
-    draws: int | None  # how many orders were drawn; None: all orders are counted
-    seed: int  # of what is drawn from them
+    draws: int | None  # number of drawn orders; None: all orders are counted
+    seed: int  # seed for drawing from them
 
 
 class Chance(NamedTuple):
-    """The chance of a reversal with its bounds, that of equal means (NaN: not known), and how they were found."""
+    """The probability of a reversal with bounds, that of equal means (NaN: not known), and the method."""
 
     low: float
     value: float
@@ -60,9 +60,9 @@ class _Side(NamedTuple):
 
     row: int
     paired: Bools
-    parts: tuple[ListOrders, ...]  # of the lists whose every order is counted
-    fixed: float  # what all other lists score on average
-    stray: float  # variance of those of them that tie order moves
+    parts: tuple[ListOrders, ...]  # lists for which all orders are counted
+    fixed: float  # expected sum of all other lists
+    stray: float  # variance of those among them that tie order affects
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Reversals:
     _waves: dict[object, Complex] = field(default_factory=dict)
 
     def covers(self, first: int, second: int) -> bool:
-        """Whether every list of a pair that tie order moves is there with all its orders."""
+        """Return whether every list of a pair that tie order affects is available with all its orders."""
         paired = self._paired(first, second)
         found = (
             self.lists.get((row, int(query)))
@@ -85,7 +85,7 @@ class Reversals:
         return all(orders is not None and orders.draws is None for orders in found)
 
     def of(self, first: int, second: int, lead: float) -> Chance | None:
-        """Bounds for one pair; ``lead`` is that of the first. None where nothing is known but moments."""
+        """Return bounds for one pair, given the ``lead`` of the first; None if only moments are known."""
         paired = self._paired(first, second)
         ahead, behind = (first, second) if lead >= 0 else (second, first)
         sides = self._side(ahead, paired), self._side(behind, paired)
@@ -112,7 +112,7 @@ class Reversals:
         return _Side(row, paired, tuple(parts), float(fixed), float(stray))
 
     def _without_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
-        """Bounds from the lists whose every order is counted; the others may stray as their variance lets them."""
+        """Return bounds from lists for which all orders are counted, allowing for the variance of the others."""
         stray = sides[0].stray + sides[1].stray
         if not np.isfinite(stray):
             return None
@@ -134,7 +134,7 @@ class Reversals:
         return chance._replace(equal=equal)
 
     def _summed(self, sides: tuple[_Side, _Side], near: float, *, every: bool) -> tuple[Spread, Spread] | None:
-        """The sums of both models, all or the likely ones."""
+        """Return the sums of both models, all or the likely ones."""
         found = []
         for side in sides:
             key = (side.row, side.paired.tobytes(), every)
@@ -151,9 +151,9 @@ class Reversals:
         return found[0], found[1]
 
     def _below_by_waves(self, sides: tuple[_Side, _Side], fineness: int) -> Callable[[float], Bounds]:
-        """Bounds of the chance of a difference below any bound, by Fourier series."""
+        """Return a function that bounds the probability of a difference below any bound, by Fourier series."""
         sums = _Sums.of(sides)
-        # What is the same in all orders only turns the waves.
+        # A constant only rotates the waves.
         shift = sides[0].fixed - sides[1].fixed
         period, outside = sums.period()
 
@@ -176,7 +176,7 @@ class Reversals:
         return self._waves[key]
 
     def _from_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
-        """The share of drawn orders that reverse the pair; None where a list has no distribution or none is drawn."""
+        """Return the share of drawn orders that reverse the pair; None if a list has no distribution or no draws."""
         total, draws = 0.0, None
         lists = []
         for side, sign in zip(sides, (1.0, -1.0), strict=True):
@@ -201,7 +201,7 @@ class Reversals:
 
 
 def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
-    """Clopper and Pearson's bounds of a probability, which miss once in 10 000 times at most.
+    """Return Clopper and Pearson's bounds of a probability, which fail at most once in 10 000 times.
 
     >>> [round(bound, 4) for bound in binomial_bounds(0, 1000)]
     [0.0, 0.0099]
@@ -214,7 +214,7 @@ def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
 
 
 class _Sums(NamedTuple):
-    """Where the difference of two sums can be, and how far single lists move it."""
+    """The range of the difference of two sums, and how far single lists move it."""
 
     least: float
     most: float
@@ -224,7 +224,7 @@ class _Sums(NamedTuple):
 
     @classmethod
     def of(cls, sides: tuple[_Side, _Side]) -> _Sums:
-        """The difference of the first less the second."""
+        """Return the range of the first minus the second."""
         ahead, behind = ([_walk(part) for part in side.parts] for side in sides)
         fixed = sides[0].fixed - sides[1].fixed
         least = fixed + sum(walk.least for walk in ahead) - sum(walk.most for walk in behind)
@@ -235,9 +235,9 @@ class _Sums(NamedTuple):
         return cls(least, most, mean, float(np.sqrt(sum(walk.variance for walk in both))), reach)
 
     def period(self) -> tuple[float, float]:
-        """How far from a bound sums may be, and how much sums beyond count (Bernstein's inequality).
+        """Return how far from a bound sums may be, and how much sums beyond contribute (Bernstein's inequality).
 
-        A power of √2, so that pairs share the sums of their models.
+        It is a power of √2, so that pairs share the sums of their models.
         """
         away = AWAY * self.deviation
         whole = _up(self.most - self.least + 1e-9 * away)
@@ -252,12 +252,12 @@ class _Sums(NamedTuple):
 
 
 def _up(length: float) -> float:
-    """The next power of √2."""
+    """Return the next power of √2."""
     return float(2.0 ** (np.ceil(2 * np.log2(length)) / 2))
 
 
 def _walk(part: ListOrders) -> Walk:
-    """The list as a walk: the one it has, unless its scores are fewer than its steps."""
+    """Return the list as a walk: its own, unless it has fewer scores than steps."""
     if part.spread is not None and (part.walk is None or part.spread.value.size <= part.walk.size):
         return walk_of_values(*part.spread)
     assert part.walk is not None
@@ -265,7 +265,7 @@ def _walk(part: ListOrders) -> Walk:
 
 
 def _below(sums: tuple[Spread, Spread], bound: float) -> Bounds:
-    """Bounds of the chance that one sum less another is below a bound."""
+    """Return bounds of the probability that one sum minus another is below a bound."""
     ahead, behind = sums
     least = float(behind.chance @ ahead.below(behind.value + bound))
     left_open = ahead.left_open + behind.left_open
@@ -273,7 +273,7 @@ def _below(sums: tuple[Spread, Spread], bound: float) -> Bounds:
 
 
 def _with_stray(below: Callable[[float], Bounds], stray: float, near: float, method: str) -> Chance:
-    """The chance of a sum below 0 if lists of some variance are added, about which Cantelli's inequality holds."""
+    """Return the probability of a sum below 0 after adding lists of known variance, by Cantelli's inequality."""
     low, value, high = below(-near)
     if stray > 0:
         low, high = 0.0, 1.0
@@ -285,7 +285,7 @@ def _with_stray(below: Callable[[float], Bounds], stray: float, near: float, met
 
 
 def _narrowed(found: Chance, drawn: Chance) -> Chance:
-    """Both bounds hold, so the narrower ones do; those that are certain win where draws contradict them."""
+    """Combine two valid pairs of bounds; certain bounds win if draws contradict them."""
     low, high = max(found.low, drawn.low), min(found.high, drawn.high)
     if low > high or (low, high) == (found.low, found.high):
         return found
@@ -293,9 +293,9 @@ def _narrowed(found: Chance, drawn: Chance) -> Chance:
 
 
 def _sample(orders: ListOrders, draws: int) -> Floats:
-    """What a list scores in so many independent orders: its own, shuffled, or drawn from all of them.
+    """Return scores of a list in independent orders: its own, shuffled, or drawn from all of them.
 
-    Which draw of a list meets which of another list must not depend on what they score; to shuffle each makes them
+    Which draw of one list is combined with which of another must not depend on their scores; shuffling each makes them
     independent again.
     """
     if orders.draws is None:

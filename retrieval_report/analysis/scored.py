@@ -1,4 +1,4 @@
-"""Scores of the same rankings in the parts that are asked for: exact policies at once, random orders by metric."""
+"""Compute scores of the same rankings as needed: exact policies together, random orders by metric."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every sing
 
 
 def scores_under(data: Data, policies: Sequence[str], measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
-    """Scores of all models and queries as `evaluate` returns them; random orders are drawn for what needs them alone.
+    """Return scores of all models and queries as from `evaluate`, drawing random orders only if needed.
 
     Parameters
     ----------
     data
         What to score.
     policies, measures
-        Some of those of the data; what is not asked for may come along, but no random orders.
+        Some of those of the data; other results may be included, but no other random orders.
     draws
-        For policy shuffled.
+        Settings of the policy shuffled.
     """
     if "shuffled" not in policies:
         return _exact(data, draws).filter(pl.col("policy").is_in(policies))
@@ -41,7 +41,7 @@ def scores_under(data: Data, policies: Sequence[str], measures: Sequence[Measure
 
 
 def drawn_means(data: Data, measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
-    """Means over the queries under every single random order, as `shuffled_means` returns them."""
+    """Return means over the queries under every single random order, as from `shuffled_means`."""
     if _at_once(data, measures, draws):
         return _everything(data, draws)[1]
     metrics = list(dict.fromkeys(metric for metric, _ in measures))
@@ -50,13 +50,13 @@ def drawn_means(data: Data, measures: Sequence[Measure], draws: Draws) -> pl.Dat
 
 
 def _at_once(data: Data, measures: Sequence[Measure], draws: Draws) -> bool:
-    """Whether everything is wanted, or there already; what another system prints is found at once in any case."""
+    """Return whether to compute everything together, as is always done for another system's definitions."""
     whole = set(measures) == set(data.measures) and not data.found.known("exact")
     return whole or data.like is not None or data.found.known(("everything", draws))
 
 
 def _everything(data: Data, draws: Draws) -> Scored:
-    """Scores and random orders of all measures, in one go."""
+    """Compute scores and random orders of all measures together."""
 
     def make() -> Scored:
         options = {**data.options, **draws._asdict()}
@@ -69,7 +69,7 @@ def _everything(data: Data, draws: Draws) -> Scored:
 
 
 def _exact(data: Data, draws: Draws) -> pl.DataFrame:
-    """Scores under all policies that need no random orders."""
+    """Return scores under all policies that need no random orders."""
     exact = [policy for policy in data.policies if policy != "shuffled"]
     if data.like is not None or data.found.known(("everything", draws)):
         return _everything(data, draws)[0].filter(pl.col("policy").is_in(exact))
@@ -77,7 +77,7 @@ def _exact(data: Data, draws: Draws) -> pl.DataFrame:
 
 
 def _drawn(data: Data, metric: str, draws: Draws) -> Scored:
-    """Random orders of one metric at all its cutoffs."""
+    """Return scores and means under random orders for one metric at all its cutoffs."""
 
     def make() -> Scored:
         record, cutoffs = next(request for request in parse_metrics(**data.asked) if str(request[0]) == metric)
@@ -88,7 +88,7 @@ def _drawn(data: Data, metric: str, draws: Draws) -> Scored:
 
 
 def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Scores put together as if they had been computed in one go."""
+    """Combine scores as if they had been computed together."""
     frame = pl.concat(parts)
     schema = {"metric": pl.String, "cutoff": pl.Int64}
     ranks = pl.DataFrame(list(data.measures), schema=schema, orient="row").with_row_index("measure")

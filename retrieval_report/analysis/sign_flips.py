@@ -1,4 +1,4 @@
-"""Permutation test of paired differences: under the null hypothesis each difference may as well have the other sign."""
+"""Permutation test of paired differences, whose signs are random under the null hypothesis."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from retrieval_report.analysis.inputs import DIGITS, Bools, Floats, Indices, lar
 
 __all__ = ["EXACT", "exact_sign_flips", "sampled_sign_flips"]
 
-EXACT = 13  # non-zero differences up to which all sign patterns, 2^13, are tried
-CHUNK = 512  # sign patterns drawn at a time; never adapted, or else the draws would depend on the number of models
-BLOCK = 1 << 22  # numbers held at a time
+EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
+CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
+BLOCK = 1 << 22  # numbers held in memory at a time
 
 
 def exact_sign_flips(difference: Floats) -> Floats:
-    """Two-sided p of the sign-flip test over all sign patterns; NaN for pairs with over 13 non-zero differences.
+    """Return the two-sided p of the sign-flip test over all patterns; NaN for over 13 non-zero differences.
 
-    The share of patterns whose mean difference is at least as far from 0 as the one seen. Zeros have no sign, so only
-    the non-zero differences count.
+    It is the share of patterns whose mean difference is at least as far from 0 as the observed one. Zeros have no sign,
+    so only non-zero differences count.
 
     >>> exact_sign_flips(np.array([[0.5, 0.25, 0.0, 0.5], [0.0, 0.0, np.nan, 0.0]])).tolist()
     [0.25, 1.0]
@@ -34,7 +34,7 @@ def exact_sign_flips(difference: Floats) -> Floats:
     for size in np.unique(count[(count > 0) & (count <= EXACT)]):
         rows = np.flatnonzero(count == size)
         kept = filled[rows][filled[rows] != 0].reshape(-1, size)
-        # The first sign stays: a pattern and its opposite are equally far from 0.
+        # The first sign is fixed, because a pattern and its opposite are equally far from 0.
         patterns = (np.arange(2 ** (size - 1))[:, None] >> np.arange(size)) & 1
         sums = np.abs(kept @ (1.0 - 2.0 * patterns).T)
         seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * np.abs(kept).sum(axis=1)
@@ -45,27 +45,27 @@ def exact_sign_flips(difference: Floats) -> Floats:
 def sampled_sign_flips(
     values: Floats, wanted: Bools, first: Indices, second: Indices, resamples: int, seed: int
 ) -> Floats:
-    """Two-sided p of the sign-flip test, (b + 1) / (B + 1) over B random sign patterns; NaN where not wanted.
+    """Return the two-sided p of the sign-flip test, (b + 1) / (B + 1) over B random patterns; NaN if not wanted.
 
-    Every query has one sign a pattern, shared by all pairs: the flipped sum of a pair is then the difference of its
+    Every query has one sign per pattern, shared by all pairs. The flipped sum of a pair is then the difference of its
     models' flipped sums, so one matrix product serves all pairs.
 
     Parameters
     ----------
     values
-        Scores (places, models, queries), NaN where there is none.
+        Scores (measures, models, queries), NaN if there is none.
     wanted
-        (places, pairs).
+        Which tests are wanted (measures, pairs).
     first, second
         The models of each pair.
     resamples, seed
-        B, and what the patterns depend on besides the number of queries.
+        B, and the seed of the patterns, which otherwise depend only on the number of queries.
     """
     p = np.full(wanted.shape, np.nan)
     for tasks in _batches(values, wanted, first, second):
         scores = np.concatenate([task.scores for task in tasks])
         ends = np.cumsum([0, *(len(task.scores) for task in tasks)])
-        # Written over and over: fresh memory would cost several times the arithmetic.
+        # Memory is reused, because allocating it would cost several times the arithmetic.
         room = np.empty((2, max(task.pairs.size for task in tasks), CHUNK))
         for signs in _signs(values.shape[2], resamples, seed):
             sums = scores @ signs
@@ -77,19 +77,19 @@ def sampled_sign_flips(
 
 
 class _Task(NamedTuple):
-    """Pairs of one place that have the same queries in common."""
+    """Pairs by one measure that have the same queries in common."""
 
     measure: int
     pairs: Indices
-    scores: Floats  # (models, queries), 0 where the pairs have no query in common
+    scores: Floats  # (models, queries), 0 if the pairs do not share the query
     first: Indices  # rows of the scores
     second: Indices
-    seen: Floats  # |sum of the differences|, less what rounding may have added
+    seen: Floats  # |sum of the differences|, minus a margin for rounding
     beyond: NDArray[np.int64]  # patterns at least as far from 0
 
 
 def _batches(values: Floats, wanted: Bools, first: Indices, second: Indices) -> Iterator[list[_Task]]:
-    """Tasks whose scores fit in memory together; one matrix product a chunk of signs serves a batch."""
+    """Yield tasks whose scores fit in memory together; one matrix product per chunk of signs serves a batch."""
     batch: list[_Task] = []
     for index in range(len(values)):
         for task in _tasks(index, values[index], wanted[index], first, second):
@@ -102,7 +102,7 @@ def _batches(values: Floats, wanted: Bools, first: Indices, second: Indices) -> 
 
 
 def _tasks(index: int, values: Floats, wanted: Bools, first: Indices, second: Indices) -> Iterator[_Task]:
-    """One task for each set of queries that pairs have in common: a single one where nothing is missing."""
+    """Return one task for each set of queries that pairs have in common, a single one if no score is missing."""
     patterns, pattern = np.unique(~np.isnan(values), axis=0, return_inverse=True)
     pattern = pattern.ravel()
     ends = np.sort(np.stack([pattern[first], pattern[second]]), axis=0)
@@ -118,7 +118,7 @@ def _tasks(index: int, values: Floats, wanted: Bools, first: Indices, second: In
 
 
 def _signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Random signs (queries, patterns), chunk by chunk, ``resamples`` patterns in all."""
+    """Yield random signs (queries, patterns), chunk by chunk, ``resamples`` patterns in all."""
     generator = np.random.default_rng(seed)
     for done in range(0, resamples, CHUNK):
         size = min(CHUNK, resamples - done)
@@ -127,7 +127,7 @@ def _signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def _count_beyond(task: _Task, sums: Floats, room: Floats) -> None:
-    """Count for each pair the patterns whose flipped sum is at least as far from 0 as the one seen."""
+    """Count for each pair the patterns whose flipped sum is at least as far from 0 as the observed one."""
     np.take(sums, task.first, axis=0, out=room[0], mode="clip")
     np.take(sums, task.second, axis=0, out=room[1], mode="clip")
     np.subtract(room[0], room[1], out=room[0])

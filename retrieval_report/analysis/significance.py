@@ -1,4 +1,4 @@
-"""Paired tests of many pairs at once: one row of differences a pair, one column a query, NaN where unpaired."""
+"""Paired tests of many pairs at once: one row of differences per pair, one column per query, NaN if unpaired."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from retrieval_report.analysis.sign_flips import EXACT, exact_sign_flips
 
 __all__ = ["PairedT", "benjamini_hochberg", "holm", "paired_t", "wilcoxon"]
 
-SHORT = 49  # non-zero differences up to which Wilcoxon's distribution without ties is exact, as in R
+SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
 
 
 class PairedT(NamedTuple):
-    """Mean difference, its sample standard deviation, p-value and interval of each pair; NaN where undefined."""
+    """Mean difference, its sample standard deviation, p-value and interval of each pair; NaN if undefined."""
 
     mean: Floats
     std: Floats
@@ -25,10 +25,10 @@ class PairedT(NamedTuple):
 
 
 def paired_t(difference: Floats, confidence: float) -> PairedT:
-    """Student's t of the paired differences, two-sided.
+    """Test paired differences by Student's t, two-sided.
 
-    Equal differences have no spread: p is 1 where they are 0, else 0, and the interval is the difference itself. One
-    query has neither p nor interval.
+    If all differences are equal, p is 1 if they are 0, else 0, and the interval is the difference itself. One query
+    has neither p nor interval.
     """
     from scipy import stats  # imported here: half a second that only an analysis needs
 
@@ -56,7 +56,7 @@ def paired_t(difference: Floats, confidence: float) -> PairedT:
 
 
 def wilcoxon(difference: Floats) -> Floats:
-    """Two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon 1945).
+    """Return the two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon 1945).
 
     As in R: exact below 50 non-zero differences without ties among their sizes, else the normal approximation,
     corrected for ties and for continuity; but exact up to 13 with ties and zeros too. Nothing but zeros gives 1.
@@ -84,7 +84,7 @@ def wilcoxon(difference: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """Adjusted p-values of Holm (1979): the chance of any false finding in the family stays below the level.
+    """Return p-values adjusted by Holm (1979), which control the probability of any false finding in the family.
 
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
@@ -97,7 +97,7 @@ def holm(p: Floats) -> Floats:
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
-    """Adjusted p-values of Benjamini and Hochberg (1995): the share of false findings stays below the level.
+    """Return p-values adjusted by Benjamini and Hochberg (1995), which control the share of false findings.
 
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.04, 0.04]

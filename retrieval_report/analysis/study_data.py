@@ -1,4 +1,4 @@
-"""What a study and all narrower ones share, and what one of them looks at."""
+"""The data that a study shares with all narrower ones, and the selection of one of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_KEPT = 200  # answers of one study and all narrower ones
 
 
 class Draws(NamedTuple):
-    """What decides the random orders."""
+    """The settings that decide the random orders."""
 
     shuffles: int
     seed: int
@@ -34,20 +34,20 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True)
 class Data:
-    """What a study and all narrower ones share."""
+    """The data that a study shares with all narrower ones."""
 
     frames: Mapping[str, Any]  # rankings, judgements, queries
     measures: Mapping[Measure, Measure]  # as asked, and as the scores name them: `like` may define them otherwise
-    asked: Mapping[str, Any]  # metrics and cutoffs, as evaluate takes them
+    asked: Mapping[str, Any]  # metrics and cutoffs, as for evaluate
     options: Mapping[str, Any]
     like: str | None
     found: Once = field(default_factory=lambda: Once(MOST_KEPT))
 
     @classmethod
     def read(cls, given: Mapping[str, Any], measures: object, like: str | None, options: Mapping[str, Any]) -> Data:
-        """Read what was given and check the options; nothing is scored yet."""
+        """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
-            raise ParameterError("policies: a study looks at all of them; evaluate takes a choice")
+            raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
         usual = None if isinstance(measures, str) and "@" in measures else DEFAULT_CUTOFFS
         scoring = {name: value for name, value in options.items() if name not in ("cutoffs", "columns", "name_by")}
         reading = {name: options[name] for name in ("columns", "name_by") if name in options}
@@ -71,12 +71,12 @@ class Data:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """All that these rankings can be scored under."""
+        """Return all policies under which these rankings can be scored."""
         return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
 
 
 def _read(given: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Rankings, judgements and queries as frames; those of a search hold all three."""
+    """Return rankings, judgements and queries as frames; search results hold all three."""
     rankings, judgements, queries = (given[name] for name in ("rankings", "judgements", "queries"))
     if isinstance(rankings, Inputs):
         judgements = rankings.judgements if judgements is None else judgements
@@ -91,7 +91,7 @@ def _read(given: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Any
 
 @dataclass(frozen=True)
 class View:
-    """What a study looks at, None is everything, and what is asked beside the scores."""
+    """The selection of a study (None: everything), and the settings of further questions."""
 
     average: str
     draws: Draws
@@ -107,7 +107,7 @@ class View:
 
 
 class StudyOptions(ScoringOptions, total=False):
-    """The options of a study: those of ``evaluate`` but the policies, cutoffs, and how rankings are read."""
+    """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are read."""
 
     cutoffs: int | str | Sequence[int | str | None] | None
     columns: Mapping[str, str] | None

@@ -1,4 +1,4 @@
-"""Bounds of the chance of a reversal that need no distribution: mean, variance and range of every list are enough."""
+"""Bounds of the probability of a reversal from the mean, variance and range of every list alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 
 @dataclass(frozen=True)
 class Ranges:
-    """What is known of every list at one metric and cutoff, (models, queries); infinite where nothing is."""
+    """Known ranges of every list at one metric and cutoff, (models, queries); infinite if not known."""
 
     value: Floats
     variance: Floats
@@ -25,13 +25,13 @@ class Ranges:
 
     @cached_property
     def loose(self) -> Bools:
-        """Lists whose score tie order moves, or may move."""
+        """Return which lists' scores tie order affects, or may affect."""
         found: Bools = (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))
         return found
 
 
 def ranges(grid: Grid, measure: int) -> Ranges:
-    """The ranges at one place; best and worst are used where they are among the scores, else no score is below 0."""
+    """Return the ranges for one measure; best and worst are used if available, else scores are at least 0."""
     metric, cutoff, _ = grid.measures[measure]
     value = grid.value[measure]
     known = ~np.isnan(value)
@@ -44,7 +44,7 @@ def ranges(grid: Grid, measure: int) -> Ranges:
     filled = np.where(known, value, 0.0)
     fall = np.where(known, np.maximum(filled - limits["worst"], 0.0), 0.0)
     rise = np.where(known, np.maximum(limits["best"] - filled, 0.0), 0.0)
-    # Where the range is a point, up to rounding, there is no order to speak of.
+    # If the range is a point, up to rounding, tie order has no effect.
     still = np.maximum(fall, rise) <= 1e-12 * np.maximum(filled, limits["worst"])
     fixed = still | (variance == 0) | ~known
     return Ranges(value, np.where(fixed, 0.0, variance), np.where(fixed, 0.0, fall), np.where(fixed, 0.0, rise))
@@ -65,7 +65,7 @@ def normal_chances(lead: Floats, deviation: Floats) -> Floats:
 
 
 def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:
-    """The least and the greatest chance that random tie order takes away a lead of each pair, as far as moments tell.
+    """Return bounds of the probability that random tie order removes the lead of each pair, from moments.
 
     ``lead`` is that of the first model in the sum over the paired queries; no lead is left alone. From above:
     Cantelli's, Hoeffding's and Bennett's inequality; from both sides the normal distribution with the remainder of
@@ -99,14 +99,14 @@ def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floa
 
 
 def _times(one: Floats, other: Floats) -> Floats:
-    """Products in which 0 times anything is 0."""
+    """Return products in which 0 times anything is 0."""
     product: Floats = np.where((one == 0) | (other == 0), 0.0, one)
     with np.errstate(invalid="ignore"):
         return np.where(product == 0, 0.0, one * np.where(product == 0, 1.0, other))
 
 
 def _sums(each: Floats, paired: Bools) -> Floats:
-    """Entry (a, b): the sum over the lists of model a whose query model b has too."""
+    """Return at (a, b) the sum over the lists of model a whose query model b also has."""
     endless = np.isinf(each)
     total: Floats = np.where(endless, 0.0, each) @ paired.T.astype(np.float64)
     if endless.any():

@@ -1,4 +1,4 @@
-"""The probability that random tie order alone shows a pair of models in the other order, with bounds that hold."""
+"""The probability that random tie order reverses a pair of models, with valid bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
 @dataclass(frozen=True)
 class TieChances:
-    """``p_tie`` of every pair at one place, its bounds, the chance of equal means, and the method; NaN: not known."""
+    """``p_tie`` of every pair by one measure with bounds, the probability of equal means, and the method (NaN: unknown)."""
 
     p_tie: Floats
     p_tie_low: Floats
@@ -29,18 +29,18 @@ class TieChances:
 
     @classmethod
     def unknown(cls, pairs: int) -> TieChances:
-        """Nothing is known of any pair."""
+        """Return the record in which nothing is known about any pair."""
         low, value, high, equal = np.full((4, pairs), np.nan)
         return cls(value, low, high, equal, [None] * pairs)
 
     def put(self, pair: int, low: float, value: float, high: float, equal: float, method: str | None) -> None:
-        """Say what is known of one pair."""
+        """Store what is known about one pair."""
         self.p_tie_low[pair], self.p_tie[pair], self.p_tie_high[pair] = low, value, high
         self.p_equal[pair], self.p_tie_method[pair] = equal, method
 
 
 def tie_chances(grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> TieChances:
-    """What is known of every pair at one place: certainties first, then moments, then the lists' own scores."""
+    """Find what is known about every pair by one measure: certainties first, then moments, then scores of lists."""
     metric, cutoff, policy = grid.measures[measure]
     found = TieChances.unknown(pairs.first.size)
     if policy != "expected":
@@ -81,7 +81,7 @@ def _undecided_pair(
     bounds: tuple[float, float],
     tie_std: float,
 ) -> None:
-    """Put what moments tell, or the lists' own scores where they tell more."""
+    """Store what follows from moments, or from the scores of lists if they give more."""
     low, high = bounds
     worth = high - low > WIDE or lead == 0 or reversals.covers(*two)
     orders = reversals.of(*two, lead) if reversals.lists and worth else None
@@ -96,13 +96,13 @@ def _undecided_pair(
         found.put(pair, *moments)
         return
     least, most = max(low, orders.low), min(high, orders.high)
-    if least > most:  # draws miss once in 10 000 times
+    if least > most:  # bounds from draws fail once in 10 000 times
         least, most = low, high
     found.put(pair, least, min(max(orders.value, least), most), most, orders.equal, orders.method)
 
 
 def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
-    """Model and query of the lists whose distribution a pair needs, as moments leave it open."""
+    """Return model and query of the lists whose distribution a pair needs because moments leave it open."""
     here = ranges(grid, measure)
     pairs = Pairs.every(len(grid.models))
     known = ~np.isnan(here.value)
@@ -123,7 +123,7 @@ def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
 
 
 def _loose_lists(known: Ranges, pairs: Pairs) -> Floats:
-    """How many lists of the paired queries tie order moves."""
+    """Return how many lists of the paired queries tie order affects."""
     paired = (~np.isnan(known.value)).astype(np.float64)
     lists = known.loose.astype(np.float64) @ paired.T
     count: Floats = lists[pairs.first, pairs.second] + lists[pairs.second, pairs.first]
@@ -131,14 +131,14 @@ def _loose_lists(known: Ranges, pairs: Pairs) -> Floats:
 
 
 def _level(first: Floats, second: Floats) -> Bools:
-    """Whether sums are equal but for rounding."""
+    """Return whether sums are equal up to rounding."""
     return np.abs(first - second) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
 
 
 def _apart(grid: Grid, measure: int, pairs: Pairs) -> Floats:
-    """Whether no tie order reverses a pair.
+    """Return whether no tie order reverses a pair.
 
-    1 where the lowest mean of one model reaches the highest of the other, 2 where it is above it.
+    1 if the lowest mean of one model reaches the highest of the other, 2 if it is above it.
     """
     metric, cutoff, _ = grid.measures[measure]
     result = np.zeros(pairs.first.size)

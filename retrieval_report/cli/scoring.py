@@ -53,7 +53,7 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
 @click.option(
     "--resume",
     is_flag=True,
-    help="For disk: keep what is finished beside the results until they are written, and go on from there if an "
+    help="For disk: keep finished parts beside the results until these are written, and continue from there if an "
     "earlier run was interrupted.",
 )
 @click.option("--master", metavar="URL", help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.")

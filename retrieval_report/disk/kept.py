@@ -1,4 +1,4 @@
-"""Scores of finished parts on disk: a run that was interrupted goes on after the last of them."""
+"""Keep the scores of finished parts on disk, so that an interrupted run continues after the last of them."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from retrieval_report.writing.files import write_bytes
 
 __all__ = ["facts_of", "keeping"]
 
-Facts = dict[str, Any]  # what decides the scores of a part: as long as they are the same, kept parts are right
+Facts = dict[str, Any]  # everything that decides the scores of a part; kept parts are valid while it is the same
 
 RUN = "run.json"
 FRAMES = ("lists", "columns")  # of `ListScores`, whose other fields are arrays
-NO_EFFECT = ("threads", "progress")  # options that change no score
+NO_EFFECT = ("threads", "progress")  # options that do not affect scores
 
 
 def facts_of(table: Table, judgements: object, queries: object, requests: Requests, options: Options) -> Facts:
-    """The contents of all inputs as hashes, the settings, and the version whose hashes divide the rows.
+    """Return hashes of all inputs, the settings, and the version of Polars, whose hashes divide the rows.
 
     Raises
     ------
     ParameterError
-        The rankings are no files: only those can be the same later.
+        The rankings are not files, and only files can be checked later.
     """
     facts: Facts = {"version of polars": pl.__version__}
     facts["metrics"] = [[str(metric), list(cutoffs)] for metric, cutoffs in requests]
@@ -54,7 +54,7 @@ def facts_of(table: Table, judgements: object, queries: object, requests: Reques
 
 
 def keeping(folder: Path, facts: Facts) -> Keep:
-    """A change of the work on parts of so many rows: what is scored is kept in a folder, and taken from there.
+    """Return a wrapper for work on parts that stores finished scores in a folder and reads them from there.
 
     Raises
     ------
@@ -70,14 +70,14 @@ def keeping(folder: Path, facts: Facts) -> Keep:
 
 
 def _check(folder: Path, facts: Facts) -> None:
-    """Refuse a folder whose parts are not those of this run; begin one where there is none."""
+    """Refuse a folder whose parts are not those of this run; create it if there is none."""
     if not folder.exists() or not any(folder.iterdir()):
         write_bytes(folder / RUN, json.dumps(facts, indent=1).encode())
         return
     try:
         kept = json.loads((folder / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise OutputError(f"cannot resume from '{folder}': it is no folder of finished parts") from error
+        raise OutputError(f"cannot resume from '{folder}': it is not a folder of finished parts") from error
     differ = [name for name in {**facts, **kept} if name not in kept or facts.get(name) != kept[name]]
     if differ:
         raise OutputError(
@@ -86,7 +86,7 @@ def _check(folder: Path, facts: Facts) -> None:
 
 
 def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
-    """The scores kept in a file; else those of the work, which are kept. Warnings are given again."""
+    """Return the scores stored in a file, or compute and store them. Warnings are raised again."""
     with suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # missing, or the disk damaged it
         return _load(path)
     with warnings.catch_warnings(record=True) as caught:

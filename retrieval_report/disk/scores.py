@@ -82,9 +82,9 @@ def evaluate_to(
     rows_per_part
         Number of rows scored together, by default two million. The scores do not depend on it.
     resume
-        A folder where the scores of finished parts are kept. If a run is interrupted, the same call continues after
-        the last of them and writes the same bytes. Rankings have to be files; all of them are read once more, to
-        check that they are unchanged. The folder stays: remove it when you have the scores.
+        A folder in which the scores of finished parts are kept. If a run is interrupted, the same call continues after
+        the last of them and writes the same bytes. Rankings must be files; all of them are read once more to check that
+        they are unchanged. The folder is not removed: delete it when you have the scores.
     **options
         All other arguments of :func:`evaluate`.
 

@@ -1,8 +1,8 @@
-"""bpref over every completion of a cut list: the least and the most that a deeper retrieval could make of it.
+"""The lowest and highest bpref over all completions of a cut list, as a deeper retrieval could show.
 
-Only judged items are in such lists, so what may follow is known: the relevant items and the others that are judged
-and were not retrieved. The most: all relevant ones follow at once, before the others of a tie that was cut. The least:
-the others follow alone, and those that fall into a cut tie stand before its relevant items.
+Such lists hold only judged items, so what may follow is known: the judged items, relevant or not, that were not
+retrieved. The highest value: all relevant ones follow immediately, before the others of a tie that was cut. The
+lowest: only the others follow, and those in a cut tie come before its relevant items.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def cut_preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:
-    """The least or the most of every list; NaN where the judged items are not known."""
+    """Return the lowest or highest value of every list; NaN if the judged items are not known."""
     arrangement = arrange(prepared, "best" if best else "worst")
     total = Scorer(prepared, (), workers).moments(Preferences(), arrangement).mean[:, 0]
     relevant, within = prepared.relevant_grade, prepared.beyond.within
@@ -40,7 +40,7 @@ def cut_preferences(prepared: Prepared, following: Following, workers: int, *, b
 
 
 def _unseen(prepared: Prepared, following: Following) -> NDArray[np.int64]:
-    """Relevant items that may follow each list."""
+    """Return the number of relevant items that may follow each list."""
     unseen = following.unseen
     items = unseen.items * prepared.relevant_grade[unseen.grade]
     found: NDArray[np.int64] = np.diff(np.concatenate([[0], np.cumsum(items)])[unseen.start]) + following.free
@@ -48,5 +48,5 @@ def _unseen(prepared: Prepared, following: Following) -> NDArray[np.int64]:
 
 
 def _preference(before: NDArray[np.int64], most: NDArray[np.int64]) -> Floats:
-    """What a relevant item brings behind so many others."""
+    """Return what a relevant item contributes after ``before`` others."""
     return np.where(most == 0, 1.0, np.maximum(1.0 - before / np.maximum(most, 1), 0.0))

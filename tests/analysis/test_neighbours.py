@@ -48,7 +48,7 @@ def test_a_truth_that_ends_inside_the_tie_says_so_unless_there_are_no_more_items
     [
         ({"truth_indices": [[1, 2]]}, DataError, r"shape \(1, 3\), truth_indices \(1, 2\)"),
         ({"truth_distances": [1, 2, 3]}, DataError, r"both are \(queries, depth\)"),
-        ({"truth_distances": [[1, 2], [1]]}, DataError, "no array"),
+        ({"truth_distances": [[1, 2], [1]]}, DataError, "not an array"),
         ({"truth_indices": [["a", "b", "c"]]}, DataError, "need numbers and whole numbers"),
         ({"truth_distances": [[1.0, np.nan, 2.0]]}, DataError, "first query 0, place 1: index 2, distance nan"),
         ({"truth_indices": [[1, 2, -7]]}, DataError, "negative index .* place 2"),
