@@ -174,11 +174,11 @@ def letter_texts(columns: list[list[int]], models: int) -> list[str]:
     return texts
 
 
-def short_letters(text: str, most: int = 4) -> str:
+def short_letters(text: str) -> str:
     """Shorten many consecutive letters to the first and the last.
 
     >>> short_letters("abc"), short_letters("cdefgh"), short_letters("YZa2b2c2")
     ('abc', 'c–h', 'Y–c2')
     """
     found = re.findall(r"[a-zA-Z]\d*", text)
-    return text if len(found) <= most else f"{found[0]}–{found[-1]}"
+    return text if len(found) <= 4 else f"{found[0]}–{found[-1]}"

@@ -84,29 +84,24 @@ def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Sca
 
 
 def end_labels(
-    ends: pl.DataFrame,
-    lit: Sequence[str],
-    domain: tuple[float, float],
-    y_axis: tuple[alt.Scale, str],
-    height: int = HEIGHT,
-    width: int = WIDTH,
+    ends: pl.DataFrame, lit: Sequence[str], domain: tuple[float, float], y_axis: tuple[alt.Scale, str]
 ) -> list[alt.Chart]:
     """Draw names at the right end of the lines, moved apart; grey ones only if there is room for all.
 
     ``ends`` has ``label``, ``model``, ``end`` (the value at the end of the line) and ``shade`` (the colour's label).
     """
-    if ends.height * LETTER_HEIGHT > height:
+    if ends.height * LETTER_HEIGHT > HEIGHT:
         ends = ends.filter(pl.col("label").is_in(list(lit)))
     ends = ends.filter(pl.col("end").is_not_null())
-    gap = (domain[1] - domain[0]) * LETTER_HEIGHT / height
+    gap = (domain[1] - domain[0]) * LETTER_HEIGHT / HEIGHT
     ends = ends.with_columns(named_at=pl.Series(spread(ends["end"].to_list(), gap, *domain), dtype=pl.Float64))
     data = inline(ends.select("label", "model", "end", "named_at", "shade"))
     scale, title = y_axis
     base = alt.Chart(data).encode(color=alt.Color("shade:N", scale=colour_scale(lit), legend=None))
     y = alt.Y("end:Q", scale=scale, title=title)
     link = base.mark_rule(strokeWidth=1.2).encode(
-        x=alt.value(width + 3), x2=alt.value(width + 15), y=y, y2="named_at:Q"
+        x=alt.value(WIDTH + 3), x2=alt.value(WIDTH + 15), y=y, y2="named_at:Q"
     )
     name = alt.Chart(data).mark_text(align="left", baseline="middle")
     y = along(y, "named_at")
-    return [link, name.encode(x=alt.value(width + 18), y=y, text="label:N", tooltip=texts("model"))]
+    return [link, name.encode(x=alt.value(WIDTH + 18), y=y, text="label:N", tooltip=texts("model"))]

@@ -263,12 +263,12 @@ def finish(chart: Drawing, title: str, subtitle: Sequence[str], description: str
     return _themed(cast(Drawing, chart.properties(title=heading, description=f"{title}. {description}")))
 
 
-def sentence_chart(sentence: str, width: int = WIDTH) -> alt.Chart:
+def sentence_chart(sentence: str) -> alt.Chart:
     """Draw a sentence instead of a chart."""
-    lines = textwrap.wrap(sentence, width // 7)
+    lines = textwrap.wrap(sentence, WIDTH // 7)
     rows = [{"line": line, "index": index} for index, line in enumerate(lines)]
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows), width=width, height=22 * len(rows), description=sentence)
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=22 * len(rows), description=sentence)
         .mark_text(align="left", fontSize=13)
         .encode(text="line:N", y=alt.Y("index:O", axis=None), x=alt.value(0))
     )
