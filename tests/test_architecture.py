@@ -58,7 +58,7 @@ HOMES = {
     "pyspark": {"spark"},
     "scipy": {"analysis"},
     "streamlit": {"app"},
-    "tqdm": {"cli", "codes", "disk", "scoring"},
+    "tqdm": {"cli", "codes", "disk", "kernels", "scoring"},
     "vl_convert": {"charts", "report"},
 }
 

@@ -166,3 +166,29 @@ def test_nothing_is_said_where_all_is_well() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert kernel(plus_one)(1) == 2
+
+
+COMPILING = """
+import sys
+import numpy as np
+from retrieval_report.kernels.shuffling import integer_keys
+sys.stderr.write("begun\\n")
+integer_keys(np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+"""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_alone_is_shown_that_kernels_compile(folder: Path, terminal: bool) -> None:
+    termios = pytest.importorskip("termios", reason="Windows has no pseudo-terminals")
+    ours, theirs = os.openpty() if terminal else os.pipe()
+    if terminal:
+        termios.tcsetwinsize(theirs, (24, 80))
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    done = subprocess.run([sys.executable, "-c", COMPILING], stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    os.set_blocking(ours, False)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(theirs)
+    os.close(ours)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert ("Compiling kernels, once after installation … " in shown) == terminal
+    assert terminal or shown == "begun\n"
