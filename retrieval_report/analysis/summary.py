@@ -120,7 +120,8 @@ def summarise(
         truncated_share=pl.col("truncated").filter(inside).mean(),
         pooled=pl.col("pooled").filter(inside).any(),
     )
-    frame = frame.filter(~unbounded.any().over("group"))
+    exact = pl.when(~pl.col("truncated")).then("std")
+    frame = frame.filter(~unbounded.any().over("group")).with_columns(exact.alias("std"))
     columns: dict[str, list[float | None]] = {
         name: [None] * order.height for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")
     }
@@ -170,8 +171,7 @@ def _mean(
     rows: pl.DataFrame, average: str, interval: str, confidence: float, resamples: int, seed: int
 ) -> tuple[float, ...]:
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are sorted by query."""
-    values = rows["value"].to_numpy()
-    spread = rows.select(pl.when(~pl.col("truncated")).then("std")).to_series().to_numpy()
+    values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
     unit = power_above(np.abs(values), spread)  # gains reach 1e308, whose sum and square no float holds
     values, spread = np.ldexp(values, -unit), np.ldexp(spread, -unit)
     strata, weight = [(values, spread)], None
