@@ -19,7 +19,7 @@ Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
 @dataclass(frozen=True)
 class TieChances:
-    """``p_tie`` of every pair by one measure with bounds, the probability of equal means, and the method (NaN: unknown)."""
+    """``p_tie`` of every pair by one measure with bounds, chance of equal means, and method (NaN: unknown)."""
 
     p_tie: Floats
     p_tie_low: Floats
