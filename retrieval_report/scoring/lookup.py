@@ -56,8 +56,8 @@ def judged_rows(
         differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
         joined = rows.with_columns(said.clear().extend_constant(None, rows.height).scatter(hits, said).alias("judged"))
         refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
-    relevance = said.clear().extend_constant(unjudged, rows.height).scatter(hits, said)
-    return rows.drop("relevance", strict=False).with_columns(relevance)
+    relevance = pl.repeat(unjudged, rows.height, dtype=said.dtype, eager=True).scatter(hits, said)
+    return rows.drop("relevance", strict=False).with_columns(relevance.alias("relevance"))
 
 
 def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> arrays.Places:

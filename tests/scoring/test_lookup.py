@@ -112,3 +112,11 @@ def test_a_list_that_goes_on_further_down_is_sorted_as_a_whole() -> None:
     )
     scores = evaluate(rows, metrics="rr", cutoffs=None, policies="naive", naive_order="item", truncated="no")
     assert scores["value"].to_list() == [1 / 3, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64, pl.UInt8])
+def test_items_without_judgement_get_0_in_the_type_of_the_judgements(dtype: Any) -> None:
+    rankings = pl.DataFrame({"query": "q", "item": ["a", "b"], "distance": [1, 2]})
+    judgements = pl.DataFrame({"query": "q", "item": ["b"], "relevance": pl.Series([1], dtype=dtype)})
+    scores = evaluate(rankings, judgements=judgements, metrics="rr", policies="expected", truncated="no", cutoffs="all")
+    assert scores["value"].to_list() == [0.5]
