@@ -1,12 +1,12 @@
-"""How often each test finds a difference where there is none: its real error beside the nominal one.
+"""Measure how often each test finds a difference where there is none: its real error beside the nominal one.
 
 Run from the project's folder, with RETRIEVAL_REPORT_REAL set (some eight CPU minutes):
-``python benchmarks/calibration.py --out docs/choosing-a-test.md``. The tables replace what stands between the two
+``python benchmarks/calibration.py --out docs/choosing-a-test.md``. The tables replace the text between the two
 markers of the file.
 
 It reads the topic × run scores of TREC ad hoc 5–8 that Urbano, Lima and Hanjalic published with *Statistical
 Significance Testing in Information Retrieval* (SIGIR 2019; julian-urbano/sigir2019-statistical on GitHub, CC BY-SA
-4.0), from the folder ``adhoc`` of the one that RETRIEVAL_REPORT_REAL names; they are no part of this repository.
+4.0), from the folder ``adhoc`` in the one named by RETRIEVAL_REPORT_REAL; they are not part of this repository.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TRACKS = ("adhoc5", "adhoc6", "adhoc7", "adhoc8")
 
 
 def tracks(measure: str) -> list[Floats]:
-    """Scores (runs, topics) of each track."""
+    """Return the scores (runs, topics) of each track."""
     root = os.environ.get("RETRIEVAL_REPORT_REAL")
     if not root:
         raise SystemExit("RETRIEVAL_REPORT_REAL is not set; it names a folder with adhoc/")
@@ -45,7 +45,7 @@ def tracks(measure: str) -> list[Floats]:
 
 
 def pairs_by_signs(generator: np.random.Generator, measure: str, topics: int) -> Floats:
-    """Differences of two runs with random signs, (trials, topics): symmetric about 0."""
+    """Return differences of two runs with random signs, (trials, topics), symmetric about 0."""
     rows = []
     data = tracks(measure)
     for _ in range(TRIALS):
@@ -57,7 +57,7 @@ def pairs_by_signs(generator: np.random.Generator, measure: str, topics: int) ->
 
 
 def pairs_by_halves(generator: np.random.Generator, measure: str, topics: int) -> Floats:
-    """Topics of one run in two halves, paired at random, (trials, topics)."""
+    """Return differences between two halves of one run's topics, paired at random, (trials, topics)."""
     rows = []
     data = tracks(measure)
     for _ in range(TRIALS):
@@ -68,7 +68,7 @@ def pairs_by_halves(generator: np.random.Generator, measure: str, topics: int) -
 
 
 def permutation(difference: Floats) -> Floats:
-    """Sign flips, as `compare` does them."""
+    """Test by sign flips, as `compare` does."""
     values = np.concatenate([difference, np.zeros_like(difference)])
     first = np.arange(len(difference))
     wanted = np.ones((1, len(difference)), np.bool_)
@@ -76,20 +76,20 @@ def permutation(difference: Floats) -> Floats:
 
 
 def bootstrap(difference: Floats) -> Floats:
-    """The shifted bootstrap, which the package does not offer as a test; this table says why."""
+    """Test by the shifted bootstrap, which the package does not offer; this table shows why."""
     means = np.concatenate(list(resampled_means(difference, RESAMPLES, 1)))
     seen = np.abs(difference.mean(axis=1))
     return (np.abs(means - difference.mean(axis=1)) >= seen).mean(axis=0)
 
 
 def no_worse_by_mistake(difference: Floats) -> Floats:
-    """p of "no worse" where the loss is the margin."""
+    """Return the p of "no worse" if the loss equals the margin."""
     t = paired_t(difference - MARGIN, 0.9)
     return one_sided(t.mean, t.std, np.full(len(difference), difference.shape[1]), -MARGIN)
 
 
 def worse_by_mistake(difference: Floats) -> Floats:
-    """p of "worse" where the loss is the margin."""
+    """Return the p of "worse" if the loss equals the margin."""
     t = paired_t(difference - MARGIN, 0.9)
     return one_sided(-t.mean, t.std, np.full(len(difference), difference.shape[1]), MARGIN)
 
@@ -110,7 +110,7 @@ PAIR_NULLS = {
 
 
 def pair_table(generator: np.random.Generator) -> Iterator[str]:
-    """Error of each test of two models."""
+    """Yield a table of the error of each test of two models."""
     yield f"| null hypothesis | measure | topics | {' | '.join(PAIR_TESTS)} |"
     yield f"| --- | --- | ---: |{' ---: |' * len(PAIR_TESTS)}"
     for null, (make, topics) in PAIR_NULLS.items():
@@ -121,43 +121,43 @@ def pair_table(generator: np.random.Generator) -> Iterator[str]:
 
 
 def exchanged(generator: np.random.Generator, scores: Floats) -> Floats:
-    """Models exchange their scores within every topic."""
+    """Exchange the scores of models within every topic."""
     return generator.permuted(scores, axis=0)
 
 
 def flipped(generator: np.random.Generator, scores: Floats) -> Floats:
-    """Deviations of every topic turned together: means alike, but each model keeps its own spread."""
+    """Flip the deviations of every topic together, so that means are equal but each model keeps its spread."""
     deviations = scores - scores.mean(axis=1, keepdims=True)
     return (deviations - deviations.mean(axis=0)) * generator.choice([-1.0, 1.0], scores.shape[1])
 
 
 def tukey_least(scores: Floats, seed: int) -> Floats:
-    """Corrected p of all pairs."""
+    """Return the corrected p of all pairs."""
     pairs, means = Pairs.every(len(scores)), scores.mean(axis=1)
     return share_beyond(range_draws(scores, FEW, seed), np.abs(means[pairs.first] - means[pairs.second]))
 
 
 def max_t(scores: Floats, seed: int) -> Floats:
-    """Corrected p of all pairs."""
+    """Return the corrected p of all pairs."""
     seen, draws = max_t_draws(scores, Pairs.every(len(scores)), FEW, seed)
     return share_beyond(draws, seen)
 
 
 def baseline(scores: Floats, seed: int) -> Floats:
-    """Corrected p of all models against the first."""
+    """Return the corrected p of all models against the first."""
     others = np.arange(1, len(scores))
     seen, draws = max_t_draws(scores, Pairs(others, np.zeros_like(others)), FEW, seed)
     return share_beyond(draws, seen)
 
 
 def single(scores: Floats, seed: int) -> Floats:
-    """p of each pair by the t-test, not corrected."""
+    """Return the p of each pair by the t-test, not corrected."""
     pairs = Pairs.every(len(scores))
     return paired_t(differences(scores, pairs.first, pairs.second), 0.95).p
 
 
 def holm_t(scores: Floats, seed: int) -> Floats:
-    """Corrected p of all pairs by Holm; by the t-test, whose p has no smallest value."""
+    """Return the p of all pairs corrected by Holm, from the t-test, whose p has no smallest value."""
     return holm(single(scores, seed))
 
 
@@ -171,7 +171,7 @@ FAMILY_TESTS: dict[str, Callable[[Floats, int], Floats]] = {
 
 
 def family_table(generator: np.random.Generator) -> Iterator[str]:
-    """Chance of any false finding among all pairs."""
+    """Yield a table of the probability of any false finding among all pairs."""
     yield f"| null hypothesis | measure | models | {' | '.join(FAMILY_TESTS)} |"
     yield f"| --- | --- | ---: |{' ---: |' * len(FAMILY_TESTS)}"
     for null, make in (("scores exchanged", exchanged), ("deviations turned", flipped)):
@@ -188,7 +188,7 @@ def family_table(generator: np.random.Generator) -> Iterator[str]:
 
 
 def power_table(generator: np.random.Generator) -> Iterator[str]:
-    """Share of the pairs of real runs that each test tells apart."""
+    """Yield a table of the share of pairs of real runs that each test separates."""
     names = ("Holm", "Tukey HSD", "max-t")
     yield f"| measure | models | {' | '.join(names)} |"
     yield f"| --- | ---: |{' ---: |' * len(names)}"
@@ -204,18 +204,18 @@ def power_table(generator: np.random.Generator) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the tables, or put them into a file."""
+    """Print the tables, or insert them into a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="file whose text between the markers is replaced")
     asked = parser.parse_args()
     start = time.process_time()
     generator = np.random.default_rng(0)
     parts = [
-        f"Two models, {TRIALS} trials each (a share of 5.0% strays by 0.3%):",
+        f"Two models, {TRIALS} trials each (a share of 5.0% has a standard error of 0.3%):",
         "\n".join(pair_table(generator)),
-        f"All pairs of several models, {FAMILIES} trials each (5.0% strays by 0.9%):",
+        f"All pairs of several models, {FAMILIES} trials each (5.0% has a standard error of 0.9%):",
         "\n".join(family_table(generator)),
-        "Pairs of real runs told apart, mean of 40 draws of runs:",
+        "Pairs of real runs separated, mean of 40 draws of runs:",
         "\n".join(power_table(generator)),
     ]
     text = "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""How fast codes become counts, beside NumPy without a matrix and beside the sort that counting replaces.
+"""Measure how fast codes become counts, beside NumPy without a matrix and the sort that counting replaces.
 
 Run from the project's folder: ``python benchmarks/codes.py --out benchmarks/codes.md``.
 """
@@ -29,7 +29,7 @@ Function = Callable[[], object]
 
 @dataclass
 class Work:
-    """One row of the table: a function, how many pairs it looks at, and where to say so."""
+    """One row of the table: a function, how many pairs it processes, and its names."""
 
     name: str
     ways: str
@@ -42,7 +42,7 @@ def codes(generator: np.random.Generator, rows: int, bits: int) -> Any:
 
 
 def clustered(generator: np.random.Generator, labels: dict[str, Any], kinds: int) -> tuple[Any, Any]:
-    """Codes of 64 bits near one of their class: each bit is turned with a chance of one in eight."""
+    """Return 64-bit codes near a code of their class: each bit is flipped with a probability of one in eight."""
     centres = codes(generator, kinds, 64)
 
     def near(classes: Any) -> Any:
@@ -60,7 +60,7 @@ def counting(name: str, queries: Any, items: Any, labels: dict[str, Any], **opti
 
 
 def with_numpy(name: str, queries: Any, items: Any, labels: dict[str, Any]) -> Work:
-    """Packed codes, XOR, population count and bincount, one query at a time."""
+    """Count with packed codes, XOR, population count and bincount, one query at a time."""
     bits = queries.shape[1]
 
     def run() -> object:
@@ -78,7 +78,7 @@ def with_numpy(name: str, queries: Any, items: Any, labels: dict[str, Any]) -> W
 
 
 def with_sort(name: str, queries: Any, items: Any) -> Work:
-    """What hashing scripts do: a row of the distance matrix by a product, then argsort."""
+    """Do as hashing scripts do: compute a row of the distance matrix by a product, then argsort."""
     bits = queries.shape[1]
     own, other = queries.astype(np.float32), items.astype(np.float32)
 
@@ -137,7 +137,7 @@ def all_work(items_count: int) -> list[Work]:
 
 
 def check() -> None:
-    """The two ways to count agree before they are timed."""
+    """Check that both ways to count agree before they are timed."""
     generator = np.random.default_rng(1)
     queries, items = codes(generator, 20, 64), codes(generator, 5000, 64)
     labels = {"query_labels": generator.integers(0, 3, 20), "item_labels": generator.integers(0, 3, 5000)}
@@ -147,7 +147,7 @@ def check() -> None:
 
 
 def measure(work: list[Work], runs: int) -> dict[int, list[tuple[float, float]]]:
-    """Seconds by the clock and by the processors of every run; all work takes turns, so that load hits all alike."""
+    """Return wall-clock and CPU seconds of every run; all work takes turns, so that load affects all equally."""
     times: dict[int, list[tuple[float, float]]] = {number: [] for number in range(len(work))}
     for run in range(runs + 1):
         for number, item in enumerate(work):
@@ -195,7 +195,7 @@ def main() -> None:
     text = table(work, measure(work, arguments.runs))
     command = shlex.join(["python", *sys.argv])
     page = (
-        f"# Codes to counts\n\n{text}\n\nWith validation, packing and the frame that comes out; medians of "
+        f"# Codes to counts\n\n{text}\n\nValidation, packing and the resulting frame are included; medians of "
         f"{arguments.runs} runs that took turns. {machine()}. Command: `{command}`\n"
     )
     print(page)

@@ -1,4 +1,4 @@
-"""How long the first call in a fresh installation compiles, metric by metric, each in a process with an empty cache.
+"""Measure how long the first call in a fresh installation compiles, by metric, in processes with an empty cache.
 
 Run from the project's folder: ``python benchmarks/compile_time.py --out benchmarks/compile_time.md``.
 """
@@ -38,7 +38,7 @@ print(time.process_time() - start)
 
 
 def seconds(asked: str, cache: str) -> float:
-    """CPU seconds of one call in a process of its own."""
+    """Return the CPU seconds of one call in a separate process."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     script = SCRIPT.format(asked=asked)
     done = subprocess.run(

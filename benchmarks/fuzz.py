@@ -1,7 +1,7 @@
 """Fuzz the readers and the texts of metrics: ``python benchmarks/fuzz.py --metrics 600000 --files 400000``.
 
-Everything is read in a child process; one that dies, or raises anything but an error of the package, is a fault, and
-the number that makes the same input again is printed.
+Everything is read in a child process; if it crashes, or raises anything but an error of the package, that is a fault,
+and the number that reproduces the input is printed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STEP = 20_000
 
 
 def child(first: int, last: int, what: str) -> None:
-    """Try some inputs; print what became of them, and the number of each fault."""
+    """Try some inputs, and print the outcomes and the number of each fault."""
     names = list(FORMATS)
     became: Counter[str] = Counter()
     with fuzz_folder() as folder, tried_first():
@@ -42,7 +42,7 @@ def child(first: int, last: int, what: str) -> None:
 
 
 def run(what: str, first: int, inputs: int, seconds: float) -> Counter[str]:
-    """Try inputs in children, until they are tried or the time is over."""
+    """Try inputs in child processes until all are tried or the time is up."""
     became: Counter[str] = Counter()
     begin, number = time.monotonic(), first
     inputs += first

@@ -1,4 +1,4 @@
-"""How the time of `evaluate` grows: with rows, tie size, cutoffs, models and threads; a table and a plot.
+"""Measure how the time of `evaluate` grows with rows, tie size, cutoffs, models and threads, as a table and a plot.
 
 Run from the project's folder: ``python benchmarks/growth.py --out benchmarks`` (some 5 GB of memory; ``--most 1e7``
 leaves the largest frame out). Of several runs the fastest counts, since it is the least disturbed; frames of more than
@@ -32,7 +32,7 @@ Integers = NDArray[np.int64]
 
 
 def frame(rows: int, *, items: int = 1000, tie: int = 15, models: int = 1) -> pl.DataFrame:
-    """Lists of ``items`` rows in order of distance, ties of about ``tie`` items, grades 0–3."""
+    """Return lists of ``items`` rows in order of distance, with ties of about ``tie`` items and grades 0–3."""
     generator = np.random.default_rng(0)
     graded = generator.choice(np.array([0] * 7 + [1, 2, 3], np.uint8), rows // models + items)  # same for all models
     step = max(ROWS, items) // items * items  # whole lists; the largest frame is made piece by piece
@@ -55,7 +55,7 @@ def piece(row: Integers, graded: NDArray[np.uint8], items: int, tie: int, models
 
 
 def works(most: float) -> Iterator[tuple[str, float, pl.DataFrame, dict[str, Any]]]:
-    """What grows, how far, on which rows, asked how."""
+    """Yield what grows, its value, the rows, and the options."""
     rows = 100_000
     while rows <= most:
         yield "rows", rows, frame(rows), {}
@@ -71,7 +71,7 @@ def works(most: float) -> Iterator[tuple[str, float, pl.DataFrame, dict[str, Any
 
 
 def fastest(rows: pl.DataFrame, options: dict[str, Any], runs: int) -> dict[str, float]:
-    """Seconds and CPU seconds of the fastest run, after one that is not counted."""
+    """Return seconds and CPU seconds of the fastest run, after one that is not counted."""
     taken = []
     for _ in range(runs + 1 if rows.height <= MOST_REPEATED else 1):
         start, begin = time.perf_counter(), time.process_time()
@@ -81,7 +81,7 @@ def fastest(rows: pl.DataFrame, options: dict[str, Any], runs: int) -> dict[str,
 
 
 def plot(table: pl.DataFrame) -> Any:
-    """A chart for everything that grows, each with the values that were measured on its axis."""
+    """Return one chart for everything that grows, with the measured values on its axis."""
     table = table.rename({"cpu": "CPU seconds"})
     charts = []
     for (grows,), own in table.group_by("grows", maintain_order=True):

@@ -1,4 +1,4 @@
-"""CPU seconds a metric takes on lists that are laid out already, here and in another checkout.
+"""Measure the CPU seconds of metrics on lists that are already laid out, here and in another checkout.
 
 Run from the project's folder, with another version beside it:
 ``git worktree add ../before ff8f114; python benchmarks/kernels.py --beside ../before --out benchmarks/kernels.md``.
@@ -25,7 +25,7 @@ FEW, MANY = (5, 10, 20, 100, None), tuple(np.unique(np.geomspace(1, ITEMS, 50).a
 
 
 def rankings(tie: int, relevant: float, grades: int = 4) -> pl.DataFrame:
-    """Lists with ties of so many items; 0: ties of one item, and every fifth of two to nine."""
+    """Return lists with ties of ``tie`` items; 0: ties of one item, with every fifth of two to nine."""
     generator = np.random.default_rng(0)
     rows = LISTS * ITEMS
     if tie:
@@ -39,7 +39,7 @@ def rankings(tie: int, relevant: float, grades: int = 4) -> pl.DataFrame:
 
 
 def work() -> Iterator[tuple[str, pl.DataFrame, dict[str, Any]]]:
-    """Name, rankings and what is asked."""
+    """Yield name, rankings and arguments."""
     for text, tie in (("no ties", 1), ("80 % of the ties of one item", 0), ("ties of 50", 50)):
         for relevant in (0.04, 0.3):
             frame = rankings(tie, relevant)
@@ -54,7 +54,7 @@ def work() -> Iterator[tuple[str, pl.DataFrame, dict[str, Any]]]:
 
 
 def least(function: Callable[[], Any]) -> float:
-    """CPU seconds of the quickest of some runs."""
+    """Return the CPU seconds of the fastest of some runs."""
     times = []
     for _ in range(RUNS):
         start = time.process_time()
@@ -64,7 +64,7 @@ def least(function: Callable[[], Any]) -> float:
 
 
 def measure(only: str) -> dict[str, float]:
-    """CPU nanoseconds a row of every piece of work, without reading and grouping the rows."""
+    """Return CPU nanoseconds per row for every piece of work, without reading and grouping the rows."""
     from retrieval_report.contracts.options import Options
     from retrieval_report.metrics.parsing import parse_metrics
     from retrieval_report.scoring.judged import judge
@@ -86,7 +86,7 @@ def measure(only: str) -> dict[str, float]:
 
 
 def elsewhere(folder: Path, only: str) -> dict[str, float]:
-    """The same with the package of another folder."""
+    """Return the same with the package in another folder."""
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     command = [sys.executable, __file__, "--json", "--only", only]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -105,12 +105,12 @@ def main() -> None:
         print(json.dumps(here))
         return
     before = elsewhere(arguments.beside, arguments.only) if arguments.beside else {}
-    lines = ["| work | beside, ns a row | here, ns a row | times as fast |", "| --- | --- | --- | --- |"]
+    lines = ["| work | beside, ns per row | here, ns per row | times as fast |", "| --- | --- | --- | --- |"]
     for name, own in here.items():
         other = before.get(name)
         shown = f"– | {own:.1f} | –" if other is None else f"{other:.1f} | {own:.1f} | {other / own:.1f}"
         lines.append(f"| {name} | {shown} |")
-    about = f"CPU time on lists laid out already; the quickest of {RUNS} runs, {LISTS} lists of {ITEMS}."
+    about = f"CPU time on lists that are already laid out; the fastest of {RUNS} runs, {LISTS} lists of {ITEMS}."
     page = "# Kernels\n\n" + "\n".join(lines) + f"\n\n{about} Command: `{shlex.join(['python', *sys.argv])}`\n"
     print(page)
     if arguments.out:

@@ -1,11 +1,11 @@
-"""Rankings larger than memory: rows per second and peak memory as the rows grow.
+"""Measure rows per second and peak memory for rankings larger than memory, as the rows grow.
 
     python benchmarks/out_of_core.py 2e7 2e8 1e9
     python benchmarks/out_of_core.py 2e7 1e8 --layout scattered
     python benchmarks/out_of_core.py 2e7 2e8 --call evaluate count_ties_to group_by sorted_group_by
 
-Makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), runs each call in a process of its own, and prints
-that process's highest resident set. Layouts: ``grouped`` (rows of a query stand together, whole-number distances
+It makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), runs each call in a separate process, and prints
+that process's highest resident set. Layouts: ``grouped`` (rows of a query are contiguous, whole-number distances
 0..64), ``scattered`` (rows in random order over all files, float64 distances, hardly a tie). Calls: ``evaluate_to`` and
 ``count_ties_to`` of the files; ``evaluate`` of a lazy scan of them, which is copied to disk first; and, for the same
 counts, Polars' streaming ``group_by``, as it comes and with the promise that the rows are sorted by query.
@@ -39,7 +39,9 @@ def make(folder: Path, rows: int, layout: str) -> None:
     for number, begin in enumerate(range(0, rows, FILE_ROWS)):
         row = np.arange(begin, min(begin + FILE_ROWS, rows))
         if layout == "scattered":
-            row = row * 7_368_787 % rows  # a permutation of all rows: the factor is a prime that divides none
+            row = (
+                row * 7_368_787 % rows
+            )  # a permutation of all rows, because the factor is a prime that does not divide their number
             distance = random.random(row.size)
         else:
             distance = random.integers(0, 65, row.size, dtype=np.uint8)
@@ -55,7 +57,7 @@ def make(folder: Path, rows: int, layout: str) -> None:
 
 
 def run(call: str, source: Path, out: Path, policies: tuple[str, ...], rows_per_part: int) -> None:
-    """What is measured."""
+    """Run the call that is measured."""
     import retrieval_report as rr
 
     files = sorted(source.iterdir())

@@ -1,4 +1,4 @@
-"""`evaluate` beside other evaluators: same data, one process, taking turns; results are checked before times count.
+"""Compare `evaluate` with other evaluators on the same data, in turns in one process, after checking results.
 
 First comes the work that most people have: TREC files of text ids and nearly unique scores, and the same in memory.
 
@@ -57,7 +57,7 @@ class Entry:
 def rankings(
     queries: int, items: int, *, distances: str = "int", order: str = "grouped", ids: str = "int"
 ) -> pl.DataFrame:
-    """Random lists: integer distances 0..64 or unique floats, grades 0..3, rows grouped by query or in random order."""
+    """Return random lists: distances 0..64 or unique floats, grades 0..3, rows grouped by query or in random order."""
     generator = np.random.default_rng(0)
     rows = queries * items
     distance = generator.binomial(64, 0.5, rows) if distances == "int" else generator.normal(size=rows)
@@ -84,7 +84,7 @@ def ours(work: str, frame: pl.DataFrame, **options: Any) -> Entry:
 
 
 def own_entries(scale: float) -> list[Entry]:
-    """The workloads of the issue, for this package alone."""
+    """Return the workloads for this package alone."""
     queries = max(int(10_000 * scale), 10)
     grouped = rankings(queries, 1000)
     many, long = rankings(queries * 100, 10), rankings(1, queries * 1000)
@@ -102,7 +102,7 @@ def own_entries(scale: float) -> list[Entry]:
 
 
 def write_trec(folder: Path, queries: int) -> tuple[Path, Path]:
-    """A run of 1000 items a query, and 60 judgements a query, of which 40 are retrieved."""
+    """Write a run of 1000 items per query, and 60 judgements per query, 40 of them retrieved."""
     generator = np.random.default_rng(0)
     run, qrels = folder / "bm25.run", folder / "qrels.txt"
     with run.open("w", encoding="utf-8") as lines, qrels.open("w", encoding="utf-8") as judged:
@@ -127,7 +127,7 @@ def trec_scores(rankings: pl.DataFrame, judgements: pl.DataFrame, policy: str = 
 
 
 def trec_entries(run: Path, qrels: Path) -> list[Entry]:
-    """From files to means, and from what is in memory to scores."""
+    """Return the work from files to means, and from objects in memory to scores."""
     rankings, judgements = rr.read_rankings(run), rr.read_judgements(qrels)
     entries = [
         Entry(FILES, OWN, rankings.height, lambda: from_files(run, qrels)),
@@ -156,7 +156,7 @@ def pytrec_scores(qrels: Any, run: Any) -> Any:
 
 
 def check_trec(run: Path, qrels: Path) -> str:
-    """Naive means must be those that pytrec_eval prints, but for what float32 ties."""
+    """Check that naive means equal those of pytrec_eval, apart from ties made by float32."""
     if not importlib.util.find_spec("pytrec_eval"):
         return "pytrec_eval is not installed: nothing was compared"
     scores = trec_scores(rr.read_rankings(run), rr.read_judgements(qrels), "naive")
@@ -173,7 +173,7 @@ def check_trec(run: Path, qrels: Path) -> str:
 
 
 def other_entries(run: Path, folder: Path, files: int) -> list[Entry]:
-    """Many files at once, and an audit of many runs."""
+    """Return the work on many files at once, and an audit of many runs."""
     lines = run.read_bytes().splitlines(keepends=True)[:LINES_OF_A_FILE]
     many = [folder / f"run-{number}.trec" for number in range(files)]
     for number, file in enumerate(many):
@@ -186,7 +186,7 @@ def other_entries(run: Path, folder: Path, files: int) -> list[Entry]:
 
 
 def audited(models: int, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Runs of 1000 items a query, half of them with ties, and judgements of 5 % of the items."""
+    """Return runs of 1000 items per query, half of them with ties, and judgements of 5 % of the items."""
     generator = np.random.default_rng(0)
     runs = pl.concat(
         pl.DataFrame(
@@ -205,7 +205,7 @@ def audited(models: int, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def peer_entries(frame: pl.DataFrame) -> list[Entry]:
-    """The same lists through other evaluators, from a long frame, with what it takes to bring them into their form."""
+    """Return the same work by other evaluators, from a long frame, including the conversion to their form."""
     entries = [ours("against peers", frame)]
     if importlib.util.find_spec("pytrec_eval"):
         entries.append(Entry("against peers", "pytrec_eval (naive)", frame.height, lambda: pytrec(frame)))
@@ -271,7 +271,7 @@ def trm(frame: pl.DataFrame) -> Any:
 
 
 def check(frame: pl.DataFrame) -> str:
-    """Where definitions agree the numbers must too: NDCG with ties averaged against scikit-learn."""
+    """Check that NDCG with averaged ties equals scikit-learn's, since the definitions agree."""
     if not importlib.util.find_spec("sklearn"):
         return "scikit-learn is not installed: nothing was compared"
     scores = rr.evaluate(frame, metrics="ndcg(gain=linear)", cutoffs=CUTOFFS, policies="expected")
@@ -283,14 +283,14 @@ def check(frame: pl.DataFrame) -> str:
 
 
 class Time(NamedTuple):
-    """Seconds on the clock, and of all processors."""
+    """Wall-clock seconds, and CPU seconds of all processors."""
 
     wall: float
     cpu: float
 
 
 def measure(entries: list[Entry], runs: int) -> list[tuple[Entry, list[Time]]]:
-    """Times of all entries, taking turns, after one run each that loads kernels."""
+    """Return the times of all entries, taking turns, after one run each that loads kernels."""
     times: list[list[Time]] = [[] for _ in entries]
     for turn in range(runs + 1):
         for entry, seconds in zip(entries, times, strict=True):
@@ -338,7 +338,7 @@ def ratios(measured: list[tuple[Entry, list[Time]]]) -> str:
 
 
 def report(scale: float, runs: int) -> list[str]:
-    """All tables; 1 is 10 million rows, and one million from files."""
+    """Return all tables; scale 1 is 10 million rows, and one million from files."""
     few = min(runs, 3)
     with tempfile.TemporaryDirectory() as folder:
         run, qrels = write_trec(Path(folder), max(int(1000 * scale), 10))

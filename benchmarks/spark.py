@@ -1,11 +1,11 @@
-"""Both plans on Spark, and without it ``evaluate_to`` and Polars' streaming engine: time, what is exchanged, memory.
+"""Measure time, exchanged data and memory of both plans on Spark, of ``evaluate_to`` and of Polars' streaming engine.
 
     python benchmarks/spark.py 2e7 --out benchmarks/spark.md
     python benchmarks/spark.py 2e8 --memory 4g
 
-Every run is a process of its own that writes its scores to Parquet; sums of their bits are compared. A process and
-all that it starts are looked at twice a second, so CPU seconds are those of Java and of the Python workers too, start
-and end included; the bytes exchanged and spilled come from Spark's event log. Data: lists of 1000 items in whole-query
+Every run is a separate process that writes its scores to Parquet; sums of their bits are compared. A process and all
+its children are sampled twice a second, so CPU seconds include Java and the Python workers, from start to end; the
+bytes exchanged and spilled come from Spark's event log. Data: lists of 1000 items in whole-query
 files, distances of ``ties`` 0..64 and of ``unique`` random floats. A first job of a few rows shows what starting costs.
 """
 
@@ -62,7 +62,7 @@ def make(folder: Path, rows: int, distances: str) -> None:
 
 
 def score(engine: str, folder: Path, memory: str) -> float:
-    """Run in the child: seconds of scoring alone, without the start of Python and Java."""
+    """Return, in the child, the seconds of scoring alone, without the start of Python and Java."""
     if engine == "evaluate_to":
         import retrieval_report as rr
 
@@ -107,7 +107,7 @@ def score(engine: str, folder: Path, memory: str) -> float:
 
 
 class Watch(threading.Thread):
-    """CPU seconds of a process and its descendants, and the most memory that those of a program held together."""
+    """CPU seconds of a process and its descendants, and the peak memory of those of each program."""
 
     def __init__(self, process: int) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class Watch(threading.Thread):
             with suppress(OSError, IndexError):  # it has ended meanwhile
                 fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
                 self.cpu[process] = (int(fields[11]) + int(fields[12])) / TICKS
-                # Forked workers share most of their memory: a page counts once.
+                # Forked workers share most of their memory, and a shared page counts once.
                 lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
                 program = "java" if "java" in Path(f"/proc/{process}/comm").read_text() else "python"
                 memory[program] += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
@@ -141,7 +141,7 @@ def descendants(process: int) -> Iterator[int]:
 
 
 def exchanged(folder: Path) -> tuple[float, float]:
-    """MiB written to the exchange, and MiB spilled to disk, by all tasks."""
+    """Return MiB written to the exchange, and MiB spilled to disk, by all tasks."""
     written = spilled = tasks = 0
     for log in (folder / "events").glob("*"):
         for line in log.read_text().splitlines():
@@ -173,7 +173,7 @@ def measure(engine: str, folder: Path, memory: str) -> dict[str, Any]:
 
 
 def compare(folder: Path, engines: list[str]) -> None:
-    """All engines wrote the same bits; sums of them, so that they need not be sorted in memory."""
+    """Check that all engines wrote the same bits, by sums, so that they need not be sorted in memory."""
     found = []
     for engine in engines:
         path = folder / f"{engine}.parquet"
