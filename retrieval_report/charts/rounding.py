@@ -57,7 +57,7 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [0.9, 1.1], "relevance": [1, 0]}
     >>> one, other = (summarise(evaluate(rankings, metrics="rr@2", decimals=decimals)) for decimals in (None, 0))
     >>> rounding(rounding_effect(one, other), metric="rr", cutoff=2).to_dict()["title"]["text"]
-    ['Rounding moves rr@2 by up to 0.2500 (model, down)']
+    ['Rounding changes rr@2 by up to 0.2500 (model, down)']
     """
     frame = held(effect, ROUNDING_EFFECT, "effect", "rounding_effect")
     if frame is None:

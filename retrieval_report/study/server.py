@@ -118,7 +118,7 @@ def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
     ('ap', 5)
     >>> asked_of_dashboard(Answers(rankings, "ap@5", decimals=1))
     Traceback (most recent call last):
-    retrieval_report.ParameterError: dashboard: it has no control for decimals=1
+    retrieval_report.ParameterError: dashboard: there is no control for decimals=1
     """
     usual, options = Options(), answers.options
     metric, cutoff = answers.measures[0]

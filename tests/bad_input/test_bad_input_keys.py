@@ -362,7 +362,7 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
 
 def test_row_051_n_relevant_below_what_the_list_holds() -> None:
     queries = pl.DataFrame({"query": ["q1", "q2"], "n_relevant": [1, 0]})
-    refused(rankings(), DataError, "'n_relevant'", "1 lists", "'q2'", "'itq'", "1 found", "0 said", queries=queries)
+    refused(rankings(), DataError, "'n_relevant'", "1 lists", "'q2'", "'itq'", "1 found", "0 stated", queries=queries)
 
 
 @pytest.mark.parametrize("told", [-1, None])

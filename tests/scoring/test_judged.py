@@ -101,6 +101,6 @@ def test_a_report_and_a_study_warn_once() -> None:
         report_contents(odd_names(), metrics="rr@1", truncated="no", shuffles=2)
     assert ["differ only by what strip()" in str(one.message) for one in caught] == [True]
     study = Study(odd_names(), "rr@1", truncated="no", shuffles=2)
-    with pytest.warns(RetrievalReportWarning, match="told apart") as found:
+    with pytest.warns(RetrievalReportWarning, match="differ only by") as found:
         _ = study.ties, study.hints, study.audit, study.scores, study.comparison, study.models("m").ties
     assert len(found) == 1
