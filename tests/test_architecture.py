@@ -1,4 +1,4 @@
-"""The layout, held by reading the code: imports go one way, third parties have one home, pieces are small."""
+"""The architecture, checked by reading the code: imports go one way, third parties have one home, pieces are small."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ def _corrected(name: str, correct: Callable[[Any], Any]) -> pl.Expr:
 
 
 def _winners(frame: pl.DataFrame) -> dict[Place, tuple[str | None, float | None, int]]:
-    """The best model at every place, its mean, and how many queries there are."""
+    """Return the best model by every measure, its mean, and the number of queries."""
     grid = Grid.of(frame)
     found: dict[Place, tuple[str | None, float | None, int]] = {}
     for at in asked_measures(grid, None):

@@ -67,7 +67,7 @@ def tie_orders(
 
 
 def _alike(measures: Iterable[Place]) -> list[Requests]:
-    """Metrics that are made of the same sums of the same places, and so tell the same orders apart, together."""
+    """Group metrics made of the same sums over the same ranks, which distinguish the same orders."""
     groups: defaultdict[tuple[object, bool, int | None], Requests] = defaultdict(list)
     for name, cutoff in measures:
         try:

@@ -68,7 +68,7 @@ class LabelSpace:
         return values
 
     def encode(self, labels: NDArray[Any] | None, count: int, what: str, offset: int) -> Words:
-        """Lay checked labels out as (words, count); ``offset`` is the place of their first row, for messages."""
+        """Lay checked labels out as (words, count); ``offset`` is the number of their first row, for messages."""
         if labels is None:
             return np.zeros((0, count), np.uint64)
         if self.relation != hamming.SAME:

@@ -217,7 +217,7 @@ class AP(Metric):
 
 @dataclass(frozen=True)
 class WAP(AP):
-    """Weighted average precision: AP with the mean grade of the relevant items so far in place of precision.
+    """Weighted average precision: AP with the mean grade of the relevant items so far instead of precision.
 
     Source: Zhao et al. 2015. Grades below ``relevant_from`` count as 0. The denominators are those of AP.
     """

@@ -23,7 +23,7 @@ def detect_format(source: Source) -> Format:
     """Return the format in which a file is to be parsed.
 
     Parquet and Arrow are recognised by their magic bytes, NDJSON by its opening brace, TREC files by a
-    first line of 4 (qrels) or at least 6 (run) fields with numbers in the right places. The rest is
+    first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The rest is
     delimited text, for which the ending, or else the header, decides between comma and tab.
 
     Raises

@@ -1,4 +1,4 @@
-"""What the audit says that systems could print whose order inside ties nobody can tell."""
+"""The range that the audit gives for systems whose order inside ties is not defined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which queries decide between two models, and how tie order could turn each."""
+"""Which queries decide between two models, and how tie order could reverse each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate: what passes, what fails, what is not decided, and what is never certified."""
+"""The gate: what passes, what fails, what is not decided, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain means: the same as `summarise` has them."""
+"""Plain means agree with those of `summarise`."""
 
 from __future__ import annotations
 

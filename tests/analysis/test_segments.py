@@ -1,4 +1,4 @@
-"""Parts of the queries: the same tables, other winners, and what looking at many costs."""
+"""Segments of the queries: the same tables, other winners, and the correction for many segments."""
 
 from __future__ import annotations
 

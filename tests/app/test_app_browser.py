@@ -1,4 +1,4 @@
-"""The dashboard as a reader has it: started from the command line, seen in Chromium."""
+"""The dashboard as a reader sees it, started from the command line and opened in Chromium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uploads are read in memory under a cap, under a name that is no path; what was noticed stays with its session."""
+"""Uploads are read in memory up to a limit, their names are never paths, and warnings stay with their session."""
 
 from __future__ import annotations
 

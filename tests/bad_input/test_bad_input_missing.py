@@ -1,4 +1,4 @@
-"""Lists and judgements that do not meet: what is told, and which rule decides."""
+"""Lists and judgements that do not match: which warnings are raised, and which rule decides."""
 
 from __future__ import annotations
 

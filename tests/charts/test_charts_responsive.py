@@ -1,4 +1,4 @@
-"""Charts beside each other, and charts that fit a page of any width."""
+"""Charts side by side, and charts that fit a page of any width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Larger than memory gives the bits that all at once gives, however the rows lie on disk."""
+"""Scoring part by part gives the same bits as scoring in memory, however the rows are stored."""
 
 from __future__ import annotations
 

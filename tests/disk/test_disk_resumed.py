@@ -1,4 +1,4 @@
-"""A run that was interrupted goes on where it stopped, and writes the bytes of one that was not."""
+"""An interrupted run continues where it stopped, and writes the same bytes as an uninterrupted one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where memory ends: an error or the end of the process, and never half a result."""
+"""Running out of memory gives an error or ends the process, but never leaves half a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random orders: keyed by (seed, model, query, draw), the same for ever, and mixing nothing but mixed ties."""
+"""Random orders are keyed by (seed, model, query, draw), never change, and shuffle only mixed ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TREC files in their plainest form take a faster way, which must say the same as the one that takes any."""
+"""The fast reader of plain TREC files gives the same result as the general one."""
 
 from __future__ import annotations
 

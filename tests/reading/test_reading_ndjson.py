@@ -1,4 +1,4 @@
-"""NDJSON says what its values are; nothing of it is lost or changed without a word."""
+"""NDJSON values keep their types; nothing is lost or changed silently."""
 
 from __future__ import annotations
 

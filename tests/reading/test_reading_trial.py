@@ -1,4 +1,4 @@
-"""A damaged file ends a process that tries to read it, and no other."""
+"""A damaged file may crash the process that tries it first, but no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said before any number: lists that were cut, and an R that nobody knows."""
+"""Notices that come before any number: lists that were cut, and an unknown R."""
 
 from __future__ import annotations
 

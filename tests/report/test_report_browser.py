@@ -1,4 +1,4 @@
-"""The page as a reader has it: opened from disk in Chromium."""
+"""The page as a reader sees it, opened from disk in Chromium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of two models."""
+"""The verdict on two models, in sentences."""
 
 from __future__ import annotations
 

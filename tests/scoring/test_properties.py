@@ -1,4 +1,4 @@
-"""What has to hold of every metric: the twelve properties at the end of the table of bad input."""
+"""Properties of every metric: the twelve at the end of the table of bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to hold of every metric, on every engine of this machine: what does not matter changes no bit."""
+"""Properties of every metric on every engine of this machine: what should not matter changes no bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose relevant items R counts, and lists of which not all rows count."""
+"""Which relevant items R counts, and lists with rows that do not count."""
 
 from __future__ import annotations
 

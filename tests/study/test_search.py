@@ -1,4 +1,4 @@
-"""What a search returned, in every shape of every library, scores as the same rows written out by hand do."""
+"""Search results, in every form of every library, score the same as rows written by hand."""
 
 from __future__ import annotations
 
