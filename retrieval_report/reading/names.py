@@ -101,7 +101,7 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
         The frame that is read.
     columns : Mapping[str, str] | None
         Our name → the file's name, for columns that the caller names.
-    place : str
+    location : str
         The file, for messages.
 
     Returns

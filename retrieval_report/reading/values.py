@@ -36,7 +36,7 @@ class TextTable:
 
     Attributes
     ----------
-    place : str
+    location : str
         The file, for messages.
     frame : pl.DataFrame
         One column per contract column the file has: String, or Float64 without nulls and below `MOST_EXACT`.
