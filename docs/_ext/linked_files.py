@@ -1,4 +1,4 @@
-"""Pages that are not written here: tables of benchmarks/ are copied in, with links mended; old generated ones go."""
+"""Copy the tables of benchmarks/ into the site with corrected links, and remove outdated generated pages."""
 
 from __future__ import annotations
 

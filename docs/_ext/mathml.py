@@ -1,4 +1,4 @@
-"""Formulas as MathML, made while the site is built: browsers draw it themselves, without script, fonts or network."""
+"""Convert formulas to MathML while the site is built; browsers draw it without scripts, fonts or network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Docstrings say ``evaluate`` wherever they stand: a public name has one home, so its last part finds it."""
+"""Resolve short names in docstrings, such as ``evaluate``: a public name has one home, so its last part finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reactive notebook: choose models and a measure, and every cell below answers at once.
+"""A reactive notebook: choose models and a measure, and every cell below updates immediately.
 
 Open it with ``marimo edit docs/gallery/reactive.py``, or serve it with ``marimo run``. It needs no network.
 """
