@@ -56,7 +56,7 @@ def _binary_format(source: Source, head: bytes) -> Format | None:
         raise FileError(f"{source.path}: encrypted Parquet, Feather 1, Avro and ORC files are not read")
     promised = ENDINGS.get(ending(source.path))
     if promised in ("parquet", "arrow") and (b"\x00" in head or not _is_text(head)):
-        raise FileError(f"{source.path}: is not a {promised} file (it begins {head[:8]!r}); damaged or misnamed")
+        raise FileError(f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or misnamed")
     return None
 
 

@@ -248,7 +248,7 @@ def test_row_088_truncated_arrow_stream(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
 def test_row_088_a_binary_ending_without_its_content(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / f"a.{name}", b"\x00\x01\x02\x80" + binary(tmp_path, name)[4:])
-    refused(path, f"is no {name} file .it begins b'.*; damaged or misnamed")
+    refused(path, f"is not in {name} format .it begins b'.*; damaged or misnamed")
 
 
 def test_row_089_flipped_bits(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
 
 
 def test_row_092_words_in_a_binary_file_with_the_wrong_ending(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.parquet", "caf\xe9 au lait".encode("latin-1")), "is not a parquet file")
+    refused(write(tmp_path / "a.parquet", "caf\xe9 au lait".encode("latin-1")), "is not in parquet format")
     long = HEADER + "q1,é,1,1\n" * 10_000
     for shift in range(3):  # the first 64 KiB may end within a character
         assert (

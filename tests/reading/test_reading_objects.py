@@ -95,7 +95,7 @@ def test_records_of_other_names_and_columns() -> None:
     odd = namedtuple("odd", ["a", "b", "c"])
     with pytest.raises(ColumnError, match=r"odd\(a=1, b=2, c=3\) among records of"):
         read_rankings([*rows, odd(1, 2, 3)])
-    with pytest.raises(ColumnError, match=r"no frame and holds no named tuples \(first 5\)"):
+    with pytest.raises(ColumnError, match=r"not a frame and holds no named tuples \(first 5\)"):
         read_rankings(iter([5]))
     named = read_rankings([odd(*row) for row in ROWS], columns={"query": "a", "item": "b", "distance": "c"})
     assert named["distance"].to_list() == FRAME["score"].to_list()
