@@ -16,8 +16,9 @@ from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Term, check_judged_only
 from retrieval_report.scoring.arrays import Codes, Floats, Integers, Lists
 from retrieval_report.scoring.closed_orders import closed_form
+from retrieval_report.scoring.drawn import drawn_lists, list_keys
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.run import Run, drawn_lists, list_keys, refuse_without
+from retrieval_report.scoring.run import Run, refuse_without
 from retrieval_report.scoring.scorer import Arrangement
 from retrieval_report.scoring.walks import Walk, Walks
 

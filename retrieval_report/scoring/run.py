@@ -20,8 +20,9 @@ from retrieval_report.kernels import shuffling
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Preferences, check_judged_only, warn_steep
-from retrieval_report.scoring.arrays import Integers, Lists, keys_of
+from retrieval_report.scoring.arrays import Integers
 from retrieval_report.scoring.completion import Completions
+from retrieval_report.scoring.drawn import drawn_lists, list_keys
 from retrieval_report.scoring.following import Following, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -33,8 +34,6 @@ from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_u
 __all__ = [
     "Run",
     "draw_means",
-    "drawn_lists",
-    "list_keys",
     "refuse_without",
     "score_and_draw",
     "score_judged",
@@ -279,32 +278,31 @@ def refuse_without(prepared: Prepared, options: Options) -> int:
 
 
 def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
-    """Yield scores (lists, columns) under every drawn order."""
-    prepared, options, limit = run.prepared, run.options, run.limit
-    keys = list_keys(prepared, options.seed)
-    drawn = drawn_lists(prepared.ties, limit)
-    arrangement = Arrangement(drawn, drawn, None, False)
+    """Yield scores (lists, columns) under every drawn order; those of a list without a mixed tie never change."""
+    options, ties = run.options, run.prepared.ties
     steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
+    mixed = np.unique(np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1)
+    values, score = np.zeros((0, 0)), _draw_scores(run)
     for draw in steps:
+        if draw == 0:
+            values = score(0)
+            score = _draw_scores(Run(run.prepared.take(mixed), run.requests, options))
+        elif mixed.size:
+            values = values.copy()
+            values[mixed] = score(draw)
+        yield draw, values
+
+
+def _draw_scores(run: Run) -> Callable[[int], Floats]:
+    """Return a function that draws the orders of one number and scores the lists under them."""
+    prepared, limit = run.prepared, run.limit
+    keys, drawn = list_keys(prepared, run.options.seed), drawn_lists(prepared.ties, limit)
+
+    def score(draw: int) -> Floats:
         shuffling.draw_orders(0, limit.size, prepared.ties, limit, shuffling.Draw(keys, draw), drawn)
-        yield draw, run.score(arrangement).value
+        return run.score(Arrangement(drawn, drawn, None, False)).value
 
-
-def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
-    """Return the key from which the random orders of each list are drawn."""
-    keys = np.empty(prepared.names.height, np.uint64)
-    names = prepared.names
-    shuffling.list_keys(np.uint64(int(seed) % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys)
-    return keys
-
-
-def drawn_lists(ties: Lists, limit: Integers) -> Lists:
-    """Lay out mixed ties slot by slot, up to the deepest cutoff; draws fill in the grades."""
-    start = np.zeros(ties.start.size, np.int64)
-    cells = shuffling.draw_layout(ties, limit, start, np.empty(0, np.int32), np.empty(0, np.int64), False)
-    grade, count = np.empty(cells, np.int32), np.empty(cells, np.int64)
-    shuffling.draw_layout(ties, limit, start, grade, count, True)
-    return Lists(start, np.arange(cells + 1), grade, count)
+    return score
 
 
 def _shuffled_scores(run: Run, means: _Means | None) -> Scores:

@@ -307,3 +307,21 @@ def test_n_relevant_of_the_queries_frame() -> None:
 def test_metric_base_asks_for_a_need() -> None:
     with pytest.raises(NotImplementedError):
         _ = Metric().term
+
+
+def test_draws_of_tied_lists_do_not_touch_those_without_a_tie() -> None:
+    frame = pl.DataFrame(
+        {
+            "query": ["a"] * 4 + ["b"] * 4 + ["c"] * 4,
+            "item": list("wxyz") * 3,
+            "distance": [0, 1, 2, 3, 0, 1, 1, 1, 2, 2, 2, 3],
+            "relevance": [0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0],
+        }
+    )
+    asked: dict[str, Any] = {"metrics": ("ap", "rr"), "cutoffs": (2, None), "policies": "shuffled", "shuffles": 9}
+    scores = evaluate(frame, **asked)
+    apart = [evaluate(frame.filter(query=query), **asked) for query in "abc"]
+    assert scores.equals(pl.concat(apart))
+    spread = scores.group_by("query").agg(pl.col("std").max()).sort("query")["std"].to_list()
+    assert (spread[0], spread[2]) == (0.0, 0.0)  # nothing is tied, and only items of one grade are
+    assert spread[1] > 0.0
