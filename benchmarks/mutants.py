@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import copy
 import os
 import random
 import shutil
@@ -44,16 +45,15 @@ class Mutant(NamedTuple):
 def mutants(path: Path) -> Iterator[Mutant]:
     """Every change of an operator or of a whole number in the functions of a file."""
     text = path.read_text(encoding="utf-8")
-    for function in ast.walk(ast.parse(text)):
-        if not isinstance(function, ast.FunctionDef):
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    nodes = [node for function in functions for statement in function.body for node in ast.walk(statement)]
+    for node in dict.fromkeys(nodes):  # those of an inner function are found twice
+        old = ast.get_source_segment(text, node)
+        if old is None or "\n" in old or not isinstance(node, ast.expr):
             continue
-        for node in [inner for statement in function.body for inner in ast.walk(statement)]:
-            old = ast.get_source_segment(text, node)
-            if old is None or "\n" in old or not isinstance(node, ast.expr):
-                continue
-            new = changed(node)
-            if new is not None:
-                yield Mutant(path, node.lineno, old, new, replaced(text, node, new))
+        new = changed(copy.deepcopy(node))
+        if new is not None:
+            yield Mutant(path, node.lineno, old, new, replaced(text, node, new))
 
 
 def changed(node: Any) -> str | None:
@@ -92,11 +92,11 @@ def names(test: Path, path: Path) -> bool:
     return f"{path.parent.name}.{path.stem} " in test.read_text(encoding="utf-8")
 
 
-def killer(mutant: Mutant, copy: Path, seconds: float) -> str:
+def killer(mutant: Mutant, tested: Path, seconds: float) -> str:
     """The first test that fails where the code is changed, or "time" where none ends; empty where all pass."""
-    target = copy / mutant.path.relative_to(ROOT)
+    target = tested / mutant.path.relative_to(ROOT)
     whole = target.read_bytes()
-    environment = {"NUMBA_CACHE_DIR": str(copy / "cache"), **os.environ, "PYTHONPATH": str(copy)}
+    environment = {"NUMBA_CACHE_DIR": str(tested / "cache"), **os.environ, "PYTHONPATH": str(tested)}
     if mutant.path.parent.name != "analysis":
         environment["NUMBA_DISABLE_JIT"] = "1"
     words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
@@ -104,7 +104,7 @@ def killer(mutant: Mutant, copy: Path, seconds: float) -> str:
     try:
         target.write_text(mutant.source, encoding="utf-8")
         ended = subprocess.run(
-            words, cwd=copy, env=environment, capture_output=True, timeout=seconds, text=True, check=False
+            words, cwd=tested, env=environment, capture_output=True, timeout=seconds, text=True, check=False
         )
     except subprocess.TimeoutExpired:
         return "time"
@@ -114,12 +114,12 @@ def killer(mutant: Mutant, copy: Path, seconds: float) -> str:
     return failed[0].split(" - ")[0] if failed else f"exit code {ended.returncode}" if ended.returncode else ""
 
 
-def sampled(name: str, sample: int, draw: random.Random, copy: Path, seconds: float) -> None:
+def sampled(name: str, sample: int, draw: random.Random, tested: Path, seconds: float) -> None:
     """Try some mutants of a folder; print what killed each, and the score."""
     found = [mutant for path in sorted((ROOT / "retrieval_report" / name).glob("*.py")) for mutant in mutants(path)]
     score: Counter[bool] = Counter()
     for mutant in draw.sample(found, min(sample, len(found))):
-        test = killer(mutant, copy, seconds)
+        test = killer(mutant, tested, seconds)
         score[bool(test)] += 1
         where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}: {mutant.old}  ->  {mutant.new}"
         print(f"killed {where} by {test}" if test else f"SURVIVED {where}", flush=True)
@@ -136,10 +136,10 @@ def main() -> None:
     asked = parser.parse_args()
     draw = random.Random(asked.seed)  # noqa: S311 - which mutants, no secret
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "copy"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "benchmarks", "dist"))
+        tested = Path(folder) / "copy"
+        shutil.copytree(ROOT, tested, ignore=shutil.ignore_patterns(".*", "__pycache__", "benchmarks", "dist"))
         for name in asked.folders.split(","):
-            sampled(name, asked.sample, draw, copy, asked.seconds)
+            sampled(name, asked.sample, draw, tested, asked.seconds)
 
 
 if __name__ == "__main__":

@@ -121,12 +121,9 @@ class Reader:
 
     async def upload(self) -> None:
         """Go to the page of the data, upload a file and open it."""
-        for page in self.pages:
-            self.page = page
-            await self.rerun()
-            uploaders = [own for what, own in self.elements.values() if what == "file_uploader" and "one" in own.label]
-            if uploaders and "Rankings" in uploaders[0].label:
-                break
+        self.page = self.pages[-1]
+        await self.rerun()
+        uploaders = [own for what, own in self.elements.values() if what == "file_uploader" and "one" in own.label]
         data = rankings(self.number)
         request = BackMsg()
         request.file_urls_request.request_id = str(uuid.uuid4())
