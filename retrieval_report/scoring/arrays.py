@@ -54,7 +54,14 @@ def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int
         return [task(0, lists)]
     targets = np.linspace(0, work[-1], workers * CHUNKS + 1)[1:-1]
     ends = sorted({0, *(int(end) for end in np.searchsorted(work, targets)), lists})
-    return list(_pool(workers, os.getpid()).map(lambda pair: task(*pair), itertools.pairwise(ends)))
+    pool = _pool(workers, os.getpid())
+    try:
+        return list(pool.map(lambda pair: task(*pair), itertools.pairwise(ends)))
+    except (KeyboardInterrupt, SystemExit):
+        # A thread that was about to start is not in the interpreter's list of threads to wake before it waits for all.
+        pool.shutdown(wait=False, cancel_futures=True)
+        _pool.cache_clear()
+        raise
 
 
 @lru_cache(maxsize=4)

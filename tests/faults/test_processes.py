@@ -136,3 +136,27 @@ def test_row_088_a_file_that_is_shortened_while_it_is_read_does_not_end_the_proc
     ended = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ended.returncode > 0, ended.returncode
     assert "object was only" in ended.stderr
+
+
+INTERRUPTED = """
+import threading
+import numpy as np
+from retrieval_report.scoring import arrays
+
+start = threading.Thread.start
+
+def interrupted(thread):
+    start(thread)
+    raise KeyboardInterrupt
+
+threading.Thread.start = interrupted
+arrays.over_ranges(lambda first, last: last, np.arange(11) * arrays.SMALL, 2)
+"""
+
+
+def test_row_099_an_interrupt_while_a_thread_starts_ends_the_process() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode != 0
+    assert ended.stderr.endswith("KeyboardInterrupt\n")
