@@ -10,13 +10,14 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from records import CUTOFFS, METRICS, REPORTED, Choice, Data, Files, Rules, Upload, Winners
+from records import CUTOFFS, METRICS, REPORTED, Choice, Data, Files, Questions, Rules, Upload, Winners
 from retrieval_report.analysis import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
@@ -24,10 +25,12 @@ from retrieval_report.reading.sources import find_files
 from retrieval_report.reading.trial import tried_first
 from retrieval_report.report.html import render_html
 from retrieval_report.report.pictures import pictures
-from uploads import columns_of
+from uploads import columns_of, read_texts
 from warning_log import noticed
 
 __all__ = [
+    "ask",
+    "asked",
     "at_cutoff",
     "check",
     "column_names",
@@ -42,6 +45,8 @@ __all__ = [
     "study_of",
     "winners",
 ]
+
+ASKED = "questions asked"  # in the session state
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {
     Data: lambda data: data.digest,
@@ -78,7 +83,7 @@ def remember(entries: int) -> Callable[[Function], Function]:
 
 def read_files(files: Files) -> Data:
     """Read files, or return the cached data if none has changed."""
-    kinds = (files.rankings, files.judgements, files.queries)
+    kinds = (files.rankings, files.judgements, files.queries, files.items)
     found = [path for given in kinds if given is not None for path in find_files(_listed(given))]
     states = [(str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size) for path in found]
     return _read(files, hashlib.sha256(repr((files, states)).encode()).hexdigest())
@@ -94,8 +99,9 @@ def _read(files: Files, digest: str) -> Data:
         rankings = rr.read_rankings(list(files.rankings), columns=dict(files.columns) or None)
         judgements = None if files.judgements is None else rr.read_judgements(files.judgements)
         queries = None if files.queries is None else rr.read_queries(files.queries)
-    asked = (*files.measure, files.rules, files.draws, files.average)
-    return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *asked)
+        items = None if files.items is None else read_texts(Upload(files.items, Path(files.items).read_bytes()))
+    settings = (*files.measure, files.rules, files.draws, files.average)
+    return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *settings, items)
 
 
 @remember(64)
@@ -186,14 +192,41 @@ def ranked_models(study: rr.Study) -> list[str]:
     return means.sort("value", "model", descending=[True, False], nulls_last=True)["model"].to_list()
 
 
+def ask(data: Data, **questions: Any) -> None:
+    """Store in this session what a page was asked about the data."""
+    st.session_state[ASKED] = asked(data)._replace(digest=data.digest, **questions)
+
+
+def asked(data: Data) -> Questions:
+    """Return what pages were asked about the data in this session."""
+    known: Questions = st.session_state.get(ASKED, Questions())
+    return known if known.digest == data.digest else Questions()
+
+
 def report(data: Data, choice: Choice) -> bytes:
-    """Return the HTML report on the chosen models, with the chosen measure as headline, and the usual ones."""
-    return _report(data, replace(choice, policies=(), cutoffs=tuple(dict.fromkeys((*REPORTED, choice.cutoff)))))
+    """Return the HTML report on the chosen models, with the chosen measure as headline, and the usual ones.
+
+    It includes the costs, and the baseline and margin, that were entered on other pages.
+    """
+    cutoffs = tuple(dict.fromkeys((*REPORTED, choice.cutoff)))
+    return _report(data, replace(choice, policies=(), cutoffs=cutoffs), asked(data))
+
+
+def _questions(choice: Choice, known: Questions) -> dict[str, Any]:
+    """Return the settings of a study for these questions, restricted to the chosen models."""
+    found: dict[str, Any] = {}
+    if known.baseline in choice.models and known.margin is not None:
+        found |= {"baseline": known.baseline, "margin": known.margin}
+    if known.costs is not None:
+        costs = pl.read_json(known.costs.encode()).filter(pl.col("model").is_in(choice.models))
+        found |= {} if costs.is_empty() else {"costs": costs}
+    return found
 
 
 @remember(4)
-def _report(data: Data, choice: Choice) -> bytes:
+def _report(data: Data, choice: Choice, known: Questions) -> bytes:
     metrics = dict.fromkeys((choice.metric, *METRICS))
     measures = dict.fromkeys(measure_text(metric, cutoff) for metric in metrics for cutoff in choice.cutoffs)
-    contents = study_of(data, choice).at(*measures).alone().contents(headline=choice.measure)
+    study = study_of(data, choice).at(*measures).alone().using(**_questions(choice, known))
+    contents = study.contents(headline=choice.measure)
     return render_html(contents, pictures(contents)).encode()

@@ -84,6 +84,7 @@ def _started_with() -> Files | None:
         rankings=tuple(known["rankings"]),
         judgements=known.get("judgements"),
         queries=known.get("queries"),
+        items=known.get("items"),
         columns=tuple((known.get("columns") or {}).items()),
         measure=(metric, cutoff),
         rules=Rules(**known.get("rules", {})),

@@ -24,6 +24,7 @@ __all__ = [
     "Data",
     "Draws",
     "Files",
+    "Questions",
     "Rules",
     "Upload",
     "Winners",
@@ -163,6 +164,7 @@ class Files(NamedTuple):
     rules: Rules = Rules()
     draws: Draws = Draws()
     average: str = "micro"
+    items: str | None = None
 
 
 class Upload(NamedTuple):
@@ -176,6 +178,15 @@ class Upload(NamedTuple):
         """Return the name without folders and control characters, shortened, for messages and as model name."""
         name = "".join(letter for letter in self.name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())
         return name[-LABEL:].strip(" .") or "upload"
+
+
+class Questions(NamedTuple):
+    """What a page was asked about some data beside the sidebar, for the exported report."""
+
+    digest: str = ""  # of the data asked about
+    baseline: str | None = None
+    margin: float | None = None
+    costs: str | None = None  # a table as JSON
 
 
 class Winners(NamedTuple):

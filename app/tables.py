@@ -60,6 +60,8 @@ def _config(of: str, name: str, dtype: pl.DataType, width: int | None) -> Any:
     """Return title, help and format of a column."""
     known = column(of, name) if of else None
     title, help_text = (known.title, known.help) if known else (name, None)
+    if name == "image":
+        return st.column_config.ImageColumn(title, help=help_text)
     if dtype == pl.Boolean:
         return st.column_config.CheckboxColumn(title, help=help_text)
     if dtype.is_numeric():

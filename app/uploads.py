@@ -19,7 +19,7 @@ from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trial import tried_first
 from warning_log import noticed
 
-__all__ = ["MOST_BYTES", "MOST_ROWS", "columns_of", "opened", "read_codes", "read_costs", "read_tables"]
+__all__ = ["MOST_BYTES", "MOST_ROWS", "columns_of", "opened", "read_codes", "read_costs", "read_tables", "read_texts"]
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
@@ -87,18 +87,28 @@ def read_tables(
         ranked = rankings_from((opened(upload) for upload in rankings), columns=columns, max_rows=MOST_ROWS)
         judged = None if judgements is None else judgements_from([opened(judgements)], max_rows=MOST_ROWS)
         asked = None if queries is None else queries_from([opened(queries)], max_rows=MOST_ROWS)
-        texts = None if items is None else _texts(items)
+        texts = None if items is None else read_texts(items)
         notes += [note for upload in rankings for note in _left_out(upload, columns)]
     digest = _digest([upload.content for upload in uploads], repr((columns, [upload.label for upload in uploads])))
     return Data(_title(rankings), digest, ranked, judged, asked, tuple(notes), items=texts)
 
 
-def _texts(upload: Upload) -> pl.DataFrame:
-    """Return items and their texts, read by the reader of queries with another name for the ids."""
+def read_texts(upload: Upload) -> pl.DataFrame:
+    """Return items with their texts or pictures, read by the reader of queries with another name for the ids.
+
+    Raises
+    ------
+    RetrievalReportError
+        Neither is there, or a picture is no ``data:`` address: others would be fetched from the network.
+    """
     found = queries_from([opened(upload)], columns={"query": "item"}, max_rows=MOST_ROWS)
-    if "text" not in found.columns:
-        raise FileError(f"{upload.label}: no column 'text' beside 'item'")
-    return found.select(pl.col("query").cast(pl.String).alias("item"), pl.col("text").cast(pl.String))
+    shown = [name for name in ("text", "image") if name in found.columns]
+    if not shown:
+        raise FileError(f"{upload.label}: no column 'text' or 'image' beside 'item'")
+    texts = found.select(pl.col("query").alias("item"), *shown).cast(pl.String)
+    if "image" in shown and not texts["image"].drop_nulls().str.starts_with("data:image/").all():
+        raise FileError(f"{upload.label}: column 'image': pictures are addresses that begin with data:image/")
+    return texts
 
 
 def read_codes(

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from cached import ranked_models, shown, study_of, winners
+from cached import ask, ranked_models, shown, study_of, winners
 from chart_display import BOXES
 from chart_files import show_chart
 from records import Choice, Data
@@ -71,7 +71,7 @@ def show(data: Data, choice: Choice) -> None:
 
     alt = "Every pair of models, the least safe first."
     frame_table(with_chances(rows), of="comparison", show=SHOWN, alt=alt, key="pairs", on_select=take)
-    _no_worse(study, choice)
+    _no_worse(data, study, choice)
 
 
 def _choose(study: rr.Study) -> tuple[str, str]:
@@ -87,7 +87,7 @@ def _choose(study: rr.Study) -> tuple[str, str]:
     return first, second
 
 
-def _no_worse(study: rr.Study, choice: Choice) -> None:
+def _no_worse(data: Data, study: rr.Study, choice: Choice) -> None:
     """Show which models lose no more than a margin against a baseline."""
     st.header("No worse than", anchor="no-worse")
     st.caption(
@@ -99,6 +99,7 @@ def _no_worse(study: rr.Study, choice: Choice) -> None:
         baseline = choose_one("Baseline", ranked_models(study), name="baseline")
     with columns[1]:
         margin = choose_number("Margin", name="margin", low=0.0001, default=0.01, step=0.005, format="%g")
+    ask(data, baseline=baseline, margin=float(margin))
     found = study.using(baseline=baseline, margin=float(margin)).no_worse
     found = found.sort("difference", descending=True, nulls_last=True)
     said = {

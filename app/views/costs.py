@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import ranked_models, study_of
+from cached import ask, ranked_models, study_of
 from chart_files import show_chart
 from records import Choice, Data, Upload
 from retrieval_report import charts
@@ -40,6 +40,7 @@ def show(data: Data, choice: Choice) -> None:
             raise FileError(f"{file.name}: there is no model {strange[0]!r} in this data")
         costs = costs.filter(pl.col("model").is_in(choice.models))
     table = study.using(costs=costs).costs
+    ask(data, costs=None if table.is_empty() else costs.write_json())
     if table.is_empty():
         st.info("No cost is known yet.")
         return

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import check, column_names, of_metric, remarks, report, shown, study_of
+from cached import asked, check, column_names, of_metric, remarks, report, shown, study_of
 from data_source import adopt
 from records import Choice, Data, Upload
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
@@ -66,7 +66,7 @@ def _upload_tables() -> None:
     left, right = st.columns(2)
     judgements = left.file_uploader("Judgements (qrels), if relevance is not in the rankings", key="judgements upload")
     queries = right.file_uploader("Queries with label, weight or n_relevant, if there are any", key="queries upload")
-    items = left.file_uploader("Items with a column text, to see what a list holds", key="items upload")
+    items = left.file_uploader("Items with a column text or image, to see what a list holds", key="items upload")
     if not rankings:
         return
     try:
@@ -148,6 +148,7 @@ def _downloads(data: Data, choice: Choice) -> None:
         return
     st.caption(f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all cutoffs.")
     study = of_metric(study_of(data, choice), choice)
+    known = asked(data)
     left, middle, right = st.columns(3)
     left.download_button("Scores, CSV", lambda: csv_bytes(shown(study.scores, choice)), "scores.csv", "text/csv")
     left.caption("One row per query.")
@@ -155,6 +156,10 @@ def _downloads(data: Data, choice: Choice) -> None:
     middle.caption("One row per mean.")
     right.download_button("Scores, Parquet", lambda: _parquet(shown(study.scores, choice)), "scores.parquet")
     right.caption("With every digit and type.")
+    also = {"the costs that you entered": known.costs, f"the baseline {known.baseline} and its margin": known.margin}
+    there = [name for name, value in also.items() if value is not None]
+    if there:
+        st.caption(f"The report also holds {plain(' and '.join(there))}.")
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):
             page = report(data, choice)

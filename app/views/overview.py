@@ -21,7 +21,7 @@ __all__ = ["drawings", "show"]
 
 MEANINGS = (
     "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties in "
-    "the order of the data, as most tools score them. *Shuffled*: the mean over random orders. *Expected*: the exact "
+    "the order of the data, as most tools score them. *Expected*: the exact "
     "mean over all orders, free of chance; for lists that were cut, an estimate from the given items."
 )
 

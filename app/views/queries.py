@@ -26,7 +26,7 @@ BRUSHED = "rectangle"
 RECEIVED = "order received"
 SHOWN = (*("query", "model", "naive", "expected", "spread", "lowest", "highest", "std", "naive_error", "truncated"),)
 DECIDING = ("query", "difference", "lowest", "highest", "value_a", "value_b", "share", "decides", "order_unsure")
-ITEMS_SHOWN = ("rank", "item", "text", "relevance", "distance", "score", "tie", "tie_size", "tie_relevant")
+ITEMS_SHOWN = ("rank", "item", "text", "image", "relevance", "distance", "score", "tie", "tie_size", "tie_relevant")
 
 
 def show(data: Data, choice: Choice) -> None:

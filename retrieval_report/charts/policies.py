@@ -225,7 +225,7 @@ def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCh
     scale = fixed_scale(*nice_domain(ends, ["off"]))
     y = row_axis(rows["label"], grid=True)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=BLUE, strokeWidth=1.4)
-    x = alt.X("off:Q", scale=scale, title=f"off from the expected {where}")
+    x = alt.X("off:Q", scale=scale, title=f"off from the expected {where}", axis=alt.Axis(tickCount=5))
     layers = [zero.encode(x=along(x, "zero"))]
     if spans.height:
         bar = alt.Chart(inline(spans)).mark_bar(size=8, color=BLUE, opacity=0.28, cornerRadius=2)

@@ -110,7 +110,8 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     """Say which other winner rounding makes, or how far it changes scores."""
     best, rounded = best_of(rows, "value"), best_of(rows, "value_rounded")
     if rows.height > 1 and best != rounded:
-        return f"As received {listed(best)} leads at {where}, rounded {listed(rounded)}"
+        leads = [f"{listed(names)} lead{'s' if len(names) == 1 else ''}" for names in (best, rounded)]
+        return f"As received, {leads[0]} at {where}; rounded, {leads[1]}"
     most = rows.sort(pl.col("change").abs(), "model", descending=[True, False]).row(0, named=True)
     if most["change"] == 0:
         return f"Rounding changes no {where}"

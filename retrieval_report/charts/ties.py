@@ -30,7 +30,7 @@ from retrieval_report.writing.names import quoted, unique_labels
 
 __all__ = ["profile"]
 
-STEP, NARROW, COLUMN = 20, 170, 42
+STEP, NARROW, COLUMN = 20, 170, 30
 MOST = 20  # models, those whose ties are cut most
 SHAPES = ("circle", "diamond", "triangle-left")
 DECADES = [10**power for power in range(10)]

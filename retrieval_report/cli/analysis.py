@@ -22,6 +22,7 @@ from retrieval_report.cli.settings import (
     results_folder,
     settled,
 )
+from retrieval_report.cli.streams import json_option, print_json
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.audited import same_winner
 from retrieval_report.report.terminal import frame_table, visible
@@ -36,7 +37,7 @@ __all__ = ["audit", "compare", "profile"]
 DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "null_distance")
 
 
-@cli.command()
+@cli.command(short_help="Say of every pair of models whether ties decide it.")
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
 @like_option
@@ -48,6 +49,7 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
     "tukey from there on.",
 )
 @output_options("comparison.csv and flips.csv")
+@json_option
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
     rankings: tuple[str, ...],
@@ -59,6 +61,7 @@ def compare(
     correction: str | None,
     out: str | None,
     raw: bool,
+    as_json: bool,
     **settings: Any,
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
@@ -81,6 +84,9 @@ def compare(
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
     files = {"comparison.csv": comparison, "flips.csv": verdicts}
     _write(folder, files, raw=raw)
+    if as_json:
+        print_json({"comparison": comparison, "flips": verdicts}, study.notices)
+        return
     rows = _with_verdicts(comparison.filter(policy="expected"), verdicts)
     rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
@@ -88,7 +94,7 @@ def compare(
     _tell(folder, files)
 
 
-@cli.command()
+@cli.command(short_help="Show how much the distances tie.")
 @data_options
 @options("cutoffs", *DATA_RULES, "decimals", "truncated")
 @output_options("profile.csv and hints.csv")
@@ -126,11 +132,12 @@ def profile(
     _tell(folder, files)
 
 
-@cli.command()
+@cli.command(short_help="Show what other evaluators would print.")
 @data_options
 @options("metrics", "cutoffs", "no_relevant", *DATA_RULES)
 @click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
 @output_options("audit.csv")
+@json_option
 @explains("audit", "prints", "off", "z", "same_winner")
 def audit(
     rankings: tuple[str, ...],
@@ -141,6 +148,7 @@ def audit(
     systems: str | None,
     out: str | None,
     raw: bool,
+    as_json: bool,
     **settings: Any,
 ) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
@@ -158,6 +166,9 @@ def audit(
     table = rr.audit(**data, systems=chosen, **settings)
     _tell_silent(chosen or [], table, settings["metrics"])
     _write(folder, {"audit.csv": table}, raw=raw)
+    if as_json:
+        print_json({"audit": table}, ())
+        return
     shown = [
         "system",
         "version",

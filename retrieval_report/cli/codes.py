@@ -22,7 +22,7 @@ from retrieval_report.report.terminal import frame_table, summary_table
 __all__ = ["codes"]
 
 
-@cli.command()
+@cli.command(short_help="Score binary codes, without a distance matrix.")
 @click.argument("query", metavar="QUERY.npz")
 @click.argument("items", metavar="ITEM.npz…", nargs=-1, required=True)
 @options("metrics", "cutoffs")

@@ -24,8 +24,9 @@ def data_options(command: click.decorators.FC) -> click.decorators.FC:
     return click.argument("data", nargs=-1)(command)
 
 
-@cli.command()
+@cli.command(short_help="Look at the samples or your data in a browser.")
 @data_options
+@click.option("--items", metavar="FILE", help="Items with a column text or image, to show what a list holds.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the server; default: 8501, or the next free one.")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser; the address is always printed.")
 @click.pass_context
@@ -35,6 +36,7 @@ def dashboard(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    items: str | None,
     port: int | None,
     no_browser: bool,
 ) -> None:
@@ -42,14 +44,15 @@ def dashboard(
 
     The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop it.
     """
-    if not data and (judgements or queries or columns):
-        raise ParameterError("dashboard: --judgements, --queries and --columns require DATA, but none is given")
-    files = {"rankings": data, "judgements": (judgements,), "queries": (queries,)}
+    if not data and (judgements or queries or columns or items):
+        options = "--judgements, --queries, --columns and --items"
+        raise ParameterError(f"dashboard: {options} require DATA, but none is given")
+    files = {"rankings": data, "judgements": (judgements,), "queries": (queries,), "items": (items,)}
     paths = {name: [os.path.abspath(path) for path in given if path] for name, given in files.items()}  # noqa: PTH100
     for given in paths.values():
         _check(given)
     check_installed()
-    single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries")}
+    single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries", "items")}
     if port is not None:
         check_port(port)
     opened = {"rankings": paths["rankings"], **single, "columns": columns} if data else None

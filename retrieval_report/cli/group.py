@@ -25,8 +25,13 @@ EXAMPLES = """\b
 Examples:
   retrieval-report demo
   retrieval-report evaluate runs/*.csv --metrics ap,ndcg@10 --cutoffs 1,10,all
-  retrieval-report evaluate bm25.run lsa.run --judgements qrels.txt --out report
+  retrieval-report evaluate bm25.run lsa.run --qrels qrels.txt --out report
   retrieval-report evaluate hits.parquet --columns query=q_id,score=similarity
+"""
+COMPLETION = """
+\b
+Completion of commands and options by bash (or zsh_source, fish_source):
+  eval "$(_RETRIEVAL_REPORT_COMPLETE=bash_source retrieval-report)"
 """
 
 
@@ -120,7 +125,7 @@ def _visible_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.splitlines())
 
 
-@click.group(cls=_Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, epilog=EXAMPLES + COMPLETION, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="retrieval-report", message="%(prog)s %(version)s")
 def cli() -> None:
     """Compute exact scores for rankings with ties, and how far tie order could change them."""

@@ -23,6 +23,7 @@ from retrieval_report.cli.settings import (
     results_folder,
     settled,
 )
+from retrieval_report.cli.streams import json_option, print_json
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.writing.files import csv_bytes, write_files
 
@@ -36,13 +37,15 @@ QUESTIONS = {  # frame of a study → columns that are shown
 }
 
 
-@cli.command()
+@cli.command(short_help="Rank the models, and say how far to trust each rank.")
 @data_options
 @options(*(name for name in SETTINGS if name != "policies"))
 @like_option
 @average_option
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
+@json_option
+@click.option("--latex", is_flag=True, help="Print the scores as a LaTeX table, with marks of significance.")
 def leaderboard(
     rankings: tuple[str, ...],
     judgements: str | None,
@@ -52,6 +55,8 @@ def leaderboard(
     costs: str | None,
     out: str | None,
     raw: bool,
+    as_json: bool,
+    latex: bool,
     **settings: Any,
 ) -> None:
     """Rank the models of RANKINGS, best first, and say how far to trust each rank.
@@ -64,6 +69,8 @@ def leaderboard(
 
     import retrieval_report as rr
 
+    if latex and as_json:
+        raise click.UsageError("--latex and --json: choose one of them")
     names = ("leaderboard", *QUESTIONS)
     folder = results_folder(out, [f"{name}.csv" for name in names], [*rankings, judgements, queries, costs])
     settings = settled(settings)
@@ -76,6 +83,12 @@ def leaderboard(
         {} if folder is None else {folder / f"{name}.csv": csv_bytes(frame, raw=raw) for name, frame in frames.items()}
     )
     write_files(files)
+    if latex:
+        click.echo(study.to_latex(), nl=False)
+        return
+    if as_json:
+        print_json(frames, study.notices)
+        return
     texts = [frame_table(_with_ranges(frames["leaderboard"]), BOARD, by=("metric", "cutoff"))]
     for name, shown in QUESTIONS.items():
         if name in frames:

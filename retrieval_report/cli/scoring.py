@@ -25,6 +25,7 @@ from retrieval_report.cli.settings import (
     settled,
 )
 from retrieval_report.cli.spark import on_spark
+from retrieval_report.cli.streams import json_option, print_json
 from retrieval_report.report.terminal import visible
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.writing.files import check_writable_folder, made
@@ -37,7 +38,7 @@ __all__ = ["demo", "evaluate", "summary_text", "tell_written"]
 ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
 
-@cli.command(epilog=EXAMPLES)
+@cli.command(short_help="Score rankings: expected, naive, lowest and highest.", epilog=EXAMPLES)
 @data_options
 @options()
 @like_option
@@ -67,6 +68,7 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
     help="For Spark: do not look for items that occur twice in a list, which takes a separate exchange.",
 )
 @output_options("scores.csv and summary.csv")
+@json_option
 def evaluate(
     rankings: tuple[str, ...],
     judgements: str | None,
@@ -81,6 +83,7 @@ def evaluate(
     trust_items: bool | None,
     out: str | None,
     raw: bool,
+    as_json: bool,
     **settings: Any,
 ) -> None:
     """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
@@ -105,14 +108,22 @@ def evaluate(
     task = Task(rankings, judgements, queries, columns, average, out, raw, settings, name_by=name_by, **own)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)
+    if as_json:
+        from retrieval_report.report.notices import notices
+
+        print_json({"summary": summary}, notices(summary))
+
+        return
     click.echo(summary_text(summary))
     tell_written(files)
 
 
-@cli.command()
+@cli.command(short_help="Score the two samples that come with the package.")
 @click.option("--out", metavar="FOLDER", help="Write a report on each sample here: a page, and its numbers as CSV.")
 def demo(out: str | None) -> None:
     """Score the two samples that come with the package: digit images and Python's docstrings."""
+    import polars as pl
+
     folder = None if out is None else check_writable_folder(out)
     data = sample_folder()
     written: list[Path] = []
@@ -124,7 +135,8 @@ def demo(out: str | None) -> None:
         else:
             summary, paths = _sample_report(sample, files, folder)
             written += paths
-        click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_text(summary)}")
+        shown = summary.filter(pl.col("policy") != "shuffled")  # which repeats the expected score with noise
+        click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_text(shown)}")
     tell_written(written)
     click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(data)}")
 

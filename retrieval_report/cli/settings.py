@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from retrieval_report.cli.streams import standard_input
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, RetrievalReportWarning
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.parameters import PARAMETERS
@@ -117,8 +118,9 @@ SETTINGS = {
 
 
 DATA = (
-    click.argument("rankings", nargs=-1, required=True),
-    click.option("--judgements", "--qrels", metavar="FILE", help="Relevance per query and item, such as TREC qrels."),
+    click.argument("rankings", nargs=-1, required=True, callback=standard_input),
+    click.option("--judgements", "--qrels", metavar="FILE", callback=standard_input,
+                 help="Relevance per query and item, such as TREC qrels; - is standard input."),
     click.option("--queries", metavar="FILE", help="One row per query: label, weight or n_relevant."),
     click.option("--columns", callback=_columns, metavar="NAME=COLUMN,…",
                  help="Columns of RANKINGS: query=q_id,score=sim."),

@@ -184,6 +184,7 @@ SCORED = {
         whole("tie_size", "Items in the tie", "items of the tie"),
         whole("tie_relevant", "Relevant in it", "relevant items of the tie"),
         text("text", "Text", "content of the item, if a file of items was given")._replace(optional=True),
+        text("image", "Picture", "the item as a data: address, if a file of items was given")._replace(optional=True),
         by="lists.tie_groups lists.ranking_ties lists.drawn_order",
     ),
     "score_distribution": frame(

@@ -16,6 +16,12 @@ Format = str
 BOM = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)$", re.IGNORECASE)
 _INTEGER = re.compile(r"[+-]?\d+$")
+_NO_TABLE = {
+    b"\x89PNG\r\n": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"GIF8": "a picture (GIF)",
+    b"%PDF-": "a PDF document",
+}
 _WIDE = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32"))
 
 
@@ -46,6 +52,9 @@ def detect_format(source: Source) -> Format:
 
 
 def _binary_format(source: Source, head: bytes) -> Format | None:
+    for start, what in _NO_TABLE.items():
+        if head.startswith(start):
+            raise FileError(f"{source.path}: is {what}, not a table")
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(b"ARROW1"):

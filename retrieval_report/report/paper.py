@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from retrieval_report.report.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import DECIMALS, column_decimals
 
-__all__ = ["latex_table", "markdown_table", "markdown_text"]
+__all__ = ["Means", "latex_table", "markdown_table", "markdown_text"]
 
 NAME_WIDTH = 60
 LATEX = {
@@ -42,6 +42,29 @@ OPEN = (
 )
 
 
+class Means(NamedTuple):
+    """What a table for a paper takes of a study; a report has it too.
+
+    Attributes
+    ----------
+    metric, cutoff
+        The headline, by which models are sorted.
+    summary, flips
+        Means over the queries, and the verdict of every pair.
+    cut
+        Whether any score depends on what cut lists leave out.
+    """
+
+    metric: str
+    cutoff: int | None
+    summary: pl.DataFrame
+    flips: pl.DataFrame
+    cut: bool
+
+
+Tabled = Means | Report
+
+
 @dataclass(frozen=True)
 class _Cell:
     row: Mapping[str, Any] = field(default_factory=dict)  # of the summary
@@ -50,7 +73,7 @@ class _Cell:
     digits: int = DECIMALS
 
 
-def markdown_table(report: Report) -> str:
+def markdown_table(report: Tabled) -> str:
     r"""Lay the summary out as a Markdown table: models down, measures across, the note below.
 
     Names are escaped, so that no pipe, backtick or tag in a name acts as Markdown.
@@ -67,7 +90,7 @@ def markdown_table(report: Report) -> str:
     return "\n".join([*lines, "", markdown_text(_note(report), None), ""])
 
 
-def latex_table(report: Report) -> str:
+def latex_table(report: Tabled) -> str:
     """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its caption."""
     measures, models = _layout(report)
     caption = _latex(_note(report), None).replace("±", r"$\pm$")
@@ -87,7 +110,7 @@ def latex_table(report: Report) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
-def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
+def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
     """Return measures in the requested order, and models by their value of the headline measure, highest first."""
     expected = report.summary.filter(policy="expected")
     shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
@@ -104,7 +127,7 @@ def _layout(report: Report) -> tuple[list[str], dict[str, list[_Cell]]]:
     return measures, {name: [columns[here].get(name, _Cell()) for here in shown] for name in names}
 
 
-def _column(report: Report, metric: str, cutoff: int | None) -> dict[str, _Cell]:
+def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]:
     here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
     rows = report.summary.filter(here, policy="expected")
     highest = rows["value"].max()
@@ -136,7 +159,7 @@ def _text(cell: _Cell, plus_minus: str) -> str:
     return mean_text(cell.row, cell.digits, plus_minus) + cell.marks
 
 
-def _note(report: Report) -> str:
+def _note(report: Tabled) -> str:
     doubt = relevant_notice(report.summary)
     return NOTE + OPEN * report.cut + (f" {doubt}" if doubt else "")
 

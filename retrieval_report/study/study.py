@@ -14,7 +14,7 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import Report, write_report
 from retrieval_report.report.contents import PageOptions, report_of
 from retrieval_report.report.notices import notices
-from retrieval_report.report.paper import latex_table, markdown_table
+from retrieval_report.report.paper import Means, latex_table, markdown_table
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.report.verdict import verdict
 from retrieval_report.study.plots import Plots
@@ -168,11 +168,15 @@ class Study(Answers):
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
-        return markdown_table(self.contents())
+        return markdown_table(self._means())
 
     def to_latex(self) -> str:
         """Return the leaderboard of all measures as a LaTeX table."""
-        return latex_table(self.contents())
+        return latex_table(self._means())
+
+    def _means(self) -> Means:
+        cut = bool((self.summary["truncated_share"] > 0).any())
+        return Means(*self.measures[0], self.summary, self.flips, cut)
 
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -9,9 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
+from cached import ASKED, _report
 from made_pages import drawn, made_data, open_page, words
 from made_reports import made_rankings
-from records import Upload
+from records import Questions, Upload, first_choice
 from retrieval_report.contracts.errors import FileError
 from uploads import read_costs
 
@@ -35,6 +37,24 @@ def test_the_front_is_that_of_the_study() -> None:
         for name in ("model", "amount", "value", "front"):
             assert list(shown[name]) == rows[name].to_list()
         assert f"against {kind}" in words(page)
+
+
+def test_costs_and_margin_go_into_the_exported_report() -> None:
+    data = made_data(RANKINGS)
+    page = opened(COSTS)
+    kept = page.session_state[ASKED]
+    assert kept.costs is not None
+    assert pl.read_json(kept.costs.encode()).rows() == pl.read_csv(COSTS.encode()).rows()
+    compared = open_page("compare", data, baseline="coarse").session_state[ASKED]
+    assert (compared.baseline, compared.margin) == ("coarse", 0.01)
+    asked = Questions(data.digest, "coarse", 0.01, kept.costs)
+    choice = first_choice(data)
+    whole, part = _report(data, choice, asked), _report(data, replace(choice, models=("fine", "middle")), asked)
+    plain = _report(data, choice, Questions())
+    for table, there in (("Scores against costs", part), ("Scores against costs", whole), ("No worse than", whole)):
+        assert table.encode() in there
+        assert table.encode() not in plain
+    assert b"No worse than" not in part  # its baseline was not chosen
 
 
 @pytest.mark.parametrize(

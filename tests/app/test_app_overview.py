@@ -37,7 +37,7 @@ def test_a_safe_winner_is_not_called_an_accident() -> None:
 
 
 def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summary() -> None:
-    page = open_page("overview", made_data(RANKINGS))
+    page = open_page("overview", made_data(RANKINGS), policies=list(POLICIES))
     scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3, policies=POLICIES)
     summary = rr.summarise(scores)
     pairs = rr.flips(summary, comparison=rr.compare(scores, rankings=RANKINGS))

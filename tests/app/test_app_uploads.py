@@ -46,8 +46,17 @@ def test_texts_of_items_come_from_a_table_of_their_own() -> None:
     data = read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", table))
     assert data.items is not None
     assert data.items.rows() == [("007", "seven"), ("7", "a, b")]
-    with pytest.raises(FileError, match=r"items\.csv: no column 'text' beside 'item'"):
+    with pytest.raises(FileError, match=r"items\.csv: no column 'text' or 'image' beside 'item'"):
         read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", b"item,name\na,b\n"))
+
+
+def test_pictures_of_items_come_with_their_table_and_never_from_the_network() -> None:
+    table = b"item,image\n007,data:image/png;base64,AAAA\n".replace(b"png;base64,AAAA", b"svg+xml;utf8")
+    data = read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", table))
+    assert data.items is not None
+    assert data.items.rows() == [("007", "data:image/svg+xml;utf8")]
+    with pytest.raises(FileError, match="pictures are addresses that begin with data:image/"):
+        read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", b"item,image\na,https://x.org/a.png\n"))
 
 
 def test_row_096_nothing_is_opened_even_where_a_file_of_the_name_is_there(

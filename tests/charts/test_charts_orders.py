@@ -141,7 +141,7 @@ def test_rounding_shows_both_scores_and_the_new_winner() -> None:
     assert title(chart) == "Rounding changes rr@all by up to 0.2500 (near, down)"
     turned = summarise(evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None))
     assert title(charts.rounding(rounding_effect(one, turned), **PLACE)) == (
-        "As received near leads at rr@all, rounded far"
+        "As received, near leads at rr@all; rounded, far leads"
     )
 
 

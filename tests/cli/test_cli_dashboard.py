@@ -63,6 +63,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "rankings": [str(folder / "runs")],
         "judgements": str(folder / "qrels.txt"),
         "queries": None,
+        "items": None,
         "columns": {"query": "query"},
     }
     assert served[0]["settings"]["server.port"] == free

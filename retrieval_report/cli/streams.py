@@ -1,0 +1,46 @@
+"""Data from standard input, and numbers as JSON on standard output."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from retrieval_report.writing.temporary import scratch
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["json_option", "print_json", "standard_input"]
+
+DASH = "-"
+NAME = "standard-input"  # what a model is called whose file does not name it
+TAKEN = f"{__name__}.taken"
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, not as a table.")
+
+
+def standard_input(context: click.Context, option: click.Parameter, given: Any) -> Any:
+    """Put a file in the place of ``-``, which stands for standard input; its content says what it is."""
+    paths = [given] if isinstance(given, str) else list(given or ())
+    if DASH not in paths:
+        return given
+    if paths.count(DASH) > 1 or context.meta.get(TAKEN):
+        raise click.BadParameter("standard input (-) can be read only once", context, option)
+    context.meta[TAKEN] = True
+    folder: Any = context.with_resource(scratch())
+    file = folder() / NAME
+    with file.open("wb") as target:
+        shutil.copyfileobj(sys.stdin.buffer, target)
+    read = [str(file) if path == DASH else path for path in paths]
+    return read[0] if isinstance(given, str) else tuple(read)
+
+
+def print_json(frames: Mapping[str, pl.DataFrame], notices: Sequence[str]) -> None:
+    """Print frames as arrays of rows, and what has to be known before any number; NaN is null."""
+    rows = {name: json.loads(frame.write_json()) for name, frame in frames.items()}
+    click.echo(json.dumps({**rows, "notices": list(notices)}, ensure_ascii=False, allow_nan=False, indent=1))

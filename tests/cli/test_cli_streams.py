@@ -1,0 +1,89 @@
+"""What the command line reads from standard input, and prints for other programs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from made_reports import made_rankings
+from retrieval_report.cli import cli
+
+RANKINGS = made_rankings(("coarse", "fine"))
+TEXT = RANKINGS.write_csv().encode()
+ASKED = ("--metrics", "ndcg,ap", "--cutoffs", "3")
+
+
+def run(*arguments: str, given: bytes = TEXT) -> str:
+    outcome = CliRunner().invoke(cli, arguments, input=given)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.stdout
+
+
+def loaded(output: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(output)
+    return found
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
+    (tmp_path / "lists.csv").write_bytes(TEXT)
+    assert run("evaluate", "-", *ASKED, given=pack(TEXT)) == run("evaluate", str(tmp_path / "lists.csv"), *ASKED)
+
+
+def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
+    RANKINGS.drop("relevance").write_csv(tmp_path / "lists.csv")
+    judgements = RANKINGS.select("query", "item", "relevance").unique(["query", "item"]).write_csv().encode()
+    assert "ndcg@3" in run("evaluate", str(tmp_path / "lists.csv"), "--qrels", "-", *ASKED, given=judgements)
+
+
+def test_standard_input_is_read_once() -> None:
+    for arguments in (["-", "-"], ["-", "--judgements", "-"]):
+        outcome = CliRunner().invoke(cli, ["evaluate", *arguments], input=TEXT)
+        assert outcome.exit_code == 2
+        assert "standard input (-) can be read only once" in outcome.output
+
+
+def test_json_holds_the_frames_that_are_printed() -> None:
+    study = rr.Study(RANKINGS, "ndcg@3, ap@3")
+    summary = loaded(run("evaluate", "-", "--json", *ASKED))["summary"]
+    means = {(row["model"], row["metric"], row["policy"]): row["value"] for row in summary}
+    truth = study.summary.filter(pl.col("policy") != "shuffled")
+    assert means == {row[:3]: row[3] for row in truth.select("model", "metric", "policy", "value").iter_rows()}
+    compared = loaded(run("compare", "-", "--json", *ASKED))
+    assert compared.keys() == {"comparison", "flips", "notices"}
+    assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
+    board = loaded(run("leaderboard", "-", "--json", *ASKED))["leaderboard"]
+    assert [(row["model"], row["letters"]) for row in board] == study.board.select("model", "letters").rows()
+    audit = loaded(run("audit", "-", "--json", *ASKED))["audit"]
+    assert [row["prints"] for row in audit] == rr.audit(RANKINGS, metrics="ndcg@3, ap@3")["prints"].to_list()
+
+
+def test_latex_is_the_table_of_a_study() -> None:
+    assert run("leaderboard", "-", "--latex", *ASKED) == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
+    outcome = CliRunner().invoke(cli, ["leaderboard", "-", "--latex", "--json"], input=TEXT)
+    assert outcome.exit_code == 2
+    assert "--latex and --json: choose one" in outcome.output
+
+
+@pytest.mark.parametrize("width", ["80", "100"])
+def test_help_names_every_command_without_cutting_it(width: str) -> None:
+    outcome = CliRunner().invoke(cli, ["--help"], env={"COLUMNS": width})
+    lines = outcome.output.splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    assert "..." not in outcome.output.replace("[ARGS]...", "")
+    assert "_RETRIEVAL_REPORT_COMPLETE" in outcome.output
+
+
+def test_a_picture_is_called_one(tmp_path: Path) -> None:
+    (tmp_path / "chart.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+    outcome = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "chart.png")])
+    assert outcome.exit_code == 2
+    assert "chart.png: is a picture (PNG), not a table" in outcome.output
