@@ -35,14 +35,19 @@ def _leaderboard(report: Report) -> Question:
 
 
 def _deciding(report: Report) -> Question:
-    rows = _rows(report, _here(report, report.deciding)) if report.deciding.width else []
+    here = _here(report, report.deciding) if report.deciding.width else report.deciding
+    able = (pl.col("difference") != 0) | (pl.col("lowest") != 0) | (pl.col("highest") != 0)
+    rows = _rows(report, here.filter(able.fill_null(False))) if here.height else []
     names = [rows[0]["model_a"], rows[0]["model_b"]] if rows else ["", ""]
     columns = [
         column_of("deciding", "query"),
         *(column_of("deciding", f"value_{side}", title=name) for side, name in zip("ab", names, strict=True)),
         *columns_of("deciding", "difference", "lowest", "highest", "share", "decides", "order_unsure"),
     ]
-    return "deciding", f"Which queries decide {report.measure} between the first two models", columns, rows, False
+    caption = f"Which queries decide {report.measure} between the first two models"
+    alike = here.height - len(rows)
+    caption += f"; on {alike} others they never differ" if rows and alike else ""
+    return "deciding", caption, columns, rows, False
 
 
 def _segments(report: Report) -> Question:

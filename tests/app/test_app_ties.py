@@ -21,7 +21,7 @@ ASKED: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
 
 def best_first(profile: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the leaderboard."""
-    means = rr.summarise(rr.evaluate(RANKINGS, **ASKED)).filter(policy="expected").sort("value", descending=True)
+    means = rr.summarise(rr.evaluate(RANKINGS, policies="expected", **ASKED)).sort("value", descending=True)
     return means.select("model").join(profile, on="model", maintain_order="left")
 
 
