@@ -72,6 +72,17 @@ def show(data: Data, choice: Choice) -> None:
     alt = "Every pair of models, the least safe first."
     frame_table(with_chances(rows), of="comparison", show=SHOWN, alt=alt, key="pairs", on_select=take)
     _no_worse(data, study, choice)
+    if first != second:
+        _alike(study, first, second)
+
+
+def _alike(study: rr.Study, first: str, second: str) -> None:
+    """Show whether the lists of two models differ in more than the order of their ties."""
+    alike = study.pair(first, second).similarity
+    if alike.width:
+        st.header("How alike are the lists?", anchor="alike")
+        frame_table(alike, of="similarity_means", show=alike.columns, alt="Similarity of the lists of both models.")
+        st.caption("Whether they differ in more than the order of their ties; relevance does not matter here.")
 
 
 def _choose(study: rr.Study) -> tuple[str, str]:

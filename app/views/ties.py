@@ -46,6 +46,7 @@ def show(data: Data, choice: Choice) -> None:
     if tied:
         _cuts(data, choice)
     _rounding(data, choice)
+    _judged(data, choice)
     with oddities:
         _hints(data, choice)
 
@@ -64,6 +65,17 @@ def _hints(data: Data, choice: Choice) -> None:
                 st.markdown(f"- **{plain(model, 60)}**: {plain(message)}")
     if not odd.filter(pl.col("hint") == "near_ties").height:
         st.caption("Near ties: hardly any gap between neighbouring distances is as small as rounding errors.")
+
+
+def _judged(data: Data, choice: Choice) -> None:
+    """How much of the lists is judged, where there are judgements."""
+    if data.judgements is None or data.counted:
+        return
+    st.subheader("How much is judged", anchor="judged")
+    covered = at_cutoff(study_of(data, choice).at(choice.measure).coverage, choice)
+    shown = ("model", "metric", "value", "tie_std", "queries")
+    frame_table(covered, of="coverage", show=shown, alt="Judged share of every model at the cutoff.")
+    st.caption("Share of judged items at the cutoff, and what rank-biased precision leaves open.")
 
 
 def _cuts(data: Data, choice: Choice) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 from retrieval_report.analysis.audit import audit
 from retrieval_report.analysis.comparison import PairOptions, compare, turned
 from retrieval_report.analysis.costs import cost_table
+from retrieval_report.analysis.coverage import judgement_coverage
 from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
@@ -23,10 +24,13 @@ from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.scored import drawn_means, scores_under
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.selection import Selection
+from retrieval_report.analysis.similarity import similarity_of
 from retrieval_report.analysis.study_data import MOST_KEPT, Data, Measure
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
+from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
 
@@ -37,6 +41,8 @@ Answer = TypeVar("Answer")
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance", "truncated")
+COVERAGE_OPTIONS = ("decimals", "missing_query", "unjudged_query", "null_distance", "threads")
+MOST_COMPARED = 1e9  # pairs of items of all lists, some 20 seconds
 AUDIT_OPTIONS = (
     *("relevant_from", "no_relevant", "missing_query"),
     *("unjudged", "unjudged_query", "null_distance", "threads"),
@@ -106,8 +112,7 @@ class Answers(Selection):
 
     def deciding_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
         """Return the same for the first two models by another measure."""
-        first = self.board.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64)))
-        names = first["model"].head(2).to_list()
+        names = self._first_two((metric, cutoff))
         if len(names) < 2:
             return pl.DataFrame()
         known = pl.col("policy").is_in(
@@ -124,6 +129,25 @@ class Answers(Selection):
         return self._once(
             ("distribution", metric, cutoff), lambda: mean_distribution(self.judged, self.summary, **measure, **options)
         )
+
+    @property
+    def similarity(self) -> pl.DataFrame:
+        """Means of what :func:`ranking_similarity` returns for two models, of more for the first two: one row.
+
+        Nothing of counts, and of lists so long that it would take minutes.
+        """
+        names = self._view.models or ()
+        names = names if len(names) == 2 else self._first_two(self.measures[0])
+        if len(names) < 2 or self.counted:
+            return pl.DataFrame()
+        return self._once("similarity", lambda: self._alike(*names))
+
+    @property
+    def coverage(self) -> pl.DataFrame:
+        """What :func:`judgement_coverage` returns, in the mean over the queries; nothing without judgements."""
+        if self._data.frames["judgements"] is None or self.counted:
+            return pl.DataFrame()
+        return self._once("coverage", self._covered)
 
     @property
     def segments(self) -> pl.DataFrame:
@@ -208,6 +232,31 @@ class Answers(Selection):
     def _once(self, name: Hashable, make: Callable[[], Answer]) -> Answer:
         """Return the answer of this name for the current selection; the first thread computes it, others wait."""
         return self._data.found.find((name, self._view), make)
+
+    def _first_two(self, measure: Measure) -> tuple[str, ...]:
+        """The models that come first by a measure."""
+        return tuple(_at([measure], self.board)["model"].head(2))
+
+    def _alike(self, *names: str) -> pl.DataFrame:
+        self.judged  # noqa: B018  # checks the rankings, once
+        rows = self._given()["rankings"]
+        rows = rows.filter(
+            pl.col(order_column(rows)).is_not_null() & (pl.col("mask") if "mask" in rows.columns else True)
+        )
+        a, b = (rows.filter(pl.col("model") == name) for name in names)
+        if sum((a.group_by("query").len()["len"].cast(pl.Float64) ** 2).to_list()) > MOST_COMPARED:
+            return pl.DataFrame()
+        wanted = schema("similarity_means")
+        return similarity_of(a, b).mean.select(
+            pl.lit(names[0]).alias("model_a"), pl.lit(names[1]).alias("model_b"), *list(wanted)[2:]
+        )
+
+    def _covered(self) -> pl.DataFrame:
+        given = self._given()
+        asked: dict[str, Any] = {"cutoffs": self._cutoffs, "policies": "expected", "truncated": "no"}
+        asked |= self._only(COVERAGE_OPTIONS)
+        means = summarise(judgement_coverage(given["rankings"], given["judgements"], **asked))
+        return self._of_models(means.select(list(schema("coverage"))))
 
     def _compared(self, policies: str | Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
         own: dict[str, Any] = {} if self._data.like else {"rankings": self.judged, **self._options}

@@ -15,7 +15,7 @@ from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["RankingSimilarity", "ranking_similarity"]
+__all__ = ["RankingSimilarity", "ranking_similarity", "similarity_of"]
 
 COUNTS = {"items_a": pl.Int64, "items_b": pl.Int64, "shared": pl.Int64}
 MEASURES = dict.fromkeys(
@@ -86,7 +86,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     """
     if not is_number(p) or not 0 < p < 1:
         raise ParameterError(f"p: {p!r} is not a number between 0 and 1")
-    one, two = _ranked(a, "a"), _ranked(b, "b")
+    one, two = _checked(a, "a"), _checked(b, "b")
     for key in ("query", "item"):
         if one.schema[key].is_integer() != two.schema[key].is_integer():
             raise KeyMismatchError(
@@ -94,22 +94,33 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
             )
         if one.schema[key] != two.schema[key]:
             one, two = (frame.with_columns(pl.col(key).cast(pl.Int128)) for frame in (one, two))
+    return similarity_of(one, two, float(p))
+
+
+def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSimilarity:
+    """The same for frames that were checked."""
+    one, two = _ranked(a), _ranked(b)
     both = one.join(two, on=["query", "item"], how="full", coalesce=True, suffix="_b").fill_null(0)
     both = both.sort("query", "item")
-    rows = [_compare(query, part, float(p)) for (query,), part in both.group_by("query", maintain_order=True)]
+    rows = [_compare(query, part, p) for (query,), part in both.group_by("query", maintain_order=True)]
     schema: dict[str, Any] = {"query": both.schema["query"], **COUNTS, "change": pl.String, **MEASURES}
     queries = pl.DataFrame(rows, schema=schema, orient="row")
     return RankingSimilarity(queries, _mean(queries))
 
 
-def _ranked(rankings: object, what: str) -> pl.DataFrame:
-    """Each item with the first and the last rank of its tie."""
+def _checked(rankings: object, what: str) -> pl.DataFrame:
+    """Rankings of one model."""
     frame = check_rankings(to_polars(rankings, what), relevance=False)
     if "model" in frame.columns and frame["model"].n_unique() > 1:
         raise ParameterError(f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one")
     if "mask" in frame.columns:
         frame = frame.filter("mask")
     check_unique(frame, ("query", "item"), what)
+    return frame
+
+
+def _ranked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Each item with the first and the last rank of its tie."""
     order = order_column(frame)
     falling = order == "score"
     top = pl.col(order).rank("min", descending=falling).over("query").cast(pl.Int64)

@@ -97,7 +97,7 @@ def compare(
 @cli.command(short_help="Show how much the distances tie.")
 @data_options
 @options("cutoffs", *DATA_RULES, "decimals", "truncated")
-@output_options("profile.csv and hints.csv")
+@output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(
     rankings: tuple[str, ...],
@@ -110,16 +110,19 @@ def profile(
     raw: bool,
     **settings: Any,
 ) -> None:
-    """Show how many distances of RANKINGS tie, and where a cutoff splits a tie."""
+    """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the lists is judged."""
     import retrieval_report as rr
 
-    folder = results_folder(out, ("profile.csv", "hints.csv"), [*rankings, judgements, queries])
+    folder = results_folder(out, ("profile.csv", "hints.csv", "coverage.csv"), [*rankings, judgements, queries])
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
     data = read_data(rankings, judgements, queries, columns, name_by)
     table = rr.tie_profile(**data, cutoffs=cutoffs, **settings)
     known = data["judgements"] is not None or "relevance" in data["rankings"].columns
     hints = rr.tie_hints(**data, **settings) if known else None
     files = {"profile.csv": table} | ({} if hints is None else {"hints.csv": hints})
+    coverage = rr.Study(**data, measures="ap", cutoffs=cutoffs, **settings).coverage
+    if coverage.width:
+        files["coverage.csv"] = coverage
     _write(folder, files, raw=raw)
     shares = ["cut_share", "mixed_share", "ends_in_cut_tie"]
     shown = ["model", "queries", *shares, "tie_median", "tie_max", "distances", "bits"]
@@ -129,6 +132,8 @@ def profile(
             f"{model or 'all models'}: {message}" for model, message in hints.select("model", "message").iter_rows()
         ]
         click.echo("\n" + "\n".join(visible(line) for line in lines))
+    if coverage.width:
+        click.echo("\n" + frame_table(coverage, ("model", "value", "tie_std", "queries"), by=("metric", "cutoff")))
     _tell(folder, files)
 
 

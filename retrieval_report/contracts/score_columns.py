@@ -51,6 +51,18 @@ COUNTED = (
     whole("items", "Items", "different items"),
 )
 
+SIMILAR = (
+    number("tau_b", "Kendall’s τ_b", "of the shared items, corrected for ties"),
+    number("tau_ap", "τ_AP", "AP correlation of the shared items, mean over all tie orders"),
+    number("tau_ap_low", "τ_AP at least", "the smallest value over all orders of the ties"),
+    number("tau_ap_high", "τ_AP at most", "the largest value over all orders of the ties"),
+    number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at the same rank"),
+    number("rbo_a", "RBO^a", "rank-biased overlap, mean over the orders of ties"),
+    number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),
+    number("rbo_low", "RBO at least", "the smallest value over all orders of the ties"),
+    number("rbo_high", "RBO at most", "the largest value over all orders of the ties"),
+)
+
 SCORED = {
     "scores": frame(
         "model query metric cutoff policy",
@@ -240,21 +252,27 @@ SCORED = {
     ),
     # What the dashboard says of the frames that it holds.
     "facts": frame(*COUNTED, text("columns", "Columns", "names of its columns")),
+    # How much of the lists is judged, in the mean over the queries.
+    "coverage": frame(
+        "model metric cutoff",
+        like("value", "judged: share of judged items; rbp_residual: what rank-biased precision leaves open"),
+        "tie_std queries",
+    ),
+    "similarity_means": frame(
+        "model_a model_b queries",
+        number("none", "Same", "share of the queries with the same ranks and ties", "share"),
+        number("ties", "Only ties", "share of those whose lists some tie order makes the same", "share"),
+        number("order", "Other order", "share of those with the same items in another order", "share"),
+        number("items", "Other items", "share of those with other items", "share"),
+        *SIMILAR,
+    ),
     "similarity": frame(
         ids("query", "Query", "the query"),
         whole("items_a", "Items of A", "items of the first list"),
         whole("items_b", "Items of B", "items of the second list"),
         whole("shared", "Shared", "items of both lists"),
         text("change", "Change", "none, ties (some tie order makes the lists equal), order or items"),
-        number("tau_b", "Kendall’s τ_b", "of the shared items, corrected for ties"),
-        number("tau_ap", "τ_AP", "AP correlation of the shared items, mean over all tie orders"),
-        number("tau_ap_low", "τ_AP at least", "the smallest value over all orders of the ties"),
-        number("tau_ap_high", "τ_AP at most", "the largest value over all orders of the ties"),
-        number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at the same rank"),
-        number("rbo_a", "RBO^a", "rank-biased overlap, mean over the orders of ties"),
-        number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),
-        number("rbo_low", "RBO at least", "the smallest value over all orders of the ties"),
-        number("rbo_high", "RBO at most", "the largest value over all orders of the ties"),
+        *SIMILAR,
         by="lists.ranking_similarity",
     ),
 }

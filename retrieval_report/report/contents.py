@@ -75,6 +75,10 @@ class Report:
         The result of `leaderboard` for the expected scores: tiers as letters, and the ranks each model may have.
     deciding
         The result of `deciding_queries` for the first two models; no columns if there is only one model.
+    similarity_means
+        How alike the lists of the first two models are, in the mean over the queries, by `ranking_similarity`.
+    coverage
+        How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without judgements.
     segments, no_worse, costs
         The results of `segment_winners`, `no_worse` and `cost_table` if requested; otherwise without columns.
     shuffled
@@ -107,6 +111,8 @@ class Report:
     queries: pl.DataFrame
     leaderboard: pl.DataFrame
     deciding: pl.DataFrame
+    similarity_means: pl.DataFrame
+    coverage: pl.DataFrame
     segments: pl.DataFrame
     no_worse: pl.DataFrame
     costs: pl.DataFrame
@@ -252,6 +258,8 @@ def report_of(
         queries=query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
         leaderboard=answers.board,
         deciding=answers.deciding_at(metric, cutoff),
+        similarity_means=answers.similarity,
+        coverage=answers.coverage,
         segments=answers.segments,
         no_worse=answers.no_worse,
         costs=answers.costs,

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
 from retrieval_report.report.table_columns import MEASURE, Column, column_of, columns_of, interval_column, ranks_column
@@ -17,7 +18,8 @@ Question = tuple[str, str, list[Column], list[dict[str, Any]], bool]  # id, capt
 
 def questions(report: Report) -> tuple[Question, ...]:
     """Return all question tables; those that were not requested have no rows."""
-    return (_leaderboard(report), _deciding(report), _segments(report), _no_worse(report), _costs(report))
+    wanted = (_leaderboard, _deciding, _similarity, _coverage, _segments, _no_worse, _costs)
+    return tuple(question(report) for question in wanted)
 
 
 def _leaderboard(report: Report) -> Question:
@@ -48,6 +50,19 @@ def _deciding(report: Report) -> Question:
     alike = here.height - len(rows)
     caption += f"; on {alike} others they never differ" if rows and alike else ""
     return "deciding", caption, columns, rows, False
+
+
+def _similarity(report: Report) -> Question:
+    columns = columns_of("similarity_means", *schema("similarity_means"))
+    rows = list(report.similarity_means.iter_rows(named=True))
+    return "similarity", "How alike the lists of the first two models are", columns, rows, False
+
+
+def _coverage(report: Report) -> Question:
+    columns = [column_of("coverage", "model"), MEASURE, *columns_of("coverage", "value", "tie_std", "queries")]
+    rows = _rows(report, report.coverage) if report.coverage.width else []
+    caption = "How much of the lists is judged, and what rank-biased precision leaves open"
+    return "coverage", caption, columns, rows, False
 
 
 def _segments(report: Report) -> Question:

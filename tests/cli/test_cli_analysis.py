@@ -192,3 +192,24 @@ def test_every_command_scores_like_another_system(command: str, tmp_path: Path) 
 def test_scores_like_another_system_are_computed_in_memory(tmp_path: Path) -> None:
     result = run("evaluate", tmp_path / "x.parquet", "--like", "trec_eval", "--engine", "disk")
     assert (result.exit_code, "--like is for --engine memory" in result.stderr) == (2, True)
+
+
+def test_similarity_tells_other_ties_from_other_results(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("query,item,distance\nq1,x,1\nq1,y,1\nq2,x,1\nq2,y,2\n")
+    second.write_text("query,item,distance\nq1,x,1\nq1,y,2\nq2,x,2\nq2,y,1\n")
+    result = run("similarity", first, second, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    header, row = result.output.splitlines()[:2]
+    assert dict(zip(header.split(), row.split(), strict=True))["ties"] == "0.5000"
+    assert pl.read_csv(tmp_path / "out/similarity.csv")["change"].to_list() == ["ties", "order"]
+
+
+def test_profile_tells_how_much_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("query,item,distance\nq1,x,1\nq1,y,1\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 x 1\n")
+    arguments = ("--judgements", tmp_path / "qrels.txt", "--cutoffs", "1", "--truncated", "no")
+    result = run("profile", tmp_path / "run.csv", *arguments, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "judged@1\nmodel   value  tie_std  queries\nrun    0.5000   0.5000        1" in result.output
+    assert pl.read_csv(tmp_path / "out/coverage.csv")["value"][0] == 0.5

@@ -164,8 +164,20 @@ def test_a_column_has_one_title_everywhere() -> None:
             titles[part.name].add(part.title)
             assert part.format in FORMATS
             assert len(part.meaning) > 3
-    # What they are the titles of differs: a score or its distribution, a list or a score, a pair or two reports.
-    several = {"change", "difference", "relevant_from", "truncated", "value", "winner", "definition"}
+    # What they are the titles of differs: a score or its distribution, a list or a score, a pair or two reports, a
+    # number or a share.
+    several = {
+        "items",
+        "order",
+        "ties",
+        "change",
+        "difference",
+        "relevant_from",
+        "truncated",
+        "value",
+        "winner",
+        "definition",
+    }
     assert {name for name, own in titles.items() if len(own) > 1} <= several
     assert column("comparison", "p_tie").title == column("flips", "p_tie").title == "Reversed by ties"
 

@@ -269,3 +269,24 @@ def test_a_report_needs_all_policies() -> None:
         rr.ParameterError, match="report: it shows all policies, and these answers lack shuffled, best, worst"
     ):
         study().under("naive", "expected").contents()
+
+
+def test_similarity_and_coverage_are_those_of_the_functions() -> None:
+    judgements = RANKINGS.select("query", "item", "relevance").unique().filter(pl.col("item") < 6)
+    rows = RANKINGS.drop("relevance")
+    made = rr.Study(rows, "ndcg@3, ap@2", judgements=judgements, truncated="no")
+    a, b = (rows.filter(model=name) for name in ("middle", "coarse"))
+    mean = rr.lists.ranking_similarity(a, b).mean
+    pair = made.pair("middle", "coarse").similarity
+    assert_frame_equal(pair.drop("model_a", "model_b"), mean)
+    assert pair.select("model_a", "model_b").row(0) == ("middle", "coarse")
+    first = made.similarity.select("model_a", "model_b").row(0)
+    assert list(first) == made.board.filter(metric="ndcg")["model"].head(2).to_list()
+    known = rr.lists.judgement_coverage(rows, judgements, cutoffs=[3, 2], policies="expected", truncated="no")
+    wanted = rr.summarise(known).select(made.coverage.columns)
+    assert_frame_equal(made.coverage, wanted)
+    assert made.models("fine").coverage["model"].unique().to_list() == ["fine"]
+    page = made.contents()
+    assert_frame_equal(page.coverage, made.coverage)
+    assert_frame_equal(page.similarity_means, made.similarity)
+    assert study().coverage.is_empty()
