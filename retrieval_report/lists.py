@@ -3,7 +3,8 @@
 These functions complement :func:`retrieval_report.evaluate`; they look at items rather than at scores:
 
 - one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`, :func:`score_distribution`;
-- many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`, :func:`chance_level`;
+- many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`, :func:`recall_curve`,
+  :func:`chance_level`;
 - what breaks or makes ties: :func:`resolve_ties`, :func:`tie_break_effect`, :func:`rounding_effect`;
 - judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`, :func:`query_weights`,
   :func:`weigh_gains`.
@@ -22,6 +23,7 @@ from retrieval_report.analysis.hints import chance_level
 from retrieval_report.analysis.neighbours import neighbour_judgements
 from retrieval_report.analysis.orders import drawn_order, ranking_ties
 from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.recall_curve import recall_curve
 from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
@@ -41,6 +43,7 @@ __all__ = [
     "query_weights",
     "ranking_similarity",
     "ranking_ties",
+    "recall_curve",
     "resolve_ties",
     "rounding_effect",
     "score_distribution",

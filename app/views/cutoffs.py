@@ -46,6 +46,10 @@ def show(data: Data, choice: Choice) -> None:
         lambda: charts.scores_by_cutoff(found, metric=choice.metric, bands=banded, log=scale == "log"),
         *("scores_by_cutoff", *key),
     )
+    if not data.counted:
+        st.header("Along recall", anchor="recall")
+        curve = study_of(data, choice).recall_curve
+        show_chart(lambda: charts.recall_curve(curve), "recall_curve", data.digest, choice)
     st.header("Under each policy", anchor="policies")
     show_chart(
         lambda: charts.policy_panels(found, metric=choice.metric, first=banded, log=scale == "log"),

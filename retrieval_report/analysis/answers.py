@@ -21,6 +21,7 @@ from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.recall_curve import recall_curve
 from retrieval_report.analysis.scored import drawn_means, scores_under
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.selection import Selection
@@ -143,6 +144,13 @@ class Answers(Selection):
         return self._once("similarity", lambda: self._alike(*names))
 
     @property
+    def recall_curve(self) -> pl.DataFrame:
+        """Means of what :func:`recall_curve` returns, a row for every model and level of recall; nothing of counts."""
+        if self.counted:
+            return pl.DataFrame()
+        return self._once("recall curve", self._curve)
+
+    @property
     def coverage(self) -> pl.DataFrame:
         """What :func:`judgement_coverage` returns, in the mean over the queries; nothing without judgements."""
         if self._data.frames["judgements"] is None or self.counted:
@@ -250,6 +258,15 @@ class Answers(Selection):
         return similarity_of(a, b).mean.select(
             pl.lit(names[0]).alias("model_a"), pl.lit(names[1]).alias("model_b"), *list(wanted)[2:]
         )
+
+    def _curve(self) -> pl.DataFrame:
+        names = (*COVERAGE_OPTIONS, "relevant_from", "no_relevant", "unjudged", "distance_threshold", "relevant_items")
+        means = summarise(recall_curve(self.judged, **self._only((*names, "naive_order"))))
+        keys = ["model", "metric"]
+        naive = means.filter(policy="naive").select(*keys, naive="value")
+        both = means.filter(policy="expected").join(naive, on=keys, how="left", maintain_order="left")
+        level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
+        return self._of_models(both.with_columns(recall=level).select(list(schema("recall_curve"))))
 
     def _covered(self) -> pl.DataFrame:
         given = self._given()

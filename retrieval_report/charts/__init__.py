@@ -35,6 +35,7 @@ from retrieval_report.charts.panels import policy_panels
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
 from retrieval_report.charts.ranks import rank_flips
+from retrieval_report.charts.recall import recall_curve
 from retrieval_report.charts.responsive import responsive
 from retrieval_report.charts.rounding import rounding
 from retrieval_report.charts.shuffles import shuffled_distribution
@@ -57,6 +58,7 @@ __all__ = [
     "radius",
     "rank_flips",
     "ranked_list",
+    "recall_curve",
     "responsive",
     "rounding",
     "score_distribution",

@@ -15,7 +15,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import listed
 from retrieval_report.writing.numbers import number
 
-__all__ = ["precision_recall", "radius"]
+__all__ = ["CURVE", "curves", "precision_recall", "radius"]
 
 RADIUS = {**schema("radius"), "radius": pl.Float64}
 PANELS = {
@@ -25,6 +25,7 @@ PANELS = {
 }
 WIDTH, HEIGHT = 210, 260
 CURVE = 380
+AXES = "expected recall", "expected precision"
 
 
 def radius(radius_frame: object) -> ChartType:
@@ -131,7 +132,7 @@ def precision_recall(summary: object) -> ChartType:
         return empty_chart("precision and recall are not both in the summary, at one cutoff")
     models = by_mean(rows, "precision")
     shown, lit = lighted(rows.with_columns(k=K), models)
-    chart = layered(*_curves(shown, lit)).properties(width=CURVE, height=CURVE)
+    chart = layered(*curves(shown, lit, texts("model", k="cutoff"))).properties(width=CURVE, height=CURVE)
     cutoffs = rows["cutoff"].n_unique()
     note = "points from the smallest cutoff (left) to the largest, exact means over tie orders"
     ends = shown.filter(pl.col("label").is_in(lit)).group_by("label", maintain_order=True).last()
@@ -150,13 +151,15 @@ def _both(frame: pl.DataFrame) -> pl.DataFrame:
     return parts[0].join(parts[1], on=["model", "cutoff"], nulls_equal=True).sort("model", "cutoff", nulls_last=True)
 
 
-def _curves(rows: pl.DataFrame, lit: list[str]) -> list[alt.Chart]:
-    """Draw grey lines below coloured ones, each with its name at its right end if there is room."""
+def curves(
+    rows: pl.DataFrame, lit: list[str], names: list[alt.Tooltip], axes: tuple[str, str] = AXES
+) -> list[alt.Chart]:
+    """Draw precision along recall, grey lines below coloured ones; ``axes`` are the titles of both."""
     y_scale, _ = vertical_scale(rows, ["precision"])
     x_scale, _ = vertical_scale(rows, ["recall"])
-    x = alt.X("recall:Q", scale=x_scale, title="expected recall", axis=alt.Axis(tickCount=6))
-    y = alt.Y("precision:Q", scale=y_scale, title="expected precision", axis=alt.Axis(tickCount=6))
-    tooltip = [*texts("model", k="cutoff"), *tooltips(("precision", "recall"))]
+    x = alt.X("recall:Q", scale=x_scale, title=axes[0], axis=alt.Axis(tickCount=6))
+    y = alt.Y("precision:Q", scale=y_scale, title=axes[1], axis=alt.Axis(tickCount=6))
+    tooltip = [*names, *tooltips(("precision", "recall"))]
     shown: dict[str, Any] = {"color": _colour(rows, lit, orient="right"), "detail": "label:N", "tooltip": tooltip}
     parts = [(part.with_columns(step=pl.int_range(pl.len())), bright) for part, bright in grey_and_lit(rows)]
     return [_line(part, bright, 26).encode(x=x, y=y, order="step:Q", **shown) for part, bright in parts]

@@ -79,7 +79,7 @@ SCORED = {
             "that the models retrieved (see pooled); empty: there are judgements, but none of this query",
         ),
         "truncated pooled",
-        by="evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage",
+        by="evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage lists.recall_curve",
     ),
     "summary": frame(
         "model metric cutoff policy value tie_std lowest highest query_se ci_low ci_high queries",
@@ -257,6 +257,13 @@ SCORED = {
         "model metric cutoff",
         like("value", "judged: share of judged items; rbp_residual: what rank-biased precision leaves open"),
         "tie_std queries",
+    ),
+    # Interpolated precision along recall, in the mean over the queries.
+    "recall_curve": frame(
+        "model",
+        number("recall", "Recall", "level of recall, a share of the query's relevant items"),
+        like("value", "mean interpolated precision: the best at any rank from which on this recall is reached"),
+        "tie_std lowest highest naive queries",
     ),
     "similarity_means": frame(
         "model_a model_b queries",

@@ -77,6 +77,8 @@ class Report:
         The result of `deciding_queries` for the first two models; no columns if there is only one model.
     similarity_means
         How alike the lists of the first two models are, in the mean over the queries, by `ranking_similarity`.
+    recall_curve
+        Interpolated precision along recall, in the mean; no columns of counts, which `recall_curve` does not take.
     coverage
         How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without judgements.
     segments, no_worse, costs
@@ -112,6 +114,7 @@ class Report:
     leaderboard: pl.DataFrame
     deciding: pl.DataFrame
     similarity_means: pl.DataFrame
+    recall_curve: pl.DataFrame
     coverage: pl.DataFrame
     segments: pl.DataFrame
     no_worse: pl.DataFrame
@@ -259,6 +262,7 @@ def report_of(
         leaderboard=answers.board,
         deciding=answers.deciding_at(metric, cutoff),
         similarity_means=answers.similarity,
+        recall_curve=answers.recall_curve,
         coverage=answers.coverage,
         segments=answers.segments,
         no_worse=answers.no_worse,

@@ -49,6 +49,8 @@ def pictures(report: Report) -> list[Picture]:
          lambda: charts.policies(summary, audit=audit, **measure)),
         (cutoffs > 1, "cutoffs", "Along the cutoffs", "The expected score of every model by depth.",
          lambda: charts.scores_by_cutoff(summary, metric=metric)),
+        (report.recall_curve.width > 0, "recall", "Along recall", "Interpolated precision, as trec_eval defines it.",
+         lambda: charts.recall_curve(report.recall_curve)),
         (models > 1, "flips", "Does the ranking change?", "The rank of every model as received and as expected.",
          lambda: charts.rank_flips(summary, **measure)),
         (True, "shuffled", "What repeated runs would print", runs,

@@ -18,7 +18,7 @@ Question = tuple[str, str, list[Column], list[dict[str, Any]], bool]  # id, capt
 
 def questions(report: Report) -> tuple[Question, ...]:
     """Return all question tables; those that were not requested have no rows."""
-    wanted = (_leaderboard, _deciding, _similarity, _coverage, _segments, _no_worse, _costs)
+    wanted = (_leaderboard, _deciding, _similarity, _curve, _coverage, _segments, _no_worse, _costs)
     return tuple(question(report) for question in wanted)
 
 
@@ -56,6 +56,17 @@ def _similarity(report: Report) -> Question:
     columns = columns_of("similarity_means", *schema("similarity_means"))
     rows = list(report.similarity_means.iter_rows(named=True))
     return "similarity", "How alike the lists of the first two models are", columns, rows, False
+
+
+def _curve(report: Report) -> Question:
+    """A row for every model, a column for every level of recall."""
+    frame, name = report.recall_curve, "recall_curve"
+    levels = [f"{level:g}" for level in frame["recall"].unique().sort()] if frame.width else []
+    columns = [column_of(name, "model"), *(column_of(name, "value", key=level, title=level) for level in levels)]
+    rows: dict[str, dict[str, Any]] = {}
+    for model, recall, value in frame.select("model", "recall", "value").iter_rows() if frame.width else ():
+        rows.setdefault(model, {"model": model})[f"{recall:g}"] = value
+    return "recall-curve", "Interpolated precision along recall", columns, list(rows.values()), False
 
 
 def _coverage(report: Report) -> Question:

@@ -56,6 +56,10 @@ class Drawn(Protocol):
     def costs(self) -> pl.DataFrame:
         """Scores against costs."""
 
+    @property
+    def recall_curve(self) -> pl.DataFrame:
+        """Interpolated precision along recall."""
+
 
 class Plots:
     """The charts of a study, with its measure filled in."""
@@ -118,6 +122,10 @@ class Plots:
             models=models,
             one_axis=one_axis,
         )
+
+    def recall_curve(self) -> Any:
+        """Interpolated precision along recall."""
+        return charts.recall_curve(self._study.recall_curve)
 
     def profile(self) -> Any:
         """How much the distances tie."""

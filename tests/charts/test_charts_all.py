@@ -45,6 +45,7 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "rounding": lambda of: charts.rounding(of["rounding"], **PLACE),
     "evaluators": lambda of: charts.evaluators(of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")),
     "radius": lambda of: charts.radius(of["radius"]),
+    "recall_curve": lambda of: charts.recall_curve(of["curve"]),
     "precision_recall": lambda of: charts.precision_recall(of["summary"]),
 }
 every_chart = pytest.mark.parametrize("draw", CHARTS.values(), ids=CHARTS)

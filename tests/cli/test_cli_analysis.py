@@ -213,3 +213,11 @@ def test_profile_tells_how_much_is_judged(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "judged@1\nmodel   value  tie_std  queries\nrun    0.5000   0.5000        1" in result.output
     assert pl.read_csv(tmp_path / "out/coverage.csv")["value"][0] == 0.5
+
+
+def test_the_curve_along_recall_is_shown_and_written(rankings: Path, tmp_path: Path) -> None:
+    result = run("curve", rankings, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("model  recall   value  tie_std  lowest  highest   naive  queries\na      0.0000")
+    written = pl.read_csv(tmp_path / "out/recall_curve.csv")
+    assert written.filter(recall=1.0).select("model", "value").rows() == [("a", 0.625), ("b", 0.625)]

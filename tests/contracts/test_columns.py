@@ -71,6 +71,7 @@ def of_lists(data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame, fo
         "lists.query_table": rr.lists.query_table(scores),
         "lists.query_weights": rr.lists.query_weights(data, metrics="ndcg"),
         "lists.ranking_similarity": similar.queries,
+        "lists.recall_curve": rr.lists.recall_curve(data),
         "lists.ranking_ties": rr.lists.ranking_ties(data, **one),
         "lists.resolve_ties": rr.lists.resolve_ties(data.with_columns(key=1.0), by="key").drop("key", strict=False),
         "lists.rounding_effect": rr.lists.rounding_effect(summary, summary),

@@ -74,6 +74,7 @@ def frames(names: Names) -> Frames:
         "list": rr.lists.tie_groups(rankings.filter(model=names[0], query="q0")),
         "distribution": score_distribution(rankings, model=names[0], query="q0", metric="precision", cutoff=2),
         "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
+        "curve": rr.Study(rankings, "precision@1").recall_curve,
         "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
     }
 

@@ -271,6 +271,18 @@ def test_a_report_needs_all_policies() -> None:
         study().under("naive", "expected").contents()
 
 
+def test_the_curve_along_recall_is_that_of_the_function() -> None:
+    made = study()
+    scores = rr.lists.recall_curve(RANKINGS, queries=QUERIES)
+    means = rr.summarise(scores)
+    here = made.recall_curve
+    assert here.height == 33
+    assert here["value"].to_list() == means.filter(policy="expected")["value"].to_list()
+    assert here["naive"].to_list() == means.filter(policy="naive")["value"].to_list()
+    assert here["recall"].head(11).to_list() == [tenth / 10 for tenth in range(11)]
+    assert made.models("fine").recall_curve["model"].unique().to_list() == ["fine"]
+
+
 def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     judgements = RANKINGS.select("query", "item", "relevance").unique().filter(pl.col("item") < 6)
     rows = RANKINGS.drop("relevance")
