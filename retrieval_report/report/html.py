@@ -68,6 +68,7 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             hints=hints[:HINTS],
             more_hints=hints[HINTS:],
             methods=describe_metrics(report.parameters.get("metrics", ())),
+            corrections=report.comparison["family_method"].unique().to_list(),
             parameters=[(name, _plain(value)) for name, value in report.parameters.items()],
             timestamp=timestamp,
             policy=_security_policy(scripts.values(), style),

@@ -202,7 +202,7 @@ def _on_paired(pair: Row, winner: str) -> str:
 
 def _safety(pair: Row) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
-    chance, p = _reversal(pair), f"Holm p = {chance_text(pair['family_p'])}".replace("= <", "<")
+    chance, p = _reversal(pair), f"corrected p = {chance_text(pair['family_p'])}".replace("= <", "<")
     if pair["verdict"] == CUT:
         text = CUT_SENTENCE
     elif pair["verdict"] == DEPENDS:

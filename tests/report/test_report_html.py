@@ -209,3 +209,11 @@ def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
     assert len(shown) == opened.height > 0
     assert {row["By tie order"].text for row in shown} == {"–"}
     assert {(row["Same winner"].text, row["Same winner"].title) for row in shown} == {("open", "coarse or fine")}
+
+
+def test_the_method_names_the_correction_that_was_used() -> None:
+    many = made_report(tuple(f"model {number:02}" for number in range(11)))
+    pages = [render_html(report, pictures(report)) for report in (made_report(), many)]
+    assert ["Holm’s correction" in page for page in pages] == [True, False]
+    assert ["randomised Tukey HSD" in page for page in pages] == [False, True]
+    assert "Holm" not in " ".join(many.verdict)
