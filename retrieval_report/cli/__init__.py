@@ -5,7 +5,18 @@ Heavy modules are imported inside the commands, so that ``--help`` and ``--versi
 
 from __future__ import annotations
 
-from retrieval_report.cli import analysis, codes, curve, dashboard, gate, leaderboard, reporting, scoring, similarity  # noqa: F401  (importing them adds their commands to the group)
+from retrieval_report.cli import (  # noqa: F401  (importing them adds their commands to the group)
+    analysis,
+    codes,
+    curve,
+    dashboard,
+    gate,
+    leaderboard,
+    neighbours,
+    reporting,
+    scoring,
+    similarity,
+)
 from retrieval_report.cli.group import cli, main
 
 __all__ = ["cli", "main"]

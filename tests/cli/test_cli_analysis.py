@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
@@ -221,3 +222,18 @@ def test_the_curve_along_recall_is_shown_and_written(rankings: Path, tmp_path: P
     assert result.output.startswith("model  recall   value  tie_std  lowest  highest   naive  queries\na      0.0000")
     written = pl.read_csv(tmp_path / "out/recall_curve.csv")
     assert written.filter(recall=1.0).select("model", "value").rows() == [("a", 0.625), ("b", 0.625)]
+
+
+def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path) -> None:
+    distances, indices, out = (tmp_path / name for name in ("distances.npy", "indices.npy", "qrels.csv"))
+    np.save(distances, np.array([[0.1, 0.4, 0.4, 0.4, 0.9]], np.float32))
+    np.save(indices, np.array([[9, 7, 3, 5, 1]]))
+    result = run("neighbours", distances, indices, "--k", "2", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert pl.read_csv(out).rows() == [(0, 9, 1), (0, 7, 1), (0, 3, 1), (0, 5, 1)]
+    (tmp_path / "run.csv").write_text("query,item,distance\n0,9,0.1\n0,5,0.4\n")
+    scores = run("evaluate", tmp_path / "run.csv", "--judgements", out, "--metrics", "precision@2", "--truncated", "no")
+    assert "1.0000" in scores.output
+    refused = run("neighbours", distances, indices, "--k", "6", "--out", out)
+    assert (refused.exit_code, "search deeper" in refused.stderr) == (2, True)
+    assert run("neighbours", distances, indices, "--k", "2", "--out", indices).exit_code == 2

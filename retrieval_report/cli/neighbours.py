@@ -1,0 +1,37 @@
+"""`neighbours`: judgements from exact nearest neighbours, for the recall of an approximate index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from retrieval_report.cli.group import cli
+from retrieval_report.cli.scoring import tell_written
+from retrieval_report.contracts.errors import OutputError
+from retrieval_report.writing.files import csv_bytes, write_files
+
+__all__ = ["neighbours"]
+
+
+@cli.command()
+@click.argument("distances")
+@click.argument("indices")
+@click.option("--k", type=int, required=True, help="How many neighbours.")
+@click.option("--epsilon", type=float, default=0.0, show_default=True, help="How much farther, as a share, may count.")
+@click.option("--out", metavar="FILE", default="neighbours.csv", show_default=True, help="Write the judgements here.")
+def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -> None:
+    """Judge which items are among the K nearest, from the DISTANCES and INDICES (.npy) of a deeper exact search.
+
+    All items that tie with the K-th count. With these judgements, precision@K of an approximate index is its recall.
+    """
+    import retrieval_report as rr
+    from retrieval_report.codes.files import load_codes
+
+    target = Path(out)
+    if target.resolve() in {Path(path).resolve() for path in (distances, indices)}:
+        raise OutputError(f"cannot write to '{target}': it is one of the files to be read")
+    lengths, items = (load_codes(path).codes[:] for path in (distances, indices))
+    found = rr.lists.neighbour_judgements(lengths, items, k, epsilon)
+    write_files({target: csv_bytes(found, raw=True)})
+    tell_written([target])
