@@ -10,6 +10,8 @@ import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.tukey import MANY
+from retrieval_report.analysis.verdicts import DEPENDS
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
@@ -67,7 +69,7 @@ def report_tables(report: Report) -> dict[str, Table]:
             for id, caption, columns, rows, by_measure in questions(report)
         ),
         _summary(report),
-        _comparison(report),
+        *_comparisons(report),
         _agreement(report),
         *_audits(report),
         _profile(report),
@@ -112,7 +114,8 @@ def _summary(report: Report) -> Table:
     return _table("summary", "Mean scores of all models", columns, ranked, chosen=report.measure)
 
 
-def _comparison(report: Report) -> Table:
+def _comparisons(report: Report) -> list[Table]:
+    """Every pair; of many models those whose order depends on tie order by themselves, and the others to be folded."""
     keys = ["model_a", "model_b", "metric", "cutoff"]
     frame = report.comparison.filter(policy="expected").join(
         report.flips.select(*keys, "verdict", "disagree"), on=keys, nulls_equal=True, maintain_order="left"
@@ -133,7 +136,16 @@ def _comparison(report: Report) -> Table:
     caption, note = f"Every pair of models{plain}", ""
     if report.comparison["model_a"].n_unique() > 1:
         note = "Each interval is for one pair: unlike p-values, intervals are not adjusted for the number of pairs."
-    return _table("comparison", caption, columns, rows, chosen=report.measure, note=note)
+    models = pl.concat([report.comparison["model_a"], report.comparison["model_b"]]).n_unique()
+    first = [row for row in rows if row["verdict"] == DEPENDS]
+    if models < MANY or report.measure not in [row["measure"] for row in first]:
+        return [_table("comparison", caption, columns, rows, chosen=report.measure, note=note)]
+    rest = [row for row in rows if row["verdict"] != DEPENDS]
+    accidents = "Pairs whose order depends on tie order"
+    return [
+        _table("comparison", accidents, columns, first, chosen=report.measure),
+        _table("comparison-rest", "All other pairs of models", columns, rest, chosen=report.measure, note=note),
+    ]
 
 
 def _agreement(report: Report) -> Table:

@@ -217,3 +217,14 @@ def test_the_method_names_the_correction_that_was_used() -> None:
     assert ["Holm’s correction" in page for page in pages] == [True, False]
     assert ["randomised Tukey HSD" in page for page in pages] == [False, True]
     assert "Holm" not in " ".join(many.verdict)
+
+
+def test_pairs_of_many_models_start_with_those_that_depend_on_tie_order() -> None:
+    many = made_report(tuple(f"model {number:02}" for number in range(11)))
+    few, tables = report_tables(made_report()), report_tables(many)
+    assert "comparison-rest" not in few
+    verdicts = {name: {row[-1].text for row in tables[name].rows} for name in ("comparison", "comparison-rest")}
+    assert verdicts["comparison"] == {"depends on tie order"}
+    assert "depends on tie order" not in verdicts["comparison-rest"]
+    pairs = many.comparison.filter(policy="expected").height
+    assert sum(len(tables[name].rows) for name in verdicts) == pairs
