@@ -99,7 +99,7 @@ def evaluate_like(
     Returns
     -------
     polars.DataFrame
-        As from :func:`evaluate`; ``metric`` is the system's definition in this package's notation.
+        Columns of :func:`evaluate`; ``metric`` is the system's definition in this package's notation.
 
     Raises
     ------

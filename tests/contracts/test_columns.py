@@ -150,7 +150,7 @@ def test_every_column_that_is_returned_is_declared(name: str, returned: dict[str
 def test_the_docstring_of_a_function_names_its_columns(name: str) -> None:
     """Where it does not say whose columns it returns."""
     text = inspect.getdoc(function_of(name)) or ""
-    if re.search(r"(olumns of|s of|hat) :func:|with the fields of|The rankings", text):
+    if re.search(r"(olumns of|s of|hat|result of) :func:|with the fields of|The rankings", text):
         return
     named = set(re.findall(r"``(\w+)``", text))
     if name.startswith("lists.tie_break"):  # ``value`` and ``tie_std`` with two endings

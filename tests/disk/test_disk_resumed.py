@@ -46,9 +46,9 @@ def scored(out: Path, source: Path, kept: Path | None, **options: Any) -> bytes:
 
 
 def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) -> list[int]:
-    """The parts scored from now on, by their place; the scoring of one is interrupted."""
+    """The parts scored from now on, by their number; the scoring of one is interrupted."""
     seen: list[int] = []
-    score = run.score_lists
+    score = run.score_run
 
     def counted(*given: Any) -> Any:
         seen.append(len(seen))
@@ -56,7 +56,7 @@ def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) ->
             raise KeyboardInterrupt
         return score(*given)
 
-    monkeypatch.setattr(work, "score_lists", counted)
+    monkeypatch.setattr(work, "score_run", counted)
     return seen
 
 

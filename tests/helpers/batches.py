@@ -11,8 +11,14 @@ import pyarrow as pa
 
 from retrieval_report.stream.arrow import score_stream
 
-# A stream has the rows of its lists alone; what other models show comes as rows that are told.
-FEW: dict[str, Any] = {"metrics": ("precision", "ap", "ndcg", "rr"), "cutoffs": (3, None), "shuffles": 3}
+# A stream has the rows of its own lists only; what other models show comes as further rows.
+FEW: dict[str, Any] = {
+    "metrics": ("precision", "ap", "ndcg", "rr"),
+    "cutoffs": (3, None),
+    "shuffles": 3,
+    "truncated": "no",
+    "relevant_items": "own",
+}
 
 
 def made(queries: int = 7, seed: int = 0) -> pl.DataFrame:

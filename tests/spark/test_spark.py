@@ -280,7 +280,7 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
         "rankings: a column cannot be used": {
             "rankings": frame.selectExpr("query", "item", "make_interval(1) distance")
         },
-        "there twice": {"rankings": frame.select("*", "distance")},
+        "occur twice": {"rankings": frame.select("*", "distance")},
         "rankings: a DataFrame is not a Spark frame": {"rankings": made()},
         "distance_threshold: the rankings have a 'score'": {
             "rankings": frame.withColumnRenamed("distance", "score"),

@@ -24,7 +24,6 @@ from retrieval_report.stream import arrow
 from retrieval_report.stream.arrow import score_stream
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
-FEW |= {"truncated": "no", "relevant_items": "own"}
 SORTED = ["model", "query", "distance"]
 
 
