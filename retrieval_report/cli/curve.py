@@ -19,7 +19,7 @@ SHOWN = ("model", "recall", "value", "tie_std", "lowest", "highest", "naive", "q
 RULES = ("no_relevant", "missing_query", "unjudged", "unjudged_query", "null_distance", "relevant_from", "naive_order")
 
 
-@cli.command()
+@cli.command(short_help="Show interpolated precision at levels of recall.")
 @data_options
 @options(*RULES)
 @output_options("recall_curve.csv")

@@ -29,7 +29,7 @@ Exit codes:
 """
 
 
-@cli.command(short_help="Tell whether a candidate may replace a baseline.", epilog=EXITS)
+@cli.command(short_help="Decide whether a candidate may replace a baseline.", epilog=EXITS)
 @click.argument("baseline")
 @click.argument("candidate")
 @DATA[1]

@@ -14,7 +14,7 @@ from retrieval_report.writing.files import csv_bytes, write_files
 __all__ = ["neighbours"]
 
 
-@cli.command()
+@cli.command(short_help="Judge the nearest items by an exact search.")
 @click.argument("distances")
 @click.argument("indices")
 @click.option("--k", type=int, required=True, help="How many neighbours.")

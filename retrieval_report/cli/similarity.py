@@ -15,7 +15,7 @@ __all__ = ["similarity"]
 SHOWN = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high")
 
 
-@cli.command()
+@cli.command(short_help="Say whether two lists per query differ in more than ties.")
 @click.argument("first")
 @click.argument("second")
 @DATA[3]
@@ -26,7 +26,7 @@ SHOWN = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a"
 def similarity(first: str, second: str, columns: dict[str, str] | None, p: float, out: str | None, raw: bool) -> None:
     """Compare the lists of FIRST and SECOND query by query: the same, other ties, another order, or other items.
 
-    Both hold one model. Relevance is not looked at.
+    Both hold one model. Relevance does not matter here.
     """
     import retrieval_report as rr
 
