@@ -48,8 +48,11 @@ def show(data: Data, choice: Choice) -> None:
     )
     if not data.counted:
         st.header("Along recall", anchor="recall")
-        curve = study_of(data, choice).recall_curve
-        show_chart(lambda: charts.recall_curve(curve), "recall_curve", data.digest, choice)
+        curve = study_of(data, choice).quick_curve
+        if curve.width:
+            show_chart(lambda: charts.recall_curve(curve), "recall_curve", data.digest, choice)
+        else:
+            st.caption("With ties this large, exact values take minutes; `retrieval-report curve` computes them.")
     st.header("Under each policy", anchor="policies")
     show_chart(
         lambda: charts.policy_panels(found, metric=choice.metric, first=banded, log=scale == "log"),

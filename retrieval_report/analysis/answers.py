@@ -21,7 +21,7 @@ from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
-from retrieval_report.analysis.recall_curve import recall_curve
+from retrieval_report.analysis.recall_curve import curve_cells, recall_curve
 from retrieval_report.analysis.scored import drawn_means, scores_under
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.selection import Selection
@@ -43,6 +43,11 @@ MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pa
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance", "truncated")
 COVERAGE_OPTIONS = ("decimals", "missing_query", "unjudged_query", "null_distance", "threads")
+CURVE_OPTIONS = (
+    *(*COVERAGE_OPTIONS, "relevant_from", "no_relevant", "unjudged", "distance_threshold", "relevant_items"),
+    "naive_order",
+)
+MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 MOST_COMPARED = 1e9  # pairs of items of all lists, some 20 seconds
 AUDIT_OPTIONS = (
     *("relevant_from", "no_relevant", "missing_query"),
@@ -149,6 +154,13 @@ class Answers(Selection):
         if self.counted:
             return pl.DataFrame()
         return self._once("recall curve", self._curve)
+
+    @property
+    def quick_curve(self) -> pl.DataFrame:
+        """The same if it takes a second or two; no columns if large ties make it take minutes."""
+        if self.counted or self._once("curve cells", self._curve_cells) > MOST_CURVE_CELLS:
+            return pl.DataFrame()
+        return self.recall_curve
 
     @property
     def coverage(self) -> pl.DataFrame:
@@ -259,9 +271,11 @@ class Answers(Selection):
             pl.lit(names[0]).alias("model_a"), pl.lit(names[1]).alias("model_b"), *list(wanted)[2:]
         )
 
+    def _curve_cells(self) -> float:
+        return curve_cells(self.judged, **self._only(CURVE_OPTIONS))
+
     def _curve(self) -> pl.DataFrame:
-        names = (*COVERAGE_OPTIONS, "relevant_from", "no_relevant", "unjudged", "distance_threshold", "relevant_items")
-        means = summarise(recall_curve(self.judged, **self._only((*names, "naive_order"))))
+        means = summarise(recall_curve(self.judged, **self._only(CURVE_OPTIONS)))
         keys = ["model", "metric"]
         naive = means.filter(policy="naive").select(*keys, naive="value")
         both = means.filter(policy="expected").join(naive, on=keys, how="left", maintain_order="left")

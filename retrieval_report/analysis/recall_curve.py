@@ -15,11 +15,11 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.arrays import Lists
-from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.run import Run, refuse_without
 
-__all__ = ["LEVELS", "recall_curve"]
+__all__ = ["LEVELS", "curve_cells", "recall_curve"]
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")
@@ -88,6 +88,19 @@ def recall_curve(
             for name, part in zip(columns, (number, level, policy, value, std), strict=True):
                 columns[name].append(part)
     return _frame(run, columns, asked.no_relevant == "one")
+
+
+def curve_cells(judged: Judged, **options: Unpack[ScoringOptions]) -> float:
+    """Bound the work for exact expected values, a second or two per `MOST_CELLS`; lists left null cost nothing."""
+    prepared = lay_out(judged, options_with(options, truncated="no", policies="expected"))
+    ties = prepared.ties
+    if not ties.grade.size:
+        return 0.0
+    counts = ties.items, ties.items * prepared.relevant_grade[ties.grade]
+    items, relevant = (np.add.reduceat(count, ties.tie[:-1]).astype(float) for count in counts)
+    slots, values = (np.append(0, np.cumsum(part)) for part in (items * relevant, relevant * (items - relevant + 1)))
+    cells = np.diff(slots[ties.start]) * np.diff(values[ties.start])
+    return float(cells[cells <= MOST_CELLS].sum())
 
 
 def _checked(level: object) -> float:

@@ -24,8 +24,7 @@ __all__ = ["EXAMPLES", "cli", "main"]
 EXAMPLES = """\b
 Examples:
   retrieval-report demo
-  retrieval-report evaluate runs/*.csv --metrics ap,ndcg@10 --cutoffs 1,10,all
-  retrieval-report evaluate bm25.run lsa.run --qrels qrels.txt --out report
+  retrieval-report evaluate runs/*.run --qrels qrels.txt --metrics ap,ndcg@10
   retrieval-report evaluate hits.parquet --columns query=q_id,score=similarity
 """
 COMPLETION = """
@@ -128,4 +127,4 @@ def _visible_lines(text: str) -> str:
 @click.group(cls=_Commands, epilog=EXAMPLES + COMPLETION, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="retrieval-report", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Compute exact scores for rankings with ties, and how far tie order could change them."""
+    """Score rankings with ties exactly, and say how far tie order matters."""

@@ -78,7 +78,8 @@ class Report:
     similarity_means
         How alike the lists of the first two models are, in the mean over the queries, by `ranking_similarity`.
     recall_curve
-        Interpolated precision along recall, in the mean; no columns of counts, which `recall_curve` does not take.
+        Interpolated precision along recall, in the mean; no columns for counts, or if large ties would make
+        it take minutes.
     coverage
         How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without judgements.
     segments, no_worse, costs
@@ -262,7 +263,7 @@ def report_of(
         leaderboard=answers.board,
         deciding=answers.deciding_at(metric, cutoff),
         similarity_means=answers.similarity,
-        recall_curve=answers.recall_curve,
+        recall_curve=answers.quick_curve,
         coverage=answers.coverage,
         segments=answers.segments,
         no_worse=answers.no_worse,

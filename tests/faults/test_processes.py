@@ -134,8 +134,11 @@ def test_row_088_a_file_that_is_shortened_while_it_is_read_does_not_end_the_proc
     rows.write_ipc(tmp_path / "run.arrow", record_batch_size=10_000)
     words = [sys.executable, "-c", SHORTENED, "read", str(tmp_path / "run.arrow")]
     ended = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert ended.returncode > 0, ended.returncode
-    assert "object was only" in ended.stderr
+    assert ended.returncode >= 0, ended.returncode  # a signal counts below 0
+    if ended.returncode:
+        assert "object was only" in ended.stderr
+    else:  # Polars was quick and had read the whole file
+        assert ended.stdout == "1000000\n"
 
 
 INTERRUPTED = """

@@ -89,7 +89,7 @@ def scikit_learn_kneighbors() -> Given:
 
 
 def torch_topk() -> Given:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed (of the extra `peers`)")
     runs = {
         model: tuple(torch.topk(torch.tensor(distances), len(ITEMS), largest=False))
         for model, distances in DISTANCES.items()
