@@ -67,6 +67,11 @@ def test_the_same_run_passes_and_a_shifted_one_fails() -> None:
     assert f"about {unclear.queries_needed} queries would decide it" in unclear.line()
 
 
+@pytest.mark.parametrize(("alpha", "level"), [(0.05, "90% interval"), (0.01, "98% interval")])
+def test_the_interval_is_that_of_two_one_sided_tests(alpha: float, level: str) -> None:
+    assert level in held(near(3), alpha=alpha).line()
+
+
 def test_the_numbers_are_those_of_no_worse() -> None:
     found = held(ranking(0.02, seed=3))
     runs = pl.concat(
