@@ -103,6 +103,16 @@ def test_every_public_name_is_in_one_group_of_the_reference() -> None:
     assert sorted(listed) == sorted((known | inside) - elsewhere)
 
 
+def test_every_file_that_a_text_names_is_there() -> None:
+    """Files are moved now and then; what sends a reader to them has to follow."""
+    texts = [ROOT / "README.md", *DOCS.rglob("*.md"), ROOT / "benchmarks/README.md", ROOT / "tests/data/README.md"]
+    named = re.compile(r"`((?:tests|benchmarks|docs|app|sample_data|retrieval_report)/[\w./-]+\.\w+)`")
+    roots = (ROOT, ROOT / "tests")  # the tables of tests name them as seen from their folder
+    for page in texts:
+        for name in named.findall(page.read_text(encoding="utf-8")):
+            assert any((root / name).exists() for root in roots), f"{page.name} names {name}"
+
+
 def test_a_metric_takes_under_30_lines() -> None:
     page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
     cells = [re.sub(r"^:tags:.*\n", "", cell) for cell in re.findall(r"```{code-cell}\n(.*?)```", page, re.DOTALL)]
