@@ -105,8 +105,8 @@ def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
     table, stamp = np.empty(size, np.uint64), np.full(size, -1, np.int64)
     for q in range(first, last):
         mask = table_mask(end[q] - begin[q])
-        for bucket in range(begin[q], end[q]):
-            key = item[row_of[bucket]] if row_of.size > 0 else item[bucket]
+        for position in range(begin[q], end[q]):
+            key = item[row_of[position]] if row_of.size > 0 else item[position]
             slot = slot_of(key, mask)
             while stamp[slot] == q:
                 if table[slot] == key:
@@ -132,8 +132,8 @@ def disagreeing_row(group_start: Integers, list_of: Integers, rows: Rows, item: 
     for group in range(group_start.size - 1):
         for index in range(group_start[group], group_start[group + 1]):
             q = list_of[index]
-            for bucket in range(begin[q], end[q]):
-                row = row_of[bucket] if row_of.size > 0 else bucket
+            for position in range(begin[q], end[q]):
+                row = row_of[position] if row_of.size > 0 else position
                 slot = slot_of(item[row], mask)
                 while stamp[slot] == group and table[slot] != item[row]:
                     slot = (slot + np.uint64(1)) & mask
@@ -193,11 +193,11 @@ def _flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int
         gap = 3 * gap + 1
     while gap > 0:  # Shell's sort: `np.sort` alone takes a second to compile
         for index in range(gap, found):
-            code, bucket = seen[index], index
-            while bucket >= gap and seen[bucket - gap] > code:
-                seen[bucket] = seen[bucket - gap]
-                bucket -= gap
-            seen[bucket] = code
+            code, position = seen[index], index
+            while position >= gap and seen[position - gap] > code:
+                seen[position] = seen[position - gap]
+                position -= gap
+            seen[position] = code
         gap //= 3
     for index in range(found):
         code = seen[found - 1 - index] if falling else seen[index]
@@ -212,8 +212,8 @@ def _count_table(rows: Together, low: int, kinds: int, table: Integers, done: Wr
     """Write the ties and cells of one list by counting distances and grades in a table."""
     key, grade, count = rows
     ties, cells = done
-    for bucket in range(key.size):
-        table[(key[bucket] - low) * kinds + grade[bucket]] += count[bucket]
+    for position in range(key.size):
+        table[(key[position] - low) * kinds + grade[position]] += count[position]
     for distance in range(table.size // kinds):
         before = cells
         for code in range(kinds):
@@ -274,13 +274,13 @@ def _sort_measures(key: Integers, low: int, spread: np.uint64, order: Integers) 
 def _sort_from(key: Integers, low: int, bits: int, lowest: int, order: Integers) -> None:
     """Sort by the bits from ``lowest`` on (radix sort, a byte at a time)."""
     other = np.empty(key.size, np.int64)
-    for place in range(key.size):
-        order[place] = place
+    for row in range(key.size):
+        order[row] = row
     shift = np.uint64(lowest)
     while shift < np.uint64(bits):
         start = np.zeros(257, np.int64)
-        for place in range(key.size):
-            start[int((np.uint64(key[place] - low) >> shift) & np.uint64(255)) + 1] += 1
+        for row in range(key.size):
+            start[int((np.uint64(key[row] - low) >> shift) & np.uint64(255)) + 1] += 1
         for digit in range(256):
             start[digit + 1] += start[digit]
         for index in range(key.size):
@@ -297,12 +297,12 @@ def _insert_all(key: Integers, order: Integers) -> bool:
     """Finish an order that is nearly right; return False, with the order unfinished, if it is not nearly right."""
     moves = 4 * key.size
     for index in range(1, key.size):
-        place, at = order[index], index
-        while at > 0 and key[order[at - 1]] > key[place] and moves > 0:
+        row, at = order[index], index
+        while at > 0 and key[order[at - 1]] > key[row] and moves > 0:
             order[at] = order[at - 1]
             at -= 1
             moves -= 1
-        order[at] = place
+        order[at] = row
     return moves > 0
 
 
@@ -312,12 +312,12 @@ def _gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]
     row_of, row_count = listed.of_list.row_of, listed.items
     key, grade, count = rows
     low, high, ascending, last = np.iinfo(np.int64).max, np.iinfo(np.int64).min, True, np.iinfo(np.int64).min
-    for bucket in range(key.size):
-        row = row_of[begin + bucket] if row_of.size > 0 else begin + bucket
+    for position in range(key.size):
+        row = row_of[begin + position] if row_of.size > 0 else begin + position
         value = listed.key[row]
-        key[bucket], grade[bucket] = value, listed.grade[row]
+        key[position], grade[position] = value, listed.grade[row]
         if row_count.size > 0:
-            count[bucket] = row_count[row]
+            count[position] = row_count[row]
         ascending = ascending and value >= last
         low, high, last = min(low, value), max(high, value), value
     return low, high, ascending
@@ -349,13 +349,13 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
                 table = np.zeros((int(spread) + 1) * kinds, np.int64)
                 done = _count_table(rows, low, kinds, table, done, out)
             else:
-                buckets = order[: 0 if ascending else size]
+                sorted_rows = order[: 0 if ascending else size]
                 if not ascending:
-                    _sort_measures(rows.key, low, spread, buckets)
-                done = _count_runs(buckets, rows, tallied, done, out)
+                    _sort_measures(rows.key, low, spread, sorted_rows)
+                done = _count_runs(sorted_rows, rows, tallied, done, out)
                 if naive_grade.size > 0:
-                    for bucket in range(size):
-                        naive_grade[written + bucket] = rows.grade[bucket if ascending else buckets[bucket]]
+                    for position in range(size):
+                        naive_grade[written + position] = rows.grade[position if ascending else sorted_rows[position]]
                     written += size
         out.list_ties[q - first] = done.ties - before
     return done.ties, done.cells
