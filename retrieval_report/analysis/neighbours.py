@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import check_whole, is_number
-from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.warning import warn
 
 __all__ = ["neighbour_judgements"]
 
@@ -136,9 +136,7 @@ def _warn_cut(items: pl.DataFrame, full: NDArray[np.bool_], k: int) -> None:
     all_near = items.group_by("query", maintain_order=True).agg(pl.col("near").all())
     cut = all_near.filter(pl.col("near") & pl.Series(full[all_near["query"].to_numpy()]))
     if cut.height:
-        warnings.warn(
+        warn(
             f"truth: for {cut.height} queries, first query {cut['query'][0]}, even the last item is near enough to "
-            f"count for k={k}; more may tie with it and would count as missed: search deeper",
-            RetrievalReportWarning,
-            stacklevel=3,
+            f"count for k={k}; more may tie with it and would count as missed: search deeper"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
@@ -15,10 +14,11 @@ import click
 from click.core import ParameterSource
 
 from retrieval_report.cli.streams import standard_input
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.registry import column
+from retrieval_report.contracts.warning import warn
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics, split_metrics
 from retrieval_report.writing.files import check_writable_folder
 
@@ -340,4 +340,4 @@ def check(
         message = (
             "--shuffles has no effect: shuffled is not among the policies; add it, as in --policies expected,shuffled"
         )
-        warnings.warn(message, RetrievalReportWarning, stacklevel=2)
+        warn(message)

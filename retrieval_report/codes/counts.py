@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -16,8 +15,9 @@ from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.codes.pairs import Corrections, judged_pairs
 from retrieval_report.codes.shards import Slice, count_items, read_slices
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.warning import warn
 
 __all__ = ["count_codes", "count_relevant"]
 
@@ -155,11 +155,7 @@ def _warn_uncut(counts: pl.DataFrame, depth: int) -> None:
     """Tell of a depth that cut nothing: the lists would be taken for cut ones, without need."""
     longest = counts.group_by("query").agg(pl.col("count").sum())["count"].max()
     if isinstance(longest, int) and longest < depth:
-        warnings.warn(
-            f"depth: {depth} has no effect: the longest list holds {longest} items; leave it out",
-            RetrievalReportWarning,
-            stacklevel=3,
-        )
+        warn(f"depth: {depth} has no effect: the longest list holds {longest} items; leave it out")
 
 
 def count_relevant(

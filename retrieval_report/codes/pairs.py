@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.counting import CELLS, Items, Task
 from retrieval_report.codes.shards import Slice
-from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_judgements
+from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
@@ -122,11 +122,9 @@ class Corrections:
         if self.exclude_self and not self.found.any():
             raise KeyMismatchError(f"exclude_self: no query is among the items; first query id {self.query_ids[0]!r}")
         if self.judged is not None and self.met < self.judged.height:
-            warnings.warn(
+            warn(
                 f"judgements: {self.judged.height - self.met} of {self.judged.height} name an item that has no code; "
-                "they are not in the counts: if some are relevant, pass queries with n_relevant to evaluate",
-                RetrievalReportWarning,
-                stacklevel=3,
+                "they are not in the counts: if some are relevant, pass queries with n_relevant to evaluate"
             )
 
 

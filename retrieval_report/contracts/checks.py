@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import number_text
-from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.warning import warn
 
 __all__ = [
     "check_agreement",
@@ -120,11 +120,9 @@ def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
         merged = unique.len() - changed.n_unique()
         if merged:
             like = unique.filter(changed == changed.filter(changed.is_duplicated())[0]).sort()
-            warnings.warn(
+            warn(
                 f"{what}: column {name!r}: {merged} ids differ only by what {form} would remove, such as "
-                f"{like[0]!r} and {like[1]!r}",
-                RetrievalReportWarning,
-                stacklevel=2,
+                f"{like[0]!r} and {like[1]!r}"
             )
 
 
@@ -137,9 +135,7 @@ def _all_plain(ids: pl.Series) -> bool:
 def warn_unmatched(rows: pl.DataFrame, matched: int, judgements: pl.DataFrame) -> None:
     """Warn if no retrieved item is judged, because ids from two sources often differ in form ('7' and '007')."""
     if rows.height and judgements.height and not matched:
-        warnings.warn(
+        warn(
             f"judgements: none of the {rows.height} retrieved items is judged; the rankings have items like "
-            f"{rows['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query {judgements['query'][0]!r})",
-            RetrievalReportWarning,
-            stacklevel=2,
+            f"{rows['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query {judgements['query'][0]!r})"
         )

@@ -6,15 +6,15 @@ the column, the rule, the number of bad rows and the first of them.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from retrieval_report.contracts.checks import check_unique, refuse, warn_merging
 from retrieval_report.contracts.columns import Column
-from retrieval_report.contracts.errors import ColumnError, DataError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import FRAMES, schema
+from retrieval_report.contracts.warning import warn
 
 __all__ = [
     "COUNTS",
@@ -215,11 +215,7 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
     if dtype == pl.Float16 and frame.height:
         keys = [name for name in ("model", "query", order) if name in frame.columns]
         tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
-        warnings.warn(
-            f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes ties",
-            RetrievalReportWarning,
-            stacklevel=2,
-        )
+        warn(f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes ties")
 
 
 def check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:

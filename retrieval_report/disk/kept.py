@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import OutputError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.warning import warn
 from retrieval_report.disk.sources import Table, naming
 from retrieval_report.disk.work import Keep, Work
 from retrieval_report.metrics.parsing import Requests
@@ -110,7 +111,7 @@ def _load(path: Path) -> ListScores:
         scores = ListScores(frames[0], frames[1], *(kept[name] for name in ARRAYS))
         messages = kept["warnings"].tolist()
     for message in messages:
-        warnings.warn(message, RetrievalReportWarning, stacklevel=2)
+        warn(message)
     return scores
 
 

@@ -14,6 +14,7 @@ from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_judgements, check_queries, check_rankings
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import NO
+from retrieval_report.contracts.warning import warn
 from retrieval_report.disk.known import find_known
 from retrieval_report.disk.lists import decide_table
 from retrieval_report.disk.parts import Parts, find_parts
@@ -68,7 +69,7 @@ def scored_parts(
     given = _checked(table, judgements, queries)
     whole = find_known(table, given["judgements"], given["queries"], options)
     decisions = decide_table(table, given, options)
-    warn_truncated(decisions, options.truncated, [k for _, ks in requests for k in ks], stacklevel=5)
+    warn_truncated(decisions, options.truncated, [k for _, ks in requests for k in ks])
     if decisions:
         own = replace(own, truncated={model: decision.truncated for model, decision in decisions.items()})
     nothing = {name: None if frame is None else frame.clear() for name, frame in given.items()}
@@ -91,9 +92,9 @@ def scored_parts(
         unequal.append(unequal_counts(scores.lists))
         yield scores
     if "count" in table.empty.columns and options.relevant_items != "own":
-        warn_unequal(pl.concat(unequal).sort("query"), stacklevel=5)
+        warn_unequal(pl.concat(unequal).sort("query"))
     if unseen:  # none where all parts were kept
-        warn_unseen(pl.concat(unseen).sort("model", "query"), stacklevel=5)
+        warn_unseen(pl.concat(unseen).sort("model", "query"))
 
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: bool) -> Iterator[pl.DataFrame]:
@@ -169,7 +170,6 @@ def _run(work: Callable[[int], Result], parts: tuple[int, ...], title: str, prog
             for warning in caught:
                 if str(warning.message) not in given:
                     given.add(str(warning.message))
-                    # skips scored_parts, its consumer and evaluate, to point at evaluate's caller
-                    warnings.warn(warning.message, stacklevel=5)
+                    warn(warning.message)
             yield result
             bar.update(rows)

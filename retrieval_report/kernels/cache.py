@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import pickle
 import secrets
-import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, NullCache
 
-from retrieval_report.contracts.errors import RetrievalReportWarning
+from retrieval_report.contracts.warning import warn
 
 __all__ = ["KernelCache", "NoCache"]
 
@@ -127,4 +126,4 @@ def _unkept(where: str) -> str:
 
 @cache
 def _warn_once(message: str) -> None:
-    warnings.warn(message, RetrievalReportWarning, stacklevel=2)
+    warn(message)

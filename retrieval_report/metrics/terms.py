@@ -5,7 +5,6 @@ These are plain frozen records, so two metrics that need the same sum share one 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import number_text
-from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import tables
 
 __all__ = [
@@ -273,20 +273,13 @@ def exponential(grades: Floats) -> Floats:
     return result
 
 
-def warn_steep(metrics: Iterable[object], grades: Floats, stacklevel: int) -> None:
-    """Warn if a metric uses the gain ``exp2`` with grades so large that a single item decides the score.
-
-    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
-    """
+def warn_steep(metrics: Iterable[object], grades: Floats, warn: Callable[[str], None] = warn) -> None:
+    """Warn if a metric uses the gain ``exp2`` with grades so large that a single item decides the score."""
     largest = grades.max(initial=0.0)
     sums = [term for term in (getattr(metric, "term", None) for metric in metrics) if isinstance(term, Sum)]
     if largest < STEEP_GRADE or Gain("exp2") not in [term.values for term in sums]:
         return
-    warnings.warn(
-        f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider gain='linear'",
-        RetrievalReportWarning,
-        stacklevel=stacklevel,
-    )
+    warn(f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider gain='linear'")
 
 
 def check_judged_only(metrics: Iterable[object], by_judgements: bool, unjudged: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.arguments import some
-from retrieval_report.contracts.errors import ColumnError, FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ColumnError, FileError
+from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
@@ -121,11 +121,7 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     both = f"{tagged[files[0]].path} and {tagged[files[1]].path} both carry the tag {model!r} and rank query {query!r}"
     if name_by == "tag":
         raise FileError(f"{both}; give the runs different tags, or name them by file: name_by='file'")
-    warnings.warn(
-        f"{both}: files with this tag are named after the file; name_by='file' does so for all runs",
-        RetrievalReportWarning,
-        stacklevel=4,
-    )
+    warn(f"{both}: files with this tag are named after the file; name_by='file' does so for all runs")
     tags = set(shared["model"])
     return [_by_file(part) if part.tagged and tags & set(part.frame["model"].unique()) else part for part in parts]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.errors import DataError, FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, FileError
+from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.combine import Part, combine, name_runs
 from retrieval_report.reading.formats import detect_format
@@ -160,11 +160,7 @@ def _read_form(
         return read_predictions(source, form, choose)
     frame = read_ndjson(source, choose) if form == "ndjson" else parse_values(_read_text(source, form, choose))
     if source.last_byte() != b"\n":
-        warnings.warn(
-            f"{source.path}: no newline at the end; the file may have been truncated while it was written",
-            RetrievalReportWarning,
-            stacklevel=5,
-        )
+        warn(f"{source.path}: no newline at the end; the file may have been truncated while it was written")
     return frame
 
 

@@ -6,7 +6,6 @@ are converted by NumPy's array protocol.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.warning import warn
 
 __all__ = [
     "NO_RESULT",
@@ -233,9 +233,7 @@ def warn_of_direction(found: Results, what: str, *, scores: bool) -> None:
     if (rises, falls) != (scores, not scores):
         return
     named, other = ("scores", "distances") if scores else ("distances", "scores")
-    warnings.warn(
+    warn(
         f"{what}: the {named} of every query {'rise' if scores else 'fall'} from its first result to its last, as "
-        f"{other} do; if they are {other}, pass scores={not scores}",
-        RetrievalReportWarning,
-        stacklevel=3,
+        f"{other} do; if they are {other}, pass scores={not scores}"
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
@@ -167,9 +167,7 @@ def _warn_of_extra(lines: pl.DataFrame, source: Source, fields: Sequence[str]) -
     extra = lines.filter(pl.col("extra").is_not_null())
     if extra.height:
         line, text = extra.select("line", "extra").row(0)
-        warnings.warn(
+        warn(
             f"{source.path}, line {line}: more than {len(fields)} fields ({extra.height} such lines); "
-            f"{text[:40]!r} is ignored, as trec_eval does; but does an id hold a blank?",
-            RetrievalReportWarning,
-            stacklevel=2,
+            f"{text[:40]!r} is ignored, as trec_eval does; but does an id hold a blank?"
         )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
 
-from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.warning import warn
 
 __all__ = ["MOST_EXACT", "NULL_TEXTS", "TextTable", "fits_integers", "parse_values", "warn_of_lost_digits"]
 
@@ -156,10 +156,8 @@ def warn_of_lost_digits(location: str, column: str, number: str) -> bool:
     """Warn if a number is an integer too long for a float, so that neighbours may merge; return whether it is."""
     lost = _LONG_INTEGER.match(number) is not None and abs(int(number)) >= 2**53
     if lost:
-        warnings.warn(
+        warn(
             f"{location}: column {column!r}: {number[:80]!r} does not fit "
-            "a float64 exactly, so neighbouring values may become ties",
-            RetrievalReportWarning,
-            stacklevel=2,
+            "a float64 exactly, so neighbouring values may become ties"
         )
     return lost

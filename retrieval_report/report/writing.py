@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
 from retrieval_report.contracts.arguments import some
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.warning import warn
 from retrieval_report.report.contents import FRAMES, Report, ReportOptions, report_contents
 from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, csv_files, json_files, parquet_files
 from retrieval_report.writing.files import check_writable_folder, write_files
@@ -107,11 +107,7 @@ def _warn_left(folder: Path, written: set[str]) -> None:
     """Warn about files that look like parts of this report but are not listed in an ``about.json``, and so stay."""
     left = [name for name in report_names() if name not in written and (folder / name).exists()]
     if left:
-        warnings.warn(
-            f"'{folder}': {some(left)} existed before and are not part of this report",
-            RetrievalReportWarning,
-            stacklevel=3,
-        )
+        warn(f"'{folder}': {some(left)} existed before and are not part of this report")
 
 
 def _earlier(folder: Path) -> list[str]:

@@ -6,7 +6,7 @@ On one machine they are joined only here; code that holds a `Judged` never joins
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from retrieval_report.contracts.frames import (
     with_model,
 )
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import grouping
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
@@ -82,6 +83,13 @@ class Judged:
     grades: Floats  # the distinct relevances, ascending
     grade_index: Codes  # which of them each item retrieved has
     whole: KnownOfWhole
+    warned: set[str] = field(default_factory=set, repr=False, compare=False)
+
+    def warn(self, message: str) -> None:
+        """Warn, unless these rows caused the same warning before, under another policy for example."""
+        if message not in self.warned:
+            self.warned.add(message)
+            warn(message)
 
     @property
     def order(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,15 +10,10 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import is_number, is_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import (
-    ColumnError,
-    DataError,
-    KeyMismatchError,
-    ParameterError,
-    RetrievalReportWarning,
-)
+from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SCORES, check_counts, check_queries, order_column, with_model
 from retrieval_report.contracts.options import check_relevant_from
+from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
@@ -181,12 +175,10 @@ def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]
         return
     first = short.row(0, named=True)
     reason = "lacks relevant items" if first["lacks"] else "holds another number of items than other lists"
-    warnings.warn(
+    warn(
         f"radii: {max(radii)} reaches beyond the end of {short.height} lists that seem cut, first query "
         f"{first['query']!r} of model {first['model']!r}, which ends at {first['end']} and {reason}; items inside the "
-        "radius may be missing: count without depth",
-        RetrievalReportWarning,
-        stacklevel=4,
+        "radius may be missing: count without depth"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
+from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
@@ -252,16 +251,16 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
     prepared = lay_out(judged, options)
     if not judged.whole.part and judged.keys is None and options.relevant_items != "own":
-        warn_unequal(unequal_counts(_lists(prepared)), stacklevel=5)
+        warn_unequal(unequal_counts(_lists(prepared)), judged.warn)
     without = refuse_without(prepared, options)
     if without and not (judged.whole.relevant or (prepared.relevant > 0).any()):
-        warnings.warn("no query has a relevant item", RetrievalReportWarning, stacklevel=4)
+        judged.warn("no query has a relevant item")
     run = Run(prepared, requests, options)
-    warn_truncated(prepared.decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=5)
+    warn_truncated(prepared.decisions, options.truncated, [k for _, own in requests for k in own], judged.warn)
     asked = [metric for metric, _ in requests]
-    warn_steep(asked, prepared.grades, stacklevel=5)
+    warn_steep(asked, prepared.grades, judged.warn)
     if not judged.whole.part:
-        warn_unseen(unseen_lists(prepared, judged, requests), stacklevel=5)
+        warn_unseen(unseen_lists(prepared, judged, requests), judged.warn)
     return run
 
 

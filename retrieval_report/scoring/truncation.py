@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.truncated import AUTO, BETWEEN_TIES, NO, WITHIN_TIE
+from retrieval_report.contracts.warning import warn
 
 __all__ = [
     "LIST_FACTS",
@@ -197,12 +197,9 @@ def warn_truncated(
     decisions: Mapping[str, Decision],
     truncated: str | Mapping[str, str],
     cutoffs: list[int | None],
-    stacklevel: int,
+    warn: Callable[[str], None] = warn,
 ) -> None:
-    """Warn about models whose lists were found to be truncated and whose scores depend on what is open.
-
-    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
-    """
+    """Warn about models whose lists were found to be truncated and whose scores depend on what is open."""
     asked = given(truncated, list(decisions))
     cut = [
         (model, decision)
@@ -213,10 +210,8 @@ def warn_truncated(
         return
     model, decision = cut[0]
     others = {1: "", 2: " and of another one"}.get(len(cut), f" and of {len(cut) - 1} others")
-    warnings.warn(
+    warn(
         f"the lists of model {model!r}{others} seem cut: {decision.reason}. Scores that reach into their last tie have "
         "no standard deviation, and their lowest and highest values allow for what a deeper retrieval could show; "
-        "set truncated='no' (lists hold all items), 'between_ties' or 'within_tie' to decide this yourself",
-        RetrievalReportWarning,
-        stacklevel=stacklevel,
+        "set truncated='no' (lists hold all items), 'between_ties' or 'within_tie' to decide this yourself"
     )

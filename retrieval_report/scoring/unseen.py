@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 
 import polars as pl
 
-from retrieval_report.contracts.errors import RetrievalReportWarning
+from retrieval_report.contracts.warning import warn
 from retrieval_report.metrics.catalogue import NDCG
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import Judged
@@ -22,19 +22,14 @@ def unequal_counts(lists: pl.DataFrame) -> pl.DataFrame:
     return found.filter(pl.col("least") < pl.col("most")).sort("query")
 
 
-def warn_unequal(differ: pl.DataFrame, stacklevel: int) -> None:
-    """Warn if models' counts hold different numbers of relevant items for a query, since counts cannot be pooled.
-
-    ``stacklevel`` counts as in ``warnings.warn`` called here: 1 is this function, 2 its caller.
-    """
+def warn_unequal(differ: pl.DataFrame, warn: Callable[[str], None] = warn) -> None:
+    """Warn if models' counts hold different numbers of relevant items for a query, since counts cannot be pooled."""
     if differ.height:
         query, least, most = differ.row(0)
-        warnings.warn(
+        warn(
             f"counts: for {differ.height} queries some models have more relevant items than others, first query "
             f"{query!r}: {least} to {most}. Counts have no items to pool, so recall, ap and ndcg of a model are "
-            "divided by its own number; n_relevant in the queries frame would give the true one",
-            RetrievalReportWarning,
-            stacklevel=stacklevel,
+            "divided by its own number; n_relevant in the queries frame would give the true one"
         )
 
 
@@ -48,16 +43,11 @@ def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.D
     return prepared.names.filter(pl.Series(prepared.relevant > seen))
 
 
-def warn_unseen(lists: pl.DataFrame, stacklevel: int) -> None:
-    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the data.
-
-    ``stacklevel`` counts as in :func:`warn_unequal`.
-    """
+def warn_unseen(lists: pl.DataFrame, warn: Callable[[str], None] = warn) -> None:
+    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the data."""
     if lists.height:
-        warnings.warn(
+        warn(
             f"ndcg: for {lists.height} lists only some relevant items are in the data, first query "
             f"{lists['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
-            "their list, so ndcg may be too high; judgements would give their grades",
-            RetrievalReportWarning,
-            stacklevel=stacklevel,
+            "their list, so ndcg may be too high; judgements would give their grades"
         )

@@ -174,7 +174,7 @@ def _facts(rows: DataFrame, beside: Beside, options: Options) -> tuple[list[str]
 
 def _words(decisions: dict[str, Decision], requests: Requests, options: Options) -> Any:
     """Return how executors should treat each model's lists, after warning about those found to be truncated."""
-    warn_truncated(decisions, options.truncated, [k for _, own in requests for k in own], stacklevel=4)
+    warn_truncated(decisions, options.truncated, [k for _, own in requests for k in own])
     return {model: decision.truncated for model, decision in decisions.items()} or options.truncated
 
 

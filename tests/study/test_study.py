@@ -11,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
+from made_cuts import ranked, top
 from made_reports import made_rankings
 from retrieval_report.analysis import scored
 from retrieval_report.analysis.costs import cost_table
@@ -159,6 +160,13 @@ def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
         made.using(by="size")
     with pytest.raises(rr.ParameterError, match="one is given without the other"):
         made.using(margin=0.1)
+
+
+def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
+    study = rr.Study(top(ranked(1)), "ndcg@10, ap@10")
+    with pytest.warns(rr.RetrievalReportWarning, match="seem cut") as caught:
+        str(study), study.scores, study.board, study.flips
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_unknown_policies_are_refused() -> None:
