@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar, Unpack
@@ -21,7 +22,8 @@ from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
-from retrieval_report.analysis.recall_curve import curve_cells, recall_curve
+from retrieval_report.analysis.recall_curve import LEVELS, curve_of
+from retrieval_report.analysis.recall_curve import POLICIES as CURVE_POLICIES
 from retrieval_report.analysis.scored import drawn_means, scores_under
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.selection import Selection
@@ -30,7 +32,7 @@ from retrieval_report.analysis.study_data import MOST_KEPT, Data, Measure
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
@@ -121,13 +123,12 @@ class Answers(Selection):
         names = self._first_two((metric, cutoff))
         if len(names) < 2:
             return pl.DataFrame()
-        known = pl.col("policy").is_in(
-            ["expected", "worst", "best"]
-        )  # these show how tie order can change a difference
+        # These policies show how tie order can change a difference.
+        known = pl.col("policy").is_in(["expected", "worst", "best"])
         return self._once(("deciding", *names), lambda: deciding_queries(self.scores.filter(known), *names))
 
     def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
-        """What `mean_distribution` returns at one measure; no rows for counts or with ``like``."""
+        """The result of `mean_distribution` at one measure; no rows for counts or with ``like``."""
         if self.counted or self._data.like:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
         options = {part.name: getattr(self.options, part.name) for part in fields(Options)}
@@ -138,7 +139,7 @@ class Answers(Selection):
 
     @property
     def similarity(self) -> pl.DataFrame:
-        """Means of what :func:`ranking_similarity` returns for two models, of more for the first two: one row.
+        """Means of the result of :func:`ranking_similarity` for two models, of more for the first two: one row.
 
         Nothing of counts, and of lists so long that it would take minutes.
         """
@@ -150,21 +151,22 @@ class Answers(Selection):
 
     @property
     def recall_curve(self) -> pl.DataFrame:
-        """Means of what :func:`recall_curve` returns, a row for every model and level of recall; nothing of counts."""
-        if self.counted:
-            return pl.DataFrame()
-        return self._once("recall curve", self._curve)
+        """Means of the result of :func:`recall_curve`, a row for every model and level of recall; nothing of counts."""
+        quick = self.quick_curve
+        if quick.width or self.counted:
+            return quick
+        return self._once("recall curve", lambda: self._curve(math.inf))
 
     @property
     def quick_curve(self) -> pl.DataFrame:
         """The same if it takes a second or two; no columns if large ties make it take minutes."""
-        if self.counted or self._once("curve cells", self._curve_cells) > MOST_CURVE_CELLS:
+        if self.counted:
             return pl.DataFrame()
-        return self.recall_curve
+        return self._once("quick curve", lambda: self._curve(MOST_CURVE_CELLS))
 
     @property
     def coverage(self) -> pl.DataFrame:
-        """What :func:`judgement_coverage` returns, in the mean over the queries; nothing without judgements."""
+        """The result of :func:`judgement_coverage`, in the mean over the queries; nothing without judgements."""
         if self._data.frames["judgements"] is None or self.counted:
             return pl.DataFrame()
         return self._once("coverage", self._covered)
@@ -271,11 +273,12 @@ class Answers(Selection):
             pl.lit(names[0]).alias("model_a"), pl.lit(names[1]).alias("model_b"), *list(wanted)[2:]
         )
 
-    def _curve_cells(self) -> float:
-        return curve_cells(self.judged, **self._only(CURVE_OPTIONS))
-
-    def _curve(self) -> pl.DataFrame:
-        means = summarise(recall_curve(self.judged, **self._only(CURVE_OPTIONS)))
+    def _curve(self, most: float) -> pl.DataFrame:
+        asked = options_with(self._only(CURVE_OPTIONS), truncated="no", policies=CURVE_POLICIES)
+        scores = curve_of(self.judged, LEVELS, asked, most)
+        if not scores.width:
+            return scores
+        means = summarise(scores)
         keys = ["model", "metric"]
         naive = means.filter(policy="naive").select(*keys, naive="value")
         both = means.filter(policy="expected").join(naive, on=keys, how="left", maintain_order="left")

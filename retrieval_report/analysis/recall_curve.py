@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Unpack
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -12,20 +14,21 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.arrays import Lists
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.layout import Prepared, lay_out
+from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import Run, refuse_without
 
-__all__ = ["LEVELS", "curve_cells", "recall_curve"]
+__all__ = ["LEVELS", "POLICIES", "curve_of", "recall_curve"]
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")
 MOST_CELLS = 2e8  # of one list: slots × relevant items × different precisions, a second or two
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Score = tuple[float | None, float | None]  # value and standard deviation
 
 
 def recall_curve(
@@ -79,55 +82,32 @@ def recall_curve(
     for name in asked.policies:
         if name not in POLICIES:
             raise ParameterError(f"policies: {name!r} is none of {', '.join(map(repr, POLICIES))}")
-    prepared = lay_out(judge(rankings, judgements, queries, asked), asked)
+    return curve_of(judge(rankings, judgements, queries, asked), wanted, asked)
+
+
+def curve_of(judged: Judged, levels: Sequence[float], asked: Options, most: float = math.inf) -> pl.DataFrame:
+    """Score lists that are joined already; no columns where that takes more than ``most`` cells.
+
+    `MOST_CELLS` take a second or two, and lists that need more are left null, which costs nothing.
+    """
+    prepared = lay_out(judged, asked)
+    ties = _ties_of(prepared.ties, prepared.relevant_grade)
+    if sum(cells for own in ties if (cells := own.cells) <= MOST_CELLS) > most:
+        return pl.DataFrame()
     refuse_without(prepared, asked)
-    run = Run(prepared, parse_metrics("recall", None), asked)
-    columns: dict[str, list[Any]] = {name: [] for name in ("list", "level", "policy", "value", "std")}
-    for number in range(prepared.length.size):
-        for level, policy, value, std in _of_list(prepared, number, wanted, asked.policies):
-            for name, part in zip(columns, (number, level, policy, value, std), strict=True):
-                columns[name].append(part)
-    return _frame(run, columns, asked.no_relevant == "one")
-
-
-def curve_cells(judged: Judged, **options: Unpack[ScoringOptions]) -> float:
-    """Bound the work for exact expected values, a second or two per `MOST_CELLS`; lists left null cost nothing."""
-    prepared = lay_out(judged, options_with(options, truncated="no", policies="expected"))
-    ties = prepared.ties
-    if not ties.grade.size:
-        return 0.0
-    counts = ties.items, ties.items * prepared.relevant_grade[ties.grade]
-    items, relevant = (np.add.reduceat(count, ties.tie[:-1]).astype(float) for count in counts)
-    slots, values = (np.append(0, np.cumsum(part)) for part in (items * relevant, relevant * (items - relevant + 1)))
-    cells = np.diff(slots[ties.start]) * np.diff(values[ties.start])
-    return float(cells[cells <= MOST_CELLS].sum())
+    naive = ties if prepared.naive is None else _ties_of(prepared.naive, prepared.relevant_grade)
+    found: list[Score] = []
+    for own, order, relevant in zip(ties, naive, np.maximum(prepared.relevant, 0).tolist(), strict=True):
+        needed = [max(int(level * relevant + 0.9), 1) for level in levels]
+        by_policy = [_under(policy, own, order, needed) for policy in asked.policies]
+        found += [score for at_level in zip(*by_policy, strict=True) for score in at_level]
+    return _frame(Run(prepared, parse_metrics("recall", None), asked), levels, found)
 
 
 def _checked(level: object) -> float:
     if not is_number(level) or not 0 <= level <= 1:  # type: ignore[operator]
         raise ParameterError(f"levels: {level!r} is not a number between 0 and 1")
     return float(level)  # type: ignore[arg-type]
-
-
-def _of_list(
-    prepared: Prepared, number: int, levels: Sequence[float], policies: Sequence[str]
-) -> Iterator[tuple[float, str, float | None, float | None]]:
-    """Level, policy, value and standard deviation of one list."""
-    relevant = max(int(prepared.relevant[number]), 0)
-    needed = [max(int(level * relevant + 0.9), 1) for level in levels]
-    ties = _Ties.of(prepared.ties, number, prepared.relevant_grade)
-    values: dict[str, Sequence[tuple[float | None, float | None]]] = {}
-    for policy in policies:
-        if policy == "expected":
-            values[policy] = _expected(ties, needed)
-        elif policy == "naive":
-            assert prepared.naive is not None
-            values[policy] = _Ties.of(prepared.naive, number, prepared.relevant_grade).along(needed)
-        else:
-            values[policy] = ties.along(needed, last=policy == "worst")
-    for at, level in enumerate(levels):
-        for policy in policies:
-            yield level, policy, *values[policy][at]
 
 
 class _Ties(NamedTuple):
@@ -137,25 +117,23 @@ class _Ties(NamedTuple):
     items: Integers
     relevant: Integers
 
-    @classmethod
-    def of(cls, lists: Lists, number: int, relevant_grade: NDArray[np.bool_]) -> _Ties:
-        """Those of a list."""
-        edges = lists.tie[lists.start[number] : lists.start[number + 1] + 1]
-        if edges.size < 2:
-            return cls(*[np.empty(0, np.int64)] * 3)
-        cells = slice(edges[0], edges[-1])
-        counts = lists.items[cells], lists.items[cells] * relevant_grade[lists.grade[cells]]
-        items, relevant = (np.add.reduceat(count, edges[:-1] - edges[0]) for count in counts)
-        kept = relevant > 0
-        return cls((np.cumsum(items) - items)[kept], items[kept], relevant[kept])
-
     @property
     def hits(self) -> Integers:
         """Relevant items in front of each."""
         found: Integers = np.cumsum(self.relevant) - self.relevant
         return found
 
-    def along(self, needed: Sequence[int], *, last: bool = False) -> list[tuple[float, None]]:
+    @property
+    def slots(self) -> float:
+        """The steps of finding chances, for one precision."""
+        return float((self.items * self.relevant).sum())
+
+    @property
+    def cells(self) -> float:
+        """A bound on the work for exact expected values."""
+        return self.slots * float((self.relevant * (self.items - self.relevant + 1)).sum())
+
+    def along(self, needed: Sequence[int], *, last: bool = False) -> list[Score]:
         """The scores where the relevant items of every tie come first, or last."""
         number = np.arange(1, int(self.relevant.sum()) + 1)
         front = self.before + (self.items - self.relevant if last else 0) - self.hits
@@ -164,14 +142,33 @@ class _Ties(NamedTuple):
         return [(float(best[min(least, best.size) - 1]), None) for least in needed]
 
 
-def _expected(ties: _Ties, needed: Sequence[int]) -> list[tuple[float | None, float | None]]:
+def _ties_of(lists: Lists, relevant_grade: NDArray[np.bool_]) -> list[_Ties]:
+    """The ties of every list."""
+    counts = lists.items, lists.items * relevant_grade[lists.grade]
+    items, relevant = (np.add.reduceat(count, lists.tie[:-1]) for count in counts)
+    found = []
+    for first, last in itertools.pairwise(lists.start):
+        own, hits = items[first:last], relevant[first:last]
+        kept = hits > 0
+        found.append(_Ties((np.cumsum(own) - own)[kept], own[kept], hits[kept]))
+    return found
+
+
+def _under(policy: str, ties: _Ties, naive: _Ties, needed: Sequence[int]) -> Sequence[Score]:
+    """Value and standard deviation of one list where so many hits are needed."""
+    if policy == "expected":
+        return _expected(ties, needed)
+    return (naive if policy == "naive" else ties).along(needed, last=policy == "worst")
+
+
+def _expected(ties: _Ties, needed: Sequence[int]) -> list[Score]:
     """Mean and standard deviation over all orders of the ties.
 
     The maximum is at most x if every relevant item from the needed one on stands far enough behind. The ties are
     independent, and inside one the chance is found slot by slot, for all values x that can come about at once.
     """
     precisions = _precisions(ties)
-    if precisions.size * float((ties.items * ties.relevant).sum()) > MOST_CELLS:
+    if precisions.size * ties.slots > MOST_CELLS:
         return [(None, None)] * len(needed)
     later = np.ones(precisions.size)
     below: dict[int, Floats] = {}
@@ -217,27 +214,26 @@ def _moments(values: Floats, below: Floats) -> tuple[float, float]:
     return mean, max(float(share @ (values - mean) ** 2), 0.0) ** 0.5
 
 
-def _frame(run: Run, columns: dict[str, list[Any]], one: bool) -> pl.DataFrame:
-    """Scores in their contract; null where a list is left out."""
-    number = np.array(columns["list"], np.int64)
+def _frame(run: Run, levels: Sequence[float], found: Sequence[Score]) -> pl.DataFrame:
+    """Scores in their contract, by list, level and policy; null where a list is left out."""
+    names, policies = [f"iprec(recall={number_text(level)})" for level in levels], run.options.policies
+    number = np.arange(run.prepared.length.size)
     lists = run.prepared.names.with_columns(
         items=pl.Series(run.prepared.length, dtype=pl.Int64),
         n_relevant=pl.Series(np.maximum(run.prepared.relevant, 0), dtype=pl.Int64),
         nobody=pl.Series(run.left_out()),
         pooled=pl.Series(run.prepared.beyond.pooled),
         truncated=pl.lit(False),
+        cutoff=pl.lit(None, pl.Int64),
     )
-    scores = pl.DataFrame(
-        {
-            "metric": [f"iprec(recall={number_text(level)})" for level in columns["level"]],
-            "policy": columns["policy"],
-            "value": pl.Series(columns["value"], dtype=pl.Float64),
-            "std": pl.Series(columns["std"], dtype=pl.Float64),
-        }
-    ).with_columns(cutoff=pl.lit(None, pl.Int64))
-    both = pl.concat([lists[number], scores], how="horizontal")
-    if one:
+    columns = {
+        "metric": [name for name in names for _ in policies] * number.size,
+        "policy": list(policies) * len(names) * number.size,
+        "value": pl.Series([value for value, _ in found], dtype=pl.Float64),
+        "std": pl.Series([std for _, std in found], dtype=pl.Float64),
+    }
+    both = pl.concat([lists[np.repeat(number, len(names) * len(policies))], pl.DataFrame(columns)], how="horizontal")
+    if run.options.no_relevant == "one":
         both = both.with_columns(value=pl.when(n_relevant=0).then(1.0).otherwise("value"))
-    gone = pl.when("nobody").then(None)
-    both = both.with_columns(value=gone.otherwise("value"), std=gone.otherwise("std"))
+    both = both.with_columns(pl.when("nobody").then(None).otherwise(name).alias(name) for name in ("value", "std"))
     return both.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())

@@ -112,7 +112,6 @@ def evaluate(
         from retrieval_report.report.notices import notices
 
         print_json({"summary": summary}, notices(summary))
-
         return
     click.echo(summary_text(summary))
     tell_written(files)
