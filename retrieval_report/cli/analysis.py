@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrieval_report.cli.engines import as_study, watched
+from retrieval_report.cli.engines import study_of
+from retrieval_report.cli.files import Data, Output, data_options, output_options, tell_written
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import (
-    SETTINGS,
-    check,
-    data_options,
-    explains,
-    like_option,
-    options,
-    output_options,
-    read_data,
-    results_folder,
-    settled,
-)
-from retrieval_report.cli.streams import json_option, print_json
+from retrieval_report.cli.settings import SETTINGS, check, explains, like_option, options
+from retrieval_report.cli.streams import form_options, json_option, print_json
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.audited import same_winner
 from retrieval_report.report.terminal import frame_table, visible
-from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.numbers import number, span
 
 if TYPE_CHECKING:
@@ -49,19 +37,14 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
     "tukey from there on.",
 )
 @output_options("comparison.csv and flips.csv")
-@json_option
+@form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
-    rankings: tuple[str, ...],
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
+    data: Data,
+    output: Output,
     baseline: str | None,
     correction: str | None,
-    out: str | None,
-    raw: bool,
-    as_json: bool,
+    form: str | None,
     **settings: Any,
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
@@ -69,29 +52,33 @@ def compare(
 
     import retrieval_report as rr
     from retrieval_report.analysis.verdicts import chance_of
+    from retrieval_report.report.paper import Means, latex_table
 
-    folder = results_folder(out, ("comparison.csv", "flips.csv"), [*rankings, judgements, queries])
-    settings = settled(settings)
-    check(**settings)
-    data = read_data(rankings, judgements, queries, columns, name_by)
-    _check_two(data["rankings"])
-    study = rr.Study(**data, **as_study(settings), progress=watched())
+    if form == "latex" and baseline is not None:
+        raise click.UsageError("--latex marks what is below the highest, not below --baseline: choose one of them")
+    output.check(data.paths, "comparison.csv", "flips.csv")
+    study = study_of(data, settings)
+    if len(study.model_names) == 1:
+        only = study.model_names[0]
+        raise DataError(f"compare: needs at least two models, but the rankings hold only '{only}'")
     comparison, verdicts = study.comparison, study.flips
     if baseline is not None or correction is not None:
         comparison = study.compare(baseline=baseline, correction=correction)
         verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
     if baseline is not None:
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
-    files = {"comparison.csv": comparison, "flips.csv": verdicts}
-    _write(folder, files, raw=raw)
-    if as_json:
+    files = output.write({"comparison.csv": comparison, "flips.csv": verdicts})
+    if form == "latex":
+        click.echo(latex_table(Means(*study.measures[0], study.summary, verdicts)), nl=False)
+        return
+    if form == "json":
         print_json({"comparison": comparison, "flips": verdicts}, study.notices)
         return
     rows = _with_verdicts(comparison.filter(policy="expected"), verdicts)
     rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
     click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *study.notices]))
-    _tell(folder, files)
+    tell_written(files)
 
 
 @cli.command(short_help="Show how much the distances tie.")
@@ -100,30 +87,25 @@ def compare(
 @output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(
-    rankings: tuple[str, ...],
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
+    data: Data,
+    output: Output,
     cutoffs: list[int | str],
-    out: str | None,
-    raw: bool,
     **settings: Any,
 ) -> None:
     """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the lists is judged."""
     import retrieval_report as rr
 
-    folder = results_folder(out, ("profile.csv", "hints.csv", "coverage.csv"), [*rankings, judgements, queries])
+    output.check(data.paths, "profile.csv", "hints.csv", "coverage.csv")
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
-    data = read_data(rankings, judgements, queries, columns, name_by)
-    table = rr.tie_profile(**data, cutoffs=cutoffs, **settings)
-    known = data["judgements"] is not None or "relevance" in data["rankings"].columns
-    hints = rr.tie_hints(**data, **settings) if known else None
-    files = {"profile.csv": table} | ({} if hints is None else {"hints.csv": hints})
-    coverage = rr.Study(**data, measures="ap", cutoffs=cutoffs, **settings).coverage
+    given = data.read()
+    table = rr.tie_profile(**given, cutoffs=cutoffs, **settings)
+    known = given["judgements"] is not None or "relevance" in given["rankings"].columns
+    hints = rr.tie_hints(**given, **settings) if known else None
+    frames = {"profile.csv": table} | ({} if hints is None else {"hints.csv": hints})
+    coverage = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings).coverage
     if coverage.width:
-        files["coverage.csv"] = coverage
-    _write(folder, files, raw=raw)
+        frames["coverage.csv"] = coverage
+    files = output.write(frames)
     shares = ["cut_share", "mixed_share", "ends_in_cut_tie"]
     shown = ["model", "queries", *shares, "tie_median", "tie_max", "distances", "bits"]
     click.echo(frame_table(table, shown, by=("cutoff",)))
@@ -134,7 +116,7 @@ def profile(
         click.echo("\n" + "\n".join(visible(line) for line in lines))
     if coverage.width:
         click.echo("\n" + frame_table(coverage, ("model", "value", "tie_std", "queries"), by=("metric", "cutoff")))
-    _tell(folder, files)
+    tell_written(files)
 
 
 @cli.command(short_help="Show what other evaluators would print.")
@@ -145,14 +127,9 @@ def profile(
 @json_option
 @explains("audit", "prints", "off", "z", "same_winner")
 def audit(
-    rankings: tuple[str, ...],
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
+    data: Data,
+    output: Output,
     systems: str | None,
-    out: str | None,
-    raw: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -163,32 +140,23 @@ def audit(
     """
     import retrieval_report as rr
 
-    folder = results_folder(out, ("audit.csv",), [*rankings, judgements, queries])
+    output.check(data.paths, "audit.csv")
     rules = {name: settings[name] for name in ("no_relevant", *DATA_RULES)}
     check(metrics=settings["metrics"], cutoffs=settings["cutoffs"], **rules)
-    data = read_data(rankings, judgements, queries, columns, name_by)
+    given = data.read()
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
-    table = rr.audit(**data, systems=chosen, **settings)
+    table = rr.audit(**given, systems=chosen, **settings)
     _tell_silent(chosen or [], table, settings["metrics"])
-    _write(folder, {"audit.csv": table}, raw=raw)
+    files = output.write({"audit.csv": table})
     if as_json:
         print_json({"audit": table}, ())
         return
-    shown = [
-        "system",
-        "version",
-        "definition",
-        "model",
-        "prints",
-        "expected",
-        "lowest",
-        "highest",
-        "off",
-        "z",
-        "same_winner",
-    ]
-    click.echo(frame_table(_with_ranges(table), shown, by=("metric", "cutoff")))
-    _tell(folder, {"audit.csv": table})
+    named, numbers = (
+        ("system", "version", "definition", "model"),
+        ("prints", "expected", "lowest", "highest", "off", "z"),
+    )
+    click.echo(frame_table(_with_ranges(table), (*named, *numbers, "same_winner"), by=("metric", "cutoff")))
+    tell_written(files)
 
 
 def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
@@ -219,12 +187,6 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[
         click.echo(f"{system} prints nothing for {', '.join(metrics)} at these cutoffs: {reason}.", err=True)
 
 
-def _check_two(rankings: pl.DataFrame) -> None:
-    models = rankings["model"].unique()
-    if len(models) == 1:
-        raise DataError(f"compare: needs at least two models, but the rankings hold only '{models[0]}'")
-
-
 def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
     """Put the verdict beside each pair, whichever of its models is named first."""
     import polars as pl
@@ -242,13 +204,3 @@ def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
         maintain_order="left",
         coalesce=False,
     ).select(*rows.columns, "verdict")
-
-
-def _write(folder: Any, frames: Mapping[str, pl.DataFrame], *, raw: bool) -> None:
-    if folder is not None:
-        write_files({folder / name: csv_bytes(frame, raw=raw) for name, frame in frames.items()})
-
-
-def _tell(folder: Any, frames: Mapping[str, pl.DataFrame]) -> None:
-    if folder is not None:
-        tell_written(folder / name for name in frames)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
+from retrieval_report.cli.engines import watched
+from retrieval_report.cli.files import Output, file_options, output_options, read_judgements, tell_written
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import (
-    READING,
-    options,
-    output_options,
-    read_judgements,
-    results_folder,
-    trust_option,
-)
+from retrieval_report.cli.settings import options
 from retrieval_report.report.terminal import frame_table, summary_table
 
 __all__ = ["codes"]
@@ -34,9 +27,7 @@ __all__ = ["codes"]
     help="Items are relevant if they share any class, or graded by the number of shared classes.",
 )
 @click.option("--judgements", metavar="FILE", help="Relevance per query and item, instead of labels.")
-@READING[0]
-@READING[2]
-@trust_option
+@file_options("judgement_columns", "negative", "trust_files")
 @click.option(
     "--distance",
     type=click.Choice(["hamming", "l1", "dot"]),
@@ -57,8 +48,7 @@ def codes(
     metrics: list[str],
     cutoffs: list[int | str],
     judgements: str | None,
-    out: str | None,
-    raw: bool,
+    output: Output,
     **settings: Any,
 ) -> None:  # fmt: skip
     """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a time.
@@ -69,12 +59,18 @@ def codes(
     """
     from retrieval_report.cli.code_scores import codes_command
 
-    person = sys.stderr is not None and sys.stderr.isatty()
-    names = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
-    results_folder(out, names, [query, *items, judgements])
+    output.check([query, *items, judgements], "counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     judged = read_judgements(judgements)
     result = codes_command(
-        query, items, out, metrics=metrics, cutoffs=cutoffs, raw=raw, judgements=judged, progress=person, **settings
+        query,
+        items,
+        output.out,
+        metrics=metrics,
+        cutoffs=cutoffs,
+        raw=output.raw,
+        judgements=judged,
+        progress=watched(),
+        **settings,
     )
     click.echo(summary_table(result.summary))
     if result.radius is not None:

@@ -9,23 +9,17 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from retrieval_report.cli.files import file_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import DATA
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.study.server import application, check_installed, check_port, environment
 
 __all__ = ["dashboard", "open_browser"]
 
 
-def data_options(command: click.decorators.FC) -> click.decorators.FC:
-    """Add the data options of other commands, except that rankings may be omitted and runs are named by their tags."""
-    for option in reversed(DATA[1:4]):
-        command = option(command)
-    return click.argument("data", nargs=-1)(command)
-
-
 @cli.command(short_help="Look at the samples or your data in a browser.")
-@data_options
+@click.argument("data", nargs=-1)
+@file_options("judgements", "queries", "columns")
 @click.option("--items", metavar="FILE", help="Items with a column text or image, to show what a list holds.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the server; default: 8501, or the next free one.")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser; the address is always printed.")

@@ -9,37 +9,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_report.cli.settings import check, no_rows, read_data, read_judgements, read_queries, results_folder
+from retrieval_report.cli.files import Data, Output, no_rows, read_costs, read_judgements, read_queries
+from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Engine", "Task", "as_study", "in_memory", "on_disk", "score", "watched"]
+    from retrieval_report import Study
+
+__all__ = ["Engine", "Task", "as_study", "in_memory", "on_disk", "score", "study_of", "watched"]
 
 
 @dataclass(frozen=True)
 class Task:
     """The arguments of `evaluate` on the command line."""
 
-    rankings: tuple[str, ...]
-    judgements: str | None
-    queries: str | None
-    columns: dict[str, str] | None
+    data: Data
+    output: Output
     average: str
-    out: str | None  # where results are written
-    raw: bool
     settings: dict[str, Any]
-    name_by: str | None = None
     master: str = "local[*]"  # these three are for Spark only
     plan: str = "auto"
     trust_items: bool = False
     resume: bool = False  # for one process and its disk alone
 
     def folder(self, *names: str) -> Path | None:
-        """Return the folder for results of these names on this machine; see `results_folder`."""
-        return results_folder(self.out, names, [*self.rankings, self.judgements, self.queries])
+        """Return the folder for results of these names on this machine; see `Output.check`."""
+        return self.output.check(self.data.paths, *names)
 
 
 Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the summary, and the files written
@@ -47,16 +45,10 @@ Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the su
 
 def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     """Read everything into memory, and write CSV."""
-    folder = task.folder("scores.csv", "summary.csv")
+    task.folder("scores.csv", "summary.csv")
     check(**task.settings)
-    data = read_data(task.rankings, task.judgements, task.queries, task.columns, task.name_by)
-    scores, summary = score(data, average=task.average, **task.settings)
-    if folder is None:
-        return summary, []
-    frames = {"scores.csv": scores, "summary.csv": summary}
-    files = {folder / name: csv_bytes(frame, raw=task.raw) for name, frame in frames.items()}
-    write_files(files)
-    return summary, list(files)
+    scores, summary = score(task.data.read(), average=task.average, **task.settings)
+    return summary, task.output.write({"scores.csv": scores, "summary.csv": summary})
 
 
 def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
@@ -69,28 +61,28 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     folder = task.folder("scores.parquet", "summary.csv")
     kept = folder / "scores.parquet.parts" if folder is not None and task.resume else None
     check(**task.settings)
-    queries, judgements = read_queries(task.queries), read_judgements(task.judgements)
+    queries, judgements = read_queries(task.data.queries), read_judgements(task.data.judgements)
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
     rr.summarise(nothing, queries=queries, average=task.average)  # reports early what the average needs
     with scratch(folder if folder is None or folder.is_dir() else folder.parent) as room:
         scores = rr.evaluate_to(
             room() / "scores.parquet",
-            list(task.rankings),
+            list(task.data.rankings),
             judgements=judgements,
             queries=queries,
-            columns=task.columns,
+            columns=task.data.columns,
             progress=watched(),
             resume=kept,
             **task.settings,
         )
         summary = _summarised(scores, queries, task.average, task.settings)
         if summary.is_empty():
-            raise no_rows(task.rankings)
+            raise no_rows(task.data.rankings)
         if folder is None:
             return summary, []
         files: dict[Path, bytes | Path] = {
             folder / "scores.parquet": scores,
-            folder / "summary.csv": csv_bytes(summary, raw=task.raw),
+            folder / "summary.csv": csv_bytes(summary, raw=task.output.raw),
         }
         write_files(files)
     if kept is not None:
@@ -113,6 +105,15 @@ def as_study(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings for `Study`, which uses all policies."""
     own = {name: value for name, value in settings.items() if name not in ("metrics", "policies")}
     return {"measures": settings["metrics"], **own}
+
+
+def study_of(data: Data, settings: Mapping[str, Any], costs: str | None = None) -> Study:
+    """Check the settings of a command, and read its files into a study."""
+    import retrieval_report as rr
+
+    chosen = settled(settings)
+    check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
+    return rr.Study(**data.read(), **as_study(chosen), costs=read_costs(costs), progress=watched())
 
 
 def watched() -> bool:

@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
+from retrieval_report.cli.files import FILES, file_options, read_judgements, read_queries
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import DATA, READING, options, read_judgements, read_queries, trust_option
+from retrieval_report.cli.settings import options
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.report.terminal import visible
-from retrieval_report.writing.files import write_files
+from retrieval_report.writing.files import refuse_inputs, write_files
 
 __all__ = ["gate"]
 
@@ -32,13 +33,7 @@ Exit codes:
 @cli.command(short_help="Decide whether a candidate may replace a baseline.", epilog=EXITS)
 @click.argument("baseline")
 @click.argument("candidate")
-@DATA[1]
-@DATA[2]
-@DATA[3]
-@READING[0]
-@READING[1]
-@READING[2]
-@trust_option
+@file_options(*(name for name in FILES if name not in ("rankings", "name_by")))
 @click.option("--measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
 @click.option("--margin", type=float, required=True, help="The largest loss that does not matter, such as 0.005.")
 @click.option(
@@ -100,10 +95,7 @@ def _names(baseline: str, candidate: str) -> tuple[str, str]:
 def _targets(written: tuple[str | None, ...], read: tuple[str | None, ...]) -> list[Path]:
     """Return the files to write, after checking that none is read or written twice."""
     targets = [Path(path) for path in written if path]
-    inputs = {Path(path).resolve() for path in read if path}
-    for index, target in enumerate(targets):
-        if target.resolve() in inputs:
-            raise OutputError(f"cannot write to '{target}': it is one of the files to be read")
-        if target.resolve() in {other.resolve() for other in targets[:index]}:
-            raise OutputError(f"cannot write to '{target}' twice: --junit and --markdown must be different files")
+    refuse_inputs(targets, [Path(path) for path in read if path])
+    if len({target.resolve() for target in targets}) < len(targets):
+        raise OutputError(f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files")
     return targets

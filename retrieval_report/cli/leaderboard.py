@@ -6,26 +6,12 @@ from typing import Any
 
 import click
 
-from retrieval_report.cli.engines import as_study, watched
+from retrieval_report.cli.engines import study_of
+from retrieval_report.cli.files import Data, Output, data_options, output_options, tell_written
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import (
-    SETTINGS,
-    average_option,
-    check,
-    data_options,
-    like_option,
-    options,
-    output_options,
-    question_options,
-    read_costs,
-    read_data,
-    results_folder,
-    settled,
-)
-from retrieval_report.cli.streams import json_option, print_json
+from retrieval_report.cli.settings import SETTINGS, average_option, like_option, options, question_options
+from retrieval_report.cli.streams import form_options, print_json
 from retrieval_report.report.terminal import frame_table, visible
-from retrieval_report.writing.files import csv_bytes, write_files
 
 __all__ = ["leaderboard"]
 
@@ -44,19 +30,12 @@ QUESTIONS = {  # frame of a study → columns that are shown
 @average_option
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
-@json_option
-@click.option("--latex", is_flag=True, help="Print the scores as a LaTeX table, with marks of significance.")
+@form_options
 def leaderboard(
-    rankings: tuple[str, ...],
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
+    data: Data,
+    output: Output,
     costs: str | None,
-    out: str | None,
-    raw: bool,
-    as_json: bool,
-    latex: bool,
+    form: str | None,
     **settings: Any,
 ) -> None:
     """Rank the models of RANKINGS, best first, and say how far to trust each rank.
@@ -67,26 +46,15 @@ def leaderboard(
     """
     import polars as pl
 
-    import retrieval_report as rr
-
-    if latex and as_json:
-        raise click.UsageError("--latex and --json: choose one of them")
-    names = ("leaderboard", *QUESTIONS)
-    folder = results_folder(out, [f"{name}.csv" for name in names], [*rankings, judgements, queries, costs])
-    settings = settled(settings)
-    check(**{name: value for name, value in settings.items() if name in (*SETTINGS, "like")})
-    data = read_data(rankings, judgements, queries, columns, name_by)
-    study = rr.Study(**data, **as_study(settings), costs=read_costs(costs), progress=watched())
+    output.check([*data.paths, costs], *(f"{name}.csv" for name in ("leaderboard", *QUESTIONS)))
+    study = study_of(data, settings, costs)
     frames = {"leaderboard": study.board, **{name: getattr(study, name) for name in QUESTIONS}}
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    files = (
-        {} if folder is None else {folder / f"{name}.csv": csv_bytes(frame, raw=raw) for name, frame in frames.items()}
-    )
-    write_files(files)
-    if latex:
+    files = output.write({f"{name}.csv": frame for name, frame in frames.items()})
+    if form == "latex":
         click.echo(study.to_latex(), nl=False)
         return
-    if as_json:
+    if form == "json":
         print_json(frames, study.notices)
         return
     texts = [frame_table(_with_ranges(frames["leaderboard"]), BOARD, by=("metric", "cutoff"))]

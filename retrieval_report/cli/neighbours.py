@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
+from retrieval_report.cli.files import tell_written
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.scoring import tell_written
-from retrieval_report.contracts.errors import OutputError
-from retrieval_report.writing.files import csv_bytes, write_files
+from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
 
 __all__ = ["neighbours"]
 
@@ -29,8 +28,7 @@ def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -
     from retrieval_report.codes.files import load_codes
 
     target = Path(out)
-    if target.resolve() in {Path(path).resolve() for path in (distances, indices)}:
-        raise OutputError(f"cannot write to '{target}': it is one of the files to be read")
+    refuse_inputs([target], map(Path, (distances, indices)))
     lengths, items = (load_codes(path).codes[:] for path in (distances, indices))
     found = rr.lists.neighbour_judgements(lengths, items, k, epsilon)
     write_files({target: csv_bytes(found, raw=True)})

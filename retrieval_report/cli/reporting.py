@@ -11,22 +11,10 @@ from typing import Any
 
 import click
 
-from retrieval_report.cli.engines import as_study, watched
+from retrieval_report.cli.engines import study_of
+from retrieval_report.cli.files import Data, Output, data_options, output_options, tell_written
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.scoring import tell_written
-from retrieval_report.cli.settings import (
-    SETTINGS,
-    average_option,
-    check,
-    data_options,
-    like_option,
-    options,
-    question_options,
-    read_costs,
-    read_data,
-    results_folder,
-    settled,
-)
+from retrieval_report.cli.settings import SETTINGS, average_option, like_option, options, question_options
 from retrieval_report.report.terminal import summary_table, visible
 
 __all__ = ["report"]
@@ -50,21 +38,15 @@ __all__ = ["report"]
     metavar="TEXT",
     help="Text shown as the time of the report; without it, equal input gives equal bytes.",
 )
-@click.option("--out", metavar="FOLDER", default="report", show_default=True, help="Write the report here.")
-@click.option("--raw", is_flag=True, help="Leave CSV text as it is, even if a spreadsheet would run it as a formula.")
+@output_options("the report", default="report", show_default=True)
 def report(
-    rankings: tuple[str, ...],
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
+    data: Data,
+    output: Output,
     formats: str,
     timestamp: str | None,
     costs: str | None,
     headline: str | None,
     title: str,
-    out: str,
-    raw: bool,
     **settings: Any,
 ) -> None:
     """Write a report on RANKINGS: one page that needs no network, and its numbers as files.
@@ -77,14 +59,12 @@ def report(
     from retrieval_report.report.contents import report_of
     from retrieval_report.report.writing import report_names
 
-    results_folder(out, report_names(), [*rankings, judgements, queries, costs])
-    settings = settled(settings)
-    check(**{name: value for name, value in settings.items() if name in (*SETTINGS, "like")})
-    data = read_data(rankings, judgements, queries, columns, name_by)
-    study = rr.Study(**data, **as_study(settings), costs=read_costs(costs), progress=watched())
+    folder = output.check([*data.paths, costs], *report_names())
+    assert folder is not None  # there is a default
+    study = study_of(data, settings, costs)
     contents = report_of(study, headline, title, _command(sys.argv[1:]))
     kinds = [part.strip() for part in formats.split(",")]
-    written = rr.write_report(out, contents, formats=kinds, timestamp=timestamp, raw=raw)
+    written = rr.write_report(folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw)
     click.echo("\n".join(visible(sentence) for sentence in (*contents.notices, *contents.verdict)))
     cutoff = pl.col("cutoff").eq_missing(contents.cutoff)
     # Shuffled scores repeat the expected ones with noise; the files have them.

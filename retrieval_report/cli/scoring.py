@@ -5,35 +5,25 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, score
+from retrieval_report.cli.files import Data, Output, data_options, given_reading_options, output_options, tell_written
 from retrieval_report.cli.group import EXAMPLES, cli
-from retrieval_report.cli.settings import (
-    POLICIES,
-    average_option,
-    data_options,
-    given_reading_options,
-    like_option,
-    options,
-    output_options,
-    read_data,
-    settled,
-)
+from retrieval_report.cli.settings import POLICIES, average_option, like_option, options, settled
 from retrieval_report.cli.spark import on_spark
 from retrieval_report.cli.streams import json_option, print_json
-from retrieval_report.report.terminal import visible
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.writing.files import check_writable_folder, made
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["demo", "evaluate", "summary_text", "tell_written"]
+__all__ = ["demo", "evaluate", "summary_text"]
 
 ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
@@ -70,19 +60,14 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
 @output_options("scores.csv and summary.csv")
 @json_option
 def evaluate(
-    rankings: tuple[str, ...],
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
+    data: Data,
+    output: Output,
     average: str,
     engine: str,
     resume: bool,
     master: str | None,
     plan: str | None,
     trust_items: bool | None,
-    out: str | None,
-    raw: bool,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -102,10 +87,10 @@ def evaluate(
         raise click.UsageError(f"--like is for --engine memory, not for --engine {engine}")
     for name in own if engine != "spark" else ():
         raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
-    if resume and (engine != "disk" or out is None):
+    if resume and (engine != "disk" or output.out is None):
         raise click.UsageError("--resume needs --engine disk and --out")
     own["resume"] = resume
-    task = Task(rankings, judgements, queries, columns, average, out, raw, settings, name_by=name_by, **own)
+    task = Task(data, output, average, settings, **own)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files = ENGINES[engine](task)
     if as_json:
@@ -128,7 +113,7 @@ def demo(out: str | None) -> None:
     written: list[Path] = []
     for number, sample in enumerate(SAMPLES):
         judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
-        files = read_data([str(data / sample.rankings)], judgements, queries)
+        files = Data([str(data / sample.rankings)], judgements, queries).read()
         if folder is None:
             _, summary = score(files, metrics=sample.metrics, policies=POLICIES, truncated=sample.truncated)
         else:
@@ -157,13 +142,6 @@ def summary_text(summary: pl.DataFrame) -> str:
     from retrieval_report.report.terminal import summary_table
 
     return "\n\n".join([summary_table(summary), *notices(summary)])
-
-
-def tell_written(files: Iterable[str | Path]) -> None:
-    """Name the files that were written."""
-    lines = [f"Wrote {visible(str(path))}" for path in files]
-    if lines:
-        click.echo("\n".join(["", *lines]))
 
 
 def _next_command(data: Path) -> str:

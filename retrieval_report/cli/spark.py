@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval_report.cli.engines import Task
+from retrieval_report.cli.engines import Task, watched
 from retrieval_report.cli.settings import check
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
@@ -27,15 +26,16 @@ def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
         from retrieval_report.spark.sessions import is_local, session
     except ImportError as error:
         raise ParameterError(f"--engine spark: {error}; and Java 17 or 21") from error
-    here = task.out is not None and is_local(task.master) and "://" not in task.out
+    out = task.output.out
+    here = out is not None and is_local(task.master) and "://" not in out
     with ExitStack() as stack:
-        scores = None if task.out is None else f"{task.out.rstrip('/')}/scores"
-        if here and task.out is not None:
+        scores = None if out is None else f"{out.rstrip('/')}/scores"
+        if here and out is not None:
             task.folder("summary.csv")
-            scores = str(stack.enter_context(_new_folder(task.out)))
-        spark = stack.enter_context(session(task.master, progress=_person()))
+            scores = str(stack.enter_context(_new_folder(out)))
+        spark = stack.enter_context(session(task.master, progress=watched()))
         summary = _run(spark, task, scores)
-        if task.out is None or scores is None:
+        if scores is None:
             return summary, []
         return summary, [scores, _write_summary(spark, task, summary, here=here)]
 
@@ -45,13 +45,14 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
     import retrieval_report.spark as on
     from retrieval_report.spark.files import judgements_frame, queries_frame, rankings_frame, scores_frame, write_scores
 
-    queries = None if task.queries is None else queries_frame(spark, task.queries)
-    rankings = rankings_frame(spark, task.rankings, task.columns)
+    data = task.data
+    queries = None if data.queries is None else queries_frame(spark, data.queries)
+    rankings = rankings_frame(spark, data.rankings, data.columns)
     if not task.trust_items and "item" in rankings.columns:
         on.check_items(rankings)
     frame = on.evaluate(
         rankings,
-        judgements=None if task.judgements is None else judgements_frame(spark, task.judgements),
+        judgements=None if data.judgements is None else judgements_frame(spark, data.judgements),
         queries=queries,
         plan=task.plan,
         **task.settings,
@@ -86,9 +87,9 @@ def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFram
 def _write_summary(spark: Any, task: Task, summary: pl.DataFrame, *, here: bool) -> str:
     from retrieval_report.spark.files import write_csv
 
-    path = f"{str(task.out).rstrip('/')}/summary.csv"
+    path = f"{str(task.output.out).rstrip('/')}/summary.csv"
     if here:
-        write_files({Path(path): csv_bytes(summary, raw=task.raw)})
+        write_files({Path(path): csv_bytes(summary, raw=task.output.raw)})
     else:
         write_csv(spark, summary, path)
     return path
@@ -107,7 +108,3 @@ def _new_folder(out: str) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(folder if new else scores, ignore_errors=True)
         raise
-
-
-def _person() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()

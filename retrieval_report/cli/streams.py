@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,13 +16,30 @@ from retrieval_report.writing.temporary import scratch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["json_option", "print_json", "standard_input"]
+__all__ = ["form_options", "json_option", "print_json", "standard_input"]
 
 DASH = "-"
 NAME = "standard-input"  # what a model is called whose file does not name it
 TAKEN = f"{__name__}.taken"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, not as a table.")
+
+
+latex_option = click.option(
+    "--latex", is_flag=True, help="Print the scores as a LaTeX table, with marks of significance."
+)
+
+
+def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --json and --latex to a command, which takes the one that was given as ``form``."""
+
+    @wraps(command)
+    def taking(*, as_json: bool, latex: bool, **given: Any) -> Any:
+        if latex and as_json:
+            raise click.UsageError("--latex and --json: choose one of them")
+        return command(**given, form="json" if as_json else "latex" if latex else None)
+
+    return json_option(latex_option(taking))
 
 
 def standard_input(context: click.Context, option: click.Parameter, given: Any) -> Any:

@@ -20,6 +20,7 @@ from retrieval_report.disk.work import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
+from retrieval_report.writing.files import refuse_inputs
 from retrieval_report.writing.temporary import Scratch, scratch
 
 __all__ = ["ROWS_PER_PART", "collect_counts", "collect_scores", "count_ties_to", "evaluate_to"]
@@ -164,8 +165,7 @@ def _open(
 ) -> Table:
     """Open the rankings as a table, after making sure that the output is not one of its files."""
     table = open_table(rankings, folder, size, columns, model)
-    if out.exists() and any(file.path is not None and file.path.samefile(out) for file in table.files):
-        raise OutputError(f"cannot write to '{out}': it is one of the files to be read")
+    refuse_inputs([out], [file.path for file in table.files if file.path is not None])
     return table
 
 

@@ -20,7 +20,7 @@ from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.report.fingerprint import fingerprint
-from retrieval_report.report.notices import notices
+from retrieval_report.report.notices import any_cut, notices
 from retrieval_report.report.verdict import verdict
 
 __all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
@@ -149,7 +149,7 @@ class Report:
     @property
     def cut(self) -> bool:
         """Return whether any score depends on what cut lists leave out."""
-        return bool((self.summary["truncated_share"] > 0).any())
+        return any_cut(self.summary)
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:

@@ -12,7 +12,7 @@ from retrieval_report.metrics.parsing import measure_text, parse_metric
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import number, span
 
-__all__ = ["POOLED", "divided_by_relevant", "notices", "relevant_notice"]
+__all__ = ["POOLED", "any_cut", "divided_by_relevant", "notices", "relevant_notice"]
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
@@ -53,6 +53,11 @@ by the ties seen, about 10 items per query would be enough for precision@2; for 
 without lists.
     """
     return tuple(sentence for sentence in (_cut(summary, lists, measure), relevant_notice(summary)) if sentence)
+
+
+def any_cut(summary: pl.DataFrame) -> bool:
+    """Return whether any score depends on what cut lists leave out."""
+    return bool((summary["truncated_share"] > 0).any())
 
 
 def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, int | None] | None) -> str:

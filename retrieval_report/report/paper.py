@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, is_significant
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
-from retrieval_report.report.notices import relevant_notice
+from retrieval_report.report.notices import any_cut, relevant_notice
 from retrieval_report.report.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import DECIMALS, column_decimals
@@ -51,15 +51,12 @@ class Means(NamedTuple):
         The headline, by which models are sorted.
     summary, flips
         Means over the queries, and the verdict of every pair.
-    cut
-        Whether any score depends on what cut lists leave out.
     """
 
     metric: str
     cutoff: int | None
     summary: pl.DataFrame
     flips: pl.DataFrame
-    cut: bool
 
 
 Tabled = Means | Report
@@ -161,7 +158,7 @@ def _text(cell: _Cell, plus_minus: str) -> str:
 
 def _note(report: Tabled) -> str:
     doubt = relevant_notice(report.summary)
-    return NOTE + OPEN * report.cut + (f" {doubt}" if doubt else "")
+    return NOTE + OPEN * any_cut(report.summary) + (f" {doubt}" if doubt else "")
 
 
 def _row(cells: list[str]) -> str:

@@ -175,8 +175,7 @@ class Study(Answers):
         return latex_table(self._means())
 
     def _means(self) -> Means:
-        cut = bool((self.summary["truncated_share"] > 0).any())
-        return Means(*self.measures[0], self.summary, self.flips, cut)
+        return Means(*self.measures[0], self.summary, self.flips)
 
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""

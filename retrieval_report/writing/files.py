@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import decide, finish, temporary_folder, temporary_name, tidy
 
-__all__ = ["check_writable_folder", "csv_bytes", "made", "write_bytes", "write_files", "write_text"]
+__all__ = ["check_writable_folder", "csv_bytes", "made", "refuse_inputs", "write_bytes", "write_files", "write_text"]
 
 # What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
 _FORMULA = (
@@ -80,6 +80,14 @@ def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError) as error:
         raise _output_error(path, error) from error
     return path
+
+
+def refuse_inputs(written: Iterable[Path], read: Iterable[Path], hint: str = "") -> None:
+    """Raise an OutputError if a file to be written is one of those to be read."""
+    targets = {path.resolve() for path in written}
+    for path in read:
+        if path.resolve() in targets:
+            raise OutputError(f"cannot write to '{path}': it is one of the files to be read{hint}")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

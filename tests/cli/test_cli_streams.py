@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.cli import cli
+from retrieval_report.report.paper import Means, latex_table
 
 RANKINGS = made_rankings(("coarse", "fine"))
 TEXT = RANKINGS.write_csv().encode()
@@ -65,11 +66,24 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     assert [row["prints"] for row in audit] == rr.audit(RANKINGS, metrics="ndcg@3, ap@3")["prints"].to_list()
 
 
-def test_latex_is_the_table_of_a_study() -> None:
-    assert run("leaderboard", "-", "--latex", *ASKED) == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
-    outcome = CliRunner().invoke(cli, ["leaderboard", "-", "--latex", "--json"], input=TEXT)
+@pytest.mark.parametrize("command", ["leaderboard", "compare"])
+def test_latex_is_the_table_of_a_study(command: str) -> None:
+    assert run(command, "-", "--latex", *ASKED) == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
+    outcome = CliRunner().invoke(cli, [command, "-", "--latex", "--json"], input=TEXT)
     assert outcome.exit_code == 2
     assert "--latex and --json: choose one" in outcome.output
+
+
+def test_the_marks_of_latex_follow_the_correction_and_are_not_against_a_baseline() -> None:
+    means, tests = rr.Study(RANKINGS, "ndcg@3, ap@3"), ["--correction", "tukey"]
+    verdicts = rr.flips(means.summary, comparison=means.compare(correction="tukey"))
+    assert run("compare", "-", "--latex", *tests, *ASKED) == latex_table(
+        Means("ndcg", 3, summary=means.summary, flips=verdicts)
+    )
+    model = str(RANKINGS["model"][0])
+    outcome = CliRunner().invoke(cli, ["compare", "-", "--latex", "--baseline", model], input=TEXT)
+    assert outcome.exit_code == 2
+    assert "not below --baseline" in " ".join(outcome.output.split())
 
 
 @pytest.mark.parametrize("width", ["80", "100"])

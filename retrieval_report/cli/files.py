@@ -1,0 +1,260 @@
+"""Files that commands read and write: the options that name them, and what is checked before a long computation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from retrieval_report.cli.streams import standard_input
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError
+from retrieval_report.report.terminal import visible
+from retrieval_report.writing.files import check_writable_folder, csv_bytes, refuse_inputs, write_files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "Command",
+    "Data",
+    "Output",
+    "add_all",
+    "data_options",
+    "file_options",
+    "given_reading_options",
+    "no_rows",
+    "output_options",
+    "read_costs",
+    "read_judgements",
+    "read_queries",
+    "split",
+    "tell_written",
+]
+
+Command = Callable[..., Any]
+
+
+def split(text: str) -> list[str]:
+    """Return the parts of a list with commas."""
+    parts = [part.strip() for part in text.split(",")]
+    if "" in parts[:-1] and any(parts):  # a comma at the end does no harm
+        raise click.BadParameter(f"'{text}' has one comma too many")
+    return [part for part in parts if part]
+
+
+def _columns(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, str] | None:
+    if text is None:
+        return None
+    columns: dict[str, str] = {}
+    for part in split(text):
+        name, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and column):
+            raise click.BadParameter(f"'{part}' is not of the form name=column, such as query=q_id")
+        if name in columns:
+            raise click.BadParameter(f"'{name}' is given twice")
+        columns[name] = column
+    return columns
+
+
+def _try_first(context: click.Context, _option: click.Parameter, trusted: bool) -> None:
+    from retrieval_report.reading.trial import tried_first
+
+    if not trusted:
+        context.with_resource(tried_first())
+
+
+def _keep(context: click.Context, option: click.Parameter, value: object) -> None:
+    """Store how judgements and queries are read for the functions that read them."""
+    if value is not None:
+        context.meta[f"{__name__}.{option.name}"] = value
+
+
+def _keep_columns(context: click.Context, option: click.Parameter, text: str | None) -> None:
+    _keep(context, option, _columns(context, option, text))
+
+
+_kept: dict[str, Any] = {"expose_value": False, "callback": _keep}
+_kept_columns: dict[str, Any] = {"expose_value": False, "callback": _keep_columns, "metavar": "NAME=COLUMN,…"}
+READING = ("judgement_columns", "query_columns", "negative")  # looked up by `read_judgements` and `read_queries`
+FILES = {
+    "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
+    "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=standard_input,
+                 help="Relevance per query and item, such as TREC qrels; - is standard input."),
+    "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or n_relevant."),
+    "columns": click.option("--columns", callback=_columns, metavar="NAME=COLUMN,…",
+                 help="Columns of RANKINGS: query=q_id,score=sim."),
+    "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
+                 help="What names a TREC run; default: its tag, or its file if several runs have the same tag."),
+    "judgement_columns": click.option("--judgement-columns", **_kept_columns,
+                 help="Columns of the judgements: item=docid,relevance=grade."),
+    "query_columns": click.option("--query-columns", **_kept_columns,
+                 help="Columns of the queries: query=q_id,label=class."),
+    "negative": click.option("--negative", **_kept, type=click.Choice(["keep", "unjudged"]),
+                 help="Judgements below 0: keep and so refuse them, or treat them as not judged; default: keep."),
+    "trust_files": click.option("--trust-files", is_flag=True, expose_value=False, callback=_try_first,
+                 help="Read Parquet and Arrow directly; by default another process tries first, because a damaged file "
+                 "may crash the one that reads it."),
+}  # fmt: skip
+
+
+def add_all(settings: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:
+    """Return a decorator that adds options to a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for setting in reversed(list(settings)):
+            command = setting(command)
+        return command
+
+    return add
+
+
+def file_options(*names: str) -> Callable[[Command], Command]:
+    """Add the named arguments and options about files to a command."""
+    return add_all([FILES[name] for name in names])
+
+
+def _gathered(command: Command, name: str, record: type) -> Command:
+    """Return the command with the options that are fields of a record as one argument."""
+
+    @wraps(command)
+    def taking(**given: Any) -> Any:
+        own = {part.name: given.pop(part.name) for part in fields(record)}
+        return command(**given, **{name: record(**own)})
+
+    return taking
+
+
+@dataclass(frozen=True)
+class Data:
+    """The files of a command that scores rankings, and how they are read."""
+
+    rankings: Sequence[str]
+    judgements: str | None
+    queries: str | None
+    columns: dict[str, str] | None = None
+    name_by: str | None = None
+
+    @property
+    def paths(self) -> list[str | None]:
+        """All files."""
+        return [*self.rankings, self.judgements, self.queries]
+
+    def read(self) -> dict[str, Any]:
+        """Read the files into frames, by the names of the arguments of `evaluate`."""
+        import retrieval_report as rr
+
+        data: dict[str, Any] = {
+            "queries": read_queries(self.queries),
+            "rankings": rr.read_rankings(list(self.rankings), columns=self.columns, name_by=self.name_by),
+            "judgements": read_judgements(self.judgements),
+        }
+        if not data["rankings"].height:  # a function may return an empty frame, but an empty table is of no use
+            raise no_rows(self.rankings)
+        return data
+
+
+def data_options(command: Command) -> Command:
+    """Add RANKINGS and all options about files to a command, which takes them as ``data``."""
+    return file_options(*FILES)(_gathered(command, "data", Data))
+
+
+def no_rows(rankings: Sequence[str]) -> DataError:
+    """Return the error of every engine for files without rows."""
+    return DataError(f"{', '.join(rankings)}: no rows")
+
+
+@dataclass(frozen=True)
+class Output:
+    """The folder for results, if any, and whether CSV text is left as it is."""
+
+    out: str | None
+    raw: bool
+
+    def check(self, inputs: Iterable[str | None], *names: str) -> Path | None:
+        """Return the folder, after checking that it is writable and that no file of these names replaces an input."""
+        from retrieval_report.reading.sources import find_files
+
+        if self.out is None:
+            return None
+        folder = check_writable_folder(self.out)
+        files: list[Path] = []
+        for given in inputs:
+            with suppress(FileError):  # the reader will report it
+                files += [] if given is None else find_files(given)
+        refuse_inputs([folder / name for name in names], files, "; choose another --out")
+        return folder
+
+    def write(self, frames: Mapping[str, pl.DataFrame]) -> list[Path]:
+        """Write frames as CSV files of these names if there is a folder, and return the files."""
+        if self.out is None:
+            return []
+        files = {Path(self.out) / name: csv_bytes(frame, raw=self.raw) for name, frame in frames.items()}
+        write_files(files)
+        return list(files)
+
+
+def output_options(what: str, **how: Any) -> Callable[[Command], Command]:
+    """Add --out and --raw to a command, which takes them as ``output``."""
+    out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.", **how)
+    raw = click.option(
+        "--raw", is_flag=True, help="Leave CSV text as it is, even if a spreadsheet would run it as a formula."
+    )
+    return lambda command: out(raw(_gathered(command, "output", Output)))
+
+
+def tell_written(files: Iterable[str | Path]) -> None:
+    """Name the files that were written."""
+    lines = [f"Wrote {visible(str(path))}" for path in files]
+    if lines:
+        click.echo("\n".join(["", *lines]))
+
+
+def _given(name: str) -> Any:
+    return click.get_current_context().meta.get(f"{__name__}.{name}")
+
+
+def given_reading_options() -> list[str]:
+    """Return the reading options that were given."""
+    return [f"--{name.replace('_', '-')}" for name in READING if _given(name)]
+
+
+def read_costs(path: str | None) -> Any:
+    """Read the table of costs; return None if none was named."""
+    from retrieval_report.reading.readers import read_costs as read
+
+    return None if path is None else read(path)
+
+
+def read_judgements(path: str | None) -> Any:
+    """Read the judgements in a file, as the options say."""
+    import retrieval_report as rr
+
+    if path is None:
+        return None
+    with _columns_named("judgement_columns"):
+        return rr.read_judgements(path, columns=_given("judgement_columns"), negative=_given("negative") or "keep")
+
+
+def read_queries(path: str | None) -> Any:
+    """Read the queries in a file, as the options say."""
+    import retrieval_report as rr
+
+    if path is None:
+        return None
+    with _columns_named("query_columns"):
+        return rr.read_queries(path, columns=_given("query_columns"))
+
+
+@contextmanager
+def _columns_named(option: str) -> Iterator[None]:
+    """Name the right option for column names in errors, since --columns is for the rankings."""
+    try:
+        yield
+    except ColumnError as error:
+        raise ColumnError(re.sub(r"\bcolumns=", f"{option}=", str(error))) from error
