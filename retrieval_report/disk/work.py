@@ -83,18 +83,20 @@ def scored_parts(
         own_judgements, own_queries = (beside[name].get(number, none) for name, none in nothing.items())
         judged = judge(parts.read(number), own_judgements, own_queries, own, whole)
         run = start(judged, requests, own)
-        unseen.append(unseen_lists(run.prepared, judged, requests))
-        return score_run(run)
+        scores = score_run(run)
+        # A column, so that it is kept with the scores when the parts are.
+        unseen = unseen_lists(run.prepared, judged, requests)
+        return replace(scores, lists=scores.lists.with_columns(unseen=unseen))
 
     unequal: list[pl.DataFrame] = []
-    unseen: list[pl.DataFrame] = []
+    guessed: list[pl.DataFrame] = []
     for scores in _run(keep(work, parts.rows), parts.rows, "scoring", options.progress):
         unequal.append(unequal_counts(scores.lists))
+        guessed.append(scores.lists.filter("unseen").select("model", "query"))
         yield scores
     if "count" in table.empty.columns and options.relevant_items != "own":
         warn_unequal(pl.concat(unequal).sort("query"))
-    if unseen:  # none where all parts were kept
-        warn_unseen(pl.concat(unseen).sort("model", "query"))
+    warn_unseen(pl.concat(guessed).sort("model", "query"))
 
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: bool) -> Iterator[pl.DataFrame]:

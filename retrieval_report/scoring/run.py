@@ -260,7 +260,7 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     asked = [metric for metric, _ in requests]
     warn_steep(asked, prepared.grades, judged.warn)
     if not judged.whole.part:
-        warn_unseen(unseen_lists(prepared, judged, requests), judged.warn)
+        warn_unseen(prepared.names.filter(unseen_lists(prepared, judged, requests)), judged.warn)
     return run
 
 

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 class ListScores:
     """Scores of lists with one column per metric, cutoff and policy, at a sixth of the long frame's size."""
 
-    lists: pl.DataFrame  # model, query, items, n_relevant, pooled
+    lists: pl.DataFrame  # model, query, items, n_relevant, pooled; of parts unseen too
     columns: pl.DataFrame  # metric, cutoff, policy
     values: Floats  # (lists, columns), NaN if there is none
     spreads: Floats  # standard deviations, likewise

@@ -33,14 +33,13 @@ def warn_unequal(differ: pl.DataFrame, warn: Callable[[str], None] = warn) -> No
         )
 
 
-def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.DataFrame:
-    """Return lists whose graded ideal is a guess, since some of their relevant items are not in the data."""
+def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.Series:
+    """Return which lists have a graded ideal that is a guess: some of their relevant items are not in the data."""
     ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric, _ in requests)
     known = judged.whole.judged or "n_relevant" not in judged.lists.columns
     if not ideal or known or prepared.relevant_grade.sum() <= 1:
-        return prepared.names.clear()
-    seen = prepared.retrieved.total(prepared.relevant_grade)
-    return prepared.names.filter(pl.Series(prepared.relevant > seen))
+        return pl.repeat(False, prepared.names.height, eager=True)
+    return pl.Series(prepared.relevant > prepared.retrieved.total(prepared.relevant_grade))
 
 
 def warn_unseen(lists: pl.DataFrame, warn: Callable[[str], None] = warn) -> None:

@@ -78,6 +78,22 @@ def test_it_goes_on_after_the_last_part_that_was_finished(
     assert again + fails == len(list(kept.glob("part-*.npz")))
 
 
+def test_a_warning_counts_the_lists_of_kept_parts_too(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"metrics": "ndcg@3", "queries": made().select("query").unique().with_columns(n_relevant=pl.lit(50))}
+    with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as whole:
+        scored(tmp_path, source, None, **known)
+    with monkeypatch.context() as patch:
+        numbers_scored(patch, 1)
+        with pytest.raises(KeyboardInterrupt):
+            scored(tmp_path, source, tmp_path / "kept", **known)
+    for _ in range(2):  # one part was kept, and then all
+        with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as resumed:
+            scored(tmp_path, source, tmp_path / "kept", **known)
+        assert [str(warning.message) for warning in resumed] == [str(warning.message) for warning in whole]
+
+
 def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path) -> None:
     draw = random.Random(18)
     files = [str(tmp_path / "scores.parquet"), str(source), str(tmp_path / "kept")]
