@@ -21,7 +21,7 @@ from records import CUTOFFS, METRICS, REPORTED, Choice, Data, Files, Questions, 
 from retrieval_report.analysis import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.reading.sources import find_files
+from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.trial import tried_first
 from retrieval_report.report.html import render_html
 from retrieval_report.report.pictures import pictures

@@ -55,7 +55,7 @@ def dashboard(
 
 def _check(paths: Sequence[str]) -> None:
     """Refuse files that cannot be opened before a server starts, which could report them only in the browser."""
-    from retrieval_report.reading.sources import find_files
+    from retrieval_report.reading.finding import find_files
 
     for path in find_files(list(paths)) if paths else ():
         try:

@@ -14,10 +14,11 @@ from retrieval_report.contracts.errors import ColumnError, DataError, FileError,
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.binary import MAX_ROWS
 from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
 from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
-from retrieval_report.reading.sources import base_name, find_files, folder_model, is_path, open_source
+from retrieval_report.reading.sources import base_name, folder_model, open_source
 from retrieval_report.reading.trial import try_first
 from retrieval_report.writing.temporary import Scratch
 

@@ -14,10 +14,11 @@ from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
 from retrieval_report.reading.files import judgements_from, queries_from, rankings_from
+from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.names import JUDGEMENTS, KINDS, RANKINGS, Kind, own_names
 from retrieval_report.reading.objects import is_nested, name_of, nested_frame, record_columns, unwrapped
 from retrieval_report.reading.results import is_search_result, results_frame
-from retrieval_report.reading.sources import find_files, is_path, open_source
+from retrieval_report.reading.sources import open_source
 
 __all__ = ["matched_columns", "renamed", "to_polars"]
 

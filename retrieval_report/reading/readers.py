@@ -17,9 +17,10 @@ from retrieval_report.reading.files import (
     queries_from,
     rankings_from,
 )
+from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, in_order
-from retrieval_report.reading.sources import find_files, is_path, open_source
+from retrieval_report.reading.sources import open_source
 
 __all__ = ["read_judgements", "read_queries", "read_rankings"]
 
@@ -42,8 +43,8 @@ def read_rankings(
     Parameters
     ----------
     source : path, frame, dictionary or iterable
-        - A file, a glob, a folder (its files with known endings, sorted by name, and those in its folders
-          ``model=<name>``) or a list of these.
+        - A file, a glob, a folder (its files with known endings and gzipped TREC files of any name, sorted by
+          name, and those in its folders ``model=<name>``) or a list of these.
         - A frame: Polars, pandas, PyArrow, DuckDB; or a dict of columns.
         - ``{query: {item: score}}``, as in pytrec_eval and BEIR; a ``Run`` of ranx, or a list of them.
         - An iterable of named tuples: ``ScoredDoc`` of ir_measures.

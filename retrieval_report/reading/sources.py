@@ -1,38 +1,35 @@
-"""Turn a caller's paths into files that are safe to parse.
+"""Open a file so that it is safe to parse.
 
-A path is one file, a glob, a folder or a list of these. Only regular files are opened: a FIFO or a device is
-refused before it can block or never end. Compressed text is unpacked here, up to a limit, so that a small file
-cannot fill the memory, and a checksum next to a file is verified.
+Only regular files are opened: a FIFO or a device is refused before it can block or never end. Compressed text is
+unpacked here, up to a limit, so that a small file cannot fill the memory, and a checksum next to a file is verified.
 """
 
 from __future__ import annotations
 
-import glob
 import gzip
 import hashlib
 import io
 import os
 import stat
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
-from retrieval_report.contracts.arguments import repeated
-from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.forks import refuse_fork
 
 __all__ = [
     "ENDINGS",
     "MAX_BYTES",
+    "SIDE_FILE",
     "Source",
     "base_name",
     "ending",
-    "find_files",
     "folder_model",
-    "is_path",
+    "is_model_folder",
     "open_source",
     "source_of",
 ]
@@ -65,7 +62,7 @@ ENDINGS = {
 }
 """File endings that are taken from a folder, with or without ``.gz``; other endings are read when named."""
 _NAMED_ONLY = (".txt", ".json")  # too common to be taken from a folder, but no part of a model's name
-_SIDE_FILE = ".sha256"
+SIDE_FILE = ".sha256"
 _MODEL_FOLDER = "model="
 _COMPRESSED = {b"PK\x03\x04": "a zip archive", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
@@ -137,92 +134,17 @@ def folder_model(path: Path) -> str | None:
     >>> folder_model(Path("runs/model=lsh%3A16/part-0.parquet")), folder_model(Path("runs/lsh.parquet"))
     ('lsh:16', None)
     """
-    named = [folder for folder in path.parts[:-1] if _is_model_folder(folder)]
+    named = [folder for folder in path.parts[:-1] if is_model_folder(folder)]
     return unquote(named[-1].removeprefix(_MODEL_FOLDER)) if named else None
 
 
-def _is_model_folder(name: str) -> bool:
+def is_model_folder(name: str) -> bool:
+    """Return whether a folder of this name names the model of its files."""
     return name.startswith(_MODEL_FOLDER) and len(name) > len(_MODEL_FOLDER)
-
-
-def is_path(given: object) -> bool:
-    """Return whether this names files, as a path or several.
-
-    >>> is_path("rankings.parquet"), is_path(["a.parquet", Path("b.parquet")]), is_path([{"query": "q"}]), is_path([])
-    (True, True, False, False)
-    """
-    several = isinstance(given, list | tuple) and len(given) > 0
-    paths = given if several else [given]
-    return all(isinstance(path, str | Path) for path in paths)  # type: ignore[attr-defined]
 
 
 def _without(name: str, suffix: str) -> str:
     return name[: len(name) - len(suffix)] if suffix and name.lower().endswith(suffix) else name
-
-
-def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
-    """List the files that `path` stands for.
-
-    Parameters
-    ----------
-    path : str | Path | Sequence of these
-        A file; a glob (``*``, ``?``, ``[…]``, ``**``); a folder, whose files with known endings are taken
-        in the order of their names, with those of its subfolders ``model=…`` but of no others, and without
-        hidden files; or a list, taken in its own order.
-    skip : Iterable[str]
-        Formats (values of `ENDINGS`) that are left out of a folder.
-
-    Raises
-    ------
-    FileError
-        Nothing is found, or a file is listed twice.
-    """
-    if isinstance(path, (str, Path)):
-        files = _expand(Path(path), set(skip))
-    elif isinstance(path, Sequence) and not isinstance(path, bytes):
-        files = [file for entry in path for file in find_files(entry, skip)]
-    else:
-        raise ParameterError(f"path: expected a file name, a Path or a list of them, got {type(path).__name__}")
-    if not files:
-        raise FileError("no files: the list of paths is empty")
-    twice = repeated(files)
-    if twice:
-        raise FileError(f"{min(map(str, twice))}: listed more than once")
-    return files
-
-
-def _expand(path: Path, skip: set[str]) -> list[Path]:
-    mode = _mode(path)
-    if mode is None and glob.has_magic(str(path)):
-        # Path.glob would take no absolute pattern, and hidden files too.
-        names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
-        files = [Path(name) for name in names if not name.endswith(_SIDE_FILE) and not Path(name).is_dir()]
-        if not files:
-            raise FileError(f"{path}: no file matches")
-        return files
-    if mode is None or not stat.S_ISDIR(mode):
-        return [path]
-    try:
-        entries = sorted(path.iterdir(), key=lambda entry: entry.name)
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
-    files = []
-    for entry in entries:
-        if _is_model_folder(entry.name) and entry.is_dir():
-            files += _expand(entry, skip)
-        elif ENDINGS.get(ending(entry), "txt") not in {*skip, "txt"} and not entry.name.startswith((".", "_")):
-            files += [entry] if entry.is_file() else []
-    if not files:
-        raise FileError(f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + .gz)")
-    return files
-
-
-def _mode(path: Path) -> int | None:
-    """Return the file's mode, or None where it cannot be looked up."""
-    try:
-        return path.stat().st_mode
-    except (OSError, ValueError):
-        return None
 
 
 def open_source(path: Path, max_bytes: int | None = None) -> Source:
@@ -329,7 +251,7 @@ def _checked(path: Path, content: bytes) -> bytes:
 
 def _check_side_file(path: Path) -> None:
     """Compare the file with ``<name>.sha256`` next to it, as ``sha256sum`` writes it, where there is one."""
-    side = path.with_name(path.name + _SIDE_FILE)
+    side = path.with_name(path.name + SIDE_FILE)
     if not side.is_file():
         return
     expected = _listed_sum(side.read_text("utf-8", "replace"), path.name)

@@ -21,8 +21,8 @@ from retrieval_report.contracts.errors import (
     RetrievalReportWarning,
 )
 from retrieval_report.reading import read_rankings
+from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.sources import find_files
 
 PACKAGE = Path(retrieval_report.__file__).parent
 COLUMNS = [f"column {number}" for number in range(40_000)]

@@ -39,7 +39,9 @@ def test_every_choice_is_taken_by_function_and_command(name: str) -> None:
         rr.ParameterError, match=f"^{name}: 'none of them' is not one of '{PARAMETERS[name].choices[0]}'"
     ):
         options_with({name: "none of them"})
-    option = SETTINGS[name](click.Command("any")).params[-1]
+    command = click.Command("any")
+    SETTINGS[name](command)
+    option = command.params[-1]
     assert isinstance(option, click.Option)
     assert option.help == PARAMETERS[name].meaning
     if name != "policies":  # several of them, with commas

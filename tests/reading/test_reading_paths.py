@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
-from retrieval_report.reading.sources import find_files
+from retrieval_report.reading.finding import find_files
 
 CSV = "query,item,distance,relevance\nq1,007,2,1\nq1,7,2,0\nq2,007,5,1\n"
 

@@ -110,6 +110,27 @@ def test_a_folder_gives_runs_to_rankings_and_qrels_to_judgements(tmp_path: Path)
     assert read_judgements(tmp_path).height == 3
 
 
+def test_a_folder_gives_gzipped_trec_files_of_any_name(tmp_path: Path) -> None:
+    write(tmp_path / "input.one.gz", RUN)
+    write(tmp_path / "input.two.v1.0.GZ", gzip.compress(RUN.replace("bm25", "lm").encode()))
+    write(tmp_path / "qrels.51-100.gz", QRELS)
+    write(tmp_path / "notes.txt.gz", "Four words and 1\nmore text\n")
+    write(tmp_path / "readme.gz", "Two runs and some qrels: five words and more\n")
+    write(tmp_path / "archive.tar.gz", b"input.x" + bytes(500) + RUN.encode())
+    write(tmp_path / "input.plain", RUN)
+    assert read_rankings(tmp_path)["model"].to_list() == ["bm25"] * 3 + ["lm"] * 3
+    assert read_judgements(tmp_path).height == 3
+    with pytest.raises(FileError, match=r"the folder has no file ending in .* and no TREC file ending in .gz"):
+        read_queries(tmp_path)
+
+
+def test_a_damaged_gzip_file_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
+    write(tmp_path / "a.run", RUN)
+    (tmp_path / "input.b.gz").write_bytes(gzip.compress(RUN.encode())[:15])
+    with pytest.raises(FileError, match=r"input\.b\.gz: damaged gzip file"):
+        read_rankings(tmp_path)
+
+
 def test_a_run_is_no_qrels_and_neither_is_a_table_of_queries(tmp_path: Path) -> None:
     run, qrels = write(tmp_path / "a.txt", RUN), write(tmp_path / "b.txt", QRELS)
     with pytest.raises(FileError, match=r"a.txt: is a TREC run, not judgements; read it with read_rankings"):

@@ -1,0 +1,119 @@
+"""Find the files that a caller's path stands for: one file, a glob, a folder or a list of these."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import stat
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.sources import ENDINGS, SIDE_FILE, Source, ending, is_model_folder
+
+__all__ = ["find_files", "is_path"]
+
+_HEAD_BYTES = 2**16
+
+
+def is_path(given: object) -> bool:
+    """Return whether this names files, as a path or several.
+
+    >>> is_path("rankings.parquet"), is_path(["a.parquet", Path("b.parquet")]), is_path([{"query": "q"}]), is_path([])
+    (True, True, False, False)
+    """
+    several = isinstance(given, list | tuple) and len(given) > 0
+    paths = given if several else [given]
+    return all(isinstance(path, str | Path) for path in paths)  # type: ignore[attr-defined]
+
+
+def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
+    """List the files that `path` stands for.
+
+    Parameters
+    ----------
+    path : str | Path | Sequence of these
+        A file; a glob (``*``, ``?``, ``[…]``, ``**``); a folder, whose files with known endings, and gzipped TREC
+        files of any name, are taken in the order of their names, with those of its subfolders ``model=…`` but of no
+        others, and without hidden files; or a list, taken in its own order.
+    skip : Iterable[str]
+        Formats (values of `ENDINGS`) that are left out of a folder.
+
+    Raises
+    ------
+    FileError
+        Nothing is found, or a file is listed twice.
+    """
+    if isinstance(path, (str, Path)):
+        files = _expand(Path(path), set(skip))
+    elif isinstance(path, Sequence) and not isinstance(path, bytes):
+        files = [file for entry in path for file in find_files(entry, skip)]
+    else:
+        raise ParameterError(f"path: expected a file name, a Path or a list of them, got {type(path).__name__}")
+    if not files:
+        raise FileError("no files: the list of paths is empty")
+    twice = repeated(files)
+    if twice:
+        raise FileError(f"{min(map(str, twice))}: listed more than once")
+    return files
+
+
+def _expand(path: Path, skip: set[str]) -> list[Path]:
+    mode = _mode(path)
+    if mode is None and glob.has_magic(str(path)):
+        # Path.glob would take no absolute pattern, and hidden files too.
+        names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
+        files = [Path(name) for name in names if not name.endswith(SIDE_FILE) and not Path(name).is_dir()]
+        if not files:
+            raise FileError(f"{path}: no file matches")
+        return files
+    if mode is None or not stat.S_ISDIR(mode):
+        return [path]
+    try:
+        entries = sorted(path.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    files = []
+    for entry in entries:
+        if is_model_folder(entry.name) and entry.is_dir():
+            files += _expand(entry, skip)
+        elif not entry.name.startswith((".", "_")) and entry.is_file() and _is_taken(entry, skip):
+            files.append(entry)
+    if not files:
+        raise FileError(
+            f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + .gz), and no TREC file "
+            "ending in .gz"
+        )
+    return files
+
+
+def _is_taken(file: Path, skip: set[str]) -> bool:
+    form = ENDINGS.get(ending(file)) or _packed_trec_format(file)
+    return form is not None and form not in skip
+
+
+def _packed_trec_format(file: Path) -> str | None:
+    """Return "run" or "qrels" if TREC's text is inside, as in TREC's own ``input.NAME.gz``, and None otherwise."""
+    if file.suffix.lower() != ".gz" or ending(file):
+        return None
+    try:
+        with gzip.open(file) as unpacked:
+            head = unpacked.read(_HEAD_BYTES)
+    except (EOFError, zlib.error, OSError) as error:
+        raise FileError(f"{file}: damaged gzip file: {error}") from error
+    try:
+        form = detect_format(Source(file, head))
+    except FileError:
+        return None
+    return form if form in ("run", "qrels") else None
+
+
+def _mode(path: Path) -> int | None:
+    """Return the file's mode, or None where it cannot be looked up."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return None
