@@ -178,7 +178,7 @@ class Output:
 
     def check(self, inputs: Iterable[str | None], *names: str) -> Path | None:
         """Return the folder, after checking that it is writable and that no file of these names replaces an input."""
-        from retrieval_report.reading.sources import find_files
+        from retrieval_report.reading.finding import find_files
 
         if self.out is None:
             return None
