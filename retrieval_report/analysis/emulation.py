@@ -24,7 +24,7 @@ from retrieval_report.scoring.run import draw_judged, score_judged
 
 __all__ = ["Data", "Quantity", "Way", "judge_items"]
 
-PLACE = ["model", "metric", "cutoff"]
+MEAN = ["model", "metric", "cutoff"]
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -143,10 +143,10 @@ class Data:
             )
         means = tie_means(scores)
         low, high = (
-            means.filter(policy=policy).select(*PLACE, pl.col("value").alias(name))
+            means.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
             for policy, name in (("worst", "prints_low"), ("best", "prints_high"))
         )
-        return low.join(high, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
+        return low.join(high, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
 
     def possible(self, quantity: Quantity, metrics: Iterable[str]) -> pl.DataFrame:
         """Return exact means, their standard deviations and bounds, for the distances received."""
@@ -255,4 +255,4 @@ def judge_items(rankings: object, judgements: object, queries: object, options: 
 
 def _alike(means: pl.DataFrame) -> pl.DataFrame:
     """Return means that are single numbers, as equal lower and upper bounds."""
-    return means.select(*PLACE, prints_low="value", prints_high="value")
+    return means.select(*MEAN, prints_low="value", prints_high="value")

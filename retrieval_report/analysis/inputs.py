@@ -19,13 +19,16 @@ from retrieval_report.reading.frames import to_polars
 __all__ = [
     "BOUNDS",
     "DIGITS",
-    "PLACE",
+    "GROUP",
+    "SCORE",
     "Bools",
     "Floats",
     "Grid",
     "Indices",
     "Pairs",
     "asked_measures",
+    "at_cutoff",
+    "at_measure",
     "check_fraction",
     "check_scores",
     "check_whole",
@@ -35,7 +38,8 @@ __all__ = [
     "paired_mean",
 ]
 
-PLACE = ["metric", "cutoff", "policy"]
+SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
+GROUP = ["model", *SCORE]
 DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 FLAGS = ("truncated", "pooled")  # scores from elsewhere may lack these columns, which are then false
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
@@ -58,7 +62,7 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
     frame = to_polars(scores, what)
     frame = frame.with_columns(pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns)
     frame = hold(frame, SCORES, what, "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
-    keys = ["model", "query", *PLACE]
+    keys = ["model", "query", *SCORE]
     for name in ("model", "query", "metric", "policy"):
         refuse(frame, pl.col(name).is_null(), name, f"null in the {what}")
     refuse(frame, pl.col("value").is_infinite(), "value", "infinite")
@@ -117,6 +121,16 @@ def _cast(frame: pl.DataFrame, name: str, wanted: pl.DataType) -> pl.DataFrame:
     return frame.with_columns(column.cast(wanted))
 
 
+def at_cutoff(cutoff: int | None) -> pl.Expr:
+    """Return where a frame is about this cutoff; None is the whole list."""
+    return pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
+
+
+def at_measure(metric: str, cutoff: int | None) -> pl.Expr:
+    """Return where a frame is about this metric at this cutoff."""
+    return (pl.col("metric") == metric) & at_cutoff(cutoff)
+
+
 def check_fraction(name: str, value: object) -> float:
     """Return the value as a Python float; raise a ParameterError unless it lies between 0 and 1.
 
@@ -154,9 +168,9 @@ class Grid:
         """
         models = frame.select("model").unique().sort("model").with_row_index("row")
         queries = frame.select("query").unique().sort("query").with_row_index("column")
-        measures = frame.select(PLACE).unique(maintain_order=True).with_row_index("measure")
+        measures = frame.select(SCORE).unique(maintain_order=True).with_row_index("measure")
         coded = (
-            frame.join(measures, on=PLACE, how="left", nulls_equal=True, maintain_order="left")
+            frame.join(measures, on=SCORE, how="left", nulls_equal=True, maintain_order="left")
             .join(models, on="model", how="left", maintain_order="left")
             .join(queries, on="query", how="left", maintain_order="left")
         )
@@ -164,7 +178,7 @@ class Grid:
         shape = (measures.height, models.height, queries.height)
         value, std = np.full(shape, np.nan), np.full(shape, np.nan)
         value[where], std[where] = coded["value"].to_numpy(), coded["std"].to_numpy()
-        named = models["model"].to_list(), queries["query"].to_list(), measures.select(PLACE).rows()
+        named = models["model"].to_list(), queries["query"].to_list(), measures.select(SCORE).rows()
         flags = []
         for name in FLAGS:
             flag = np.zeros(shape, np.bool_)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import compare
-from retrieval_report.analysis.inputs import PLACE, Floats, Grid, asked_measures, check_fraction, check_scores
+from retrieval_report.analysis.inputs import SCORE, Floats, Grid, asked_measures, check_fraction, check_scores
 from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise
@@ -29,7 +29,7 @@ from retrieval_report.contracts.registry import schema
 __all__ = ["LEADERBOARD", "leaderboard"]
 
 LEADERBOARD = schema("leaderboard")
-KEYS = [*PLACE, "model"]
+KEYS = [*SCORE, "model"]
 
 
 class BoardOptions(TypedDict, total=False):
@@ -130,7 +130,7 @@ def leaderboard(
         (KEYS, sampled.select(*KEYS, "query_rank_low", "query_rank_high")),
         (KEYS, summarise(frame, confidence=confidence).drop("value")),
         (KEYS, _letters(grid, frame, asked, test, alpha, resamples, seed)),
-        (PLACE, _unpaired(grid)),
+        (SCORE, _unpaired(grid)),
     )
     for keys, part in parts:
         board = board.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
@@ -140,7 +140,7 @@ def leaderboard(
 def _complete(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the scores of queries for which every model has a score."""
     models = frame["model"].n_unique()
-    known = pl.col("value").is_not_null().sum().over("query", *PLACE)
+    known = pl.col("value").is_not_null().sum().over("query", *SCORE)
     return frame.with_columns(pl.when(known == models).then("value").alias("value"))
 
 

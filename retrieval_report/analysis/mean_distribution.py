@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.convolution import Spread, every_sum, merged
-from retrieval_report.analysis.inputs import hold
+from retrieval_report.analysis.inputs import at_measure, hold
 from retrieval_report.analysis.tie_orders import closed
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
@@ -99,9 +99,8 @@ def _requests(metric: str | Metric, cutoff: int | None) -> Requests:
 
 def _moved(summary: pl.DataFrame, metric: str, cutoff: int | None) -> dict[str, tuple[float, int]]:
     """Expected mean and number of queries of the models that tie order moves."""
-    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
     moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
-    rows = summary.filter(here & moved, policy="expected").select("model", "value", "queries")
+    rows = summary.filter(at_measure(metric, cutoff) & moved, policy="expected").select("model", "value", "queries")
     return {model: (value, queries) for model, value, queries in rows.rows()}
 
 

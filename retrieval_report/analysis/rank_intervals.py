@@ -13,6 +13,7 @@ from retrieval_report.analysis.inputs import (
     Floats,
     Grid,
     asked_measures,
+    at_measure,
     check_fraction,
     check_scores,
     check_whole,
@@ -170,7 +171,7 @@ def _tied_means(here: _Place, resamples: int, seed: int) -> Iterator[Floats]:
 
 def _given_draws(known: pl.DataFrame, here: _Place, models: list[str]) -> Floats:
     """The means of single random orders, (draws, models)."""
-    rows = known.filter(pl.col("metric") == here.metric, pl.col("cutoff").eq_missing(pl.lit(here.cutoff, pl.Int64)))
+    rows = known.filter(at_measure(here.metric, here.cutoff))
     wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
     if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
         measure = measure_text(here.metric, here.cutoff)

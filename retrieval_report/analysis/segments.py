@@ -9,7 +9,15 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import COMPARISON, ComparisonOptions, compare
-from retrieval_report.analysis.inputs import PLACE, Grid, asked_measures, check_fraction, check_scores, check_whole
+from retrieval_report.analysis.inputs import (
+    SCORE,
+    Grid,
+    asked_measures,
+    at_measure,
+    check_fraction,
+    check_scores,
+    check_whole,
+)
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import SummaryOptions, summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
@@ -146,9 +154,9 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
     adjust = options.get("adjust", "permutation")
     frame = _each(scores, queries, by, COMPARISON, lambda part: compare(part, **options))
     return frame.with_columns(
-        _corrected(f"{adjust}_p", holm).over(PLACE).alias("family_p"),
-        _corrected(f"{adjust}_p", benjamini_hochberg).over(PLACE).alias("bh_p"),
-        pl.col(f"{adjust}_p").count().over(PLACE).cast(pl.Int64).alias("family"),
+        _corrected(f"{adjust}_p", holm).over(SCORE).alias("family_p"),
+        _corrected(f"{adjust}_p", benjamini_hochberg).over(SCORE).alias("bh_p"),
+        pl.col(f"{adjust}_p").count().over(SCORE).cast(pl.Int64).alias("family"),
     )
 
 
@@ -201,15 +209,15 @@ def segment_winners(
     for segment, part in parts:
         own = _winners(part)
         for measure, (winner, value, size) in own.items():
-            rows.append({"segment": segment, **dict(zip(PLACE, measure, strict=True)), "queries": size,
+            rows.append({"segment": segment, **dict(zip(SCORE, measure, strict=True)), "queries": size,
                          **_against(part, measure, winner, value, overall[measure][0], resamples, seed)})  # fmt: skip
     frame = pl.DataFrame(rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER})
     order = {measure: number for number, measure in enumerate(overall)}
-    measures = [order[row] for row in frame.select(PLACE).iter_rows()]
+    measures = [order[row] for row in frame.select(SCORE).iter_rows()]
     # A segment with the same winner is looked at too, and finds nothing.
     found = pl.col("family_p").is_not_null()
     frame = frame.with_columns(pl.col("family_p").fill_null(1.0).alias("segments_p")).with_columns(
-        pl.when(found).then(_corrected("segments_p", holm).over(PLACE)).alias("segments_p")
+        pl.when(found).then(_corrected("segments_p", holm).over(SCORE)).alias("segments_p")
     )
     same = pl.col("winner").eq_missing(pl.col("overall_winner"))
     verdict = segment_rule(same, pl.col("segments_p"), alpha)
@@ -269,9 +277,7 @@ def _against(
     resamples: int, seed: int,
 ) -> dict[str, Any]:  # fmt: skip
     """The winner of a segment beside the overall winner; p where they are not the same."""
-    here = part.filter(metric=measure[0], policy=measure[2]).filter(
-        pl.col("cutoff").eq_missing(pl.lit(measure[1], pl.Int64))
-    )
+    here = part.filter(at_measure(*measure[:2]), policy=measure[2])
     known = here.filter(model=overall)["value"].drop_nulls()
     nothing: dict[str, Any] = {"difference": None, "tie_std": None, "family_p": None}
     asked = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": None, **nothing}

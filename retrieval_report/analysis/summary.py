@@ -9,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import PLACE, check_fraction, check_scores, check_whole, hold
+from retrieval_report.analysis.inputs import GROUP, check_fraction, check_scores, check_whole, hold
 from retrieval_report.analysis.intervals import (
     bca_interval,
     power_above,
@@ -27,7 +27,6 @@ from retrieval_report.reading.ids import in_kind_of
 
 __all__ = ["check_given", "summarise", "with_bounds"]
 
-GROUP = ["model", *PLACE]
 WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of query_weights
 LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
 
@@ -130,8 +129,7 @@ def summarise(
         for name, number in zip(columns, numbers, strict=True):
             columns[name][int(str(group))] = None if math.isnan(number) else number
     means = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
-    result = with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
-    return result.select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())
+    return with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
 
 
 def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
@@ -198,9 +196,10 @@ def _raised(numbers: Sequence[float], unit: int) -> list[float]:
 
 
 def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
-    """The means of the policies worst and best, beside every policy of their model, metric and cutoff."""
+    """The summary of means, with those of the policies worst and best beside all of their model, metric and cutoff."""
+    result = result.drop("lowest", "highest", strict=False)
     here = ["model", "metric", "cutoff"]
     for name, policy in (("lowest", "worst"), ("highest", "best")):
         bound = result.filter(policy=policy).select(*here, pl.col("value").alias(name))
         result = result.join(bound, on=here, how="left", nulls_equal=True, maintain_order="left")
-    return result
+    return result.select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())

@@ -126,17 +126,15 @@ def _summarised(scores: Path, queries: object, average: str, settings: dict[str,
     import polars as pl
 
     import retrieval_report as rr
+    from retrieval_report.analysis.inputs import at_measure
     from retrieval_report.analysis.summary import with_bounds
-    from retrieval_report.contracts.frames import SUMMARY
     from retrieval_report.metrics.parsing import parse_metrics
 
     rows = pl.scan_parquet(scores, glob=False)
     summaries = []
     for metric, cutoffs in parse_metrics(settings["metrics"], settings["cutoffs"]):
         for cutoff in cutoffs:
-            wanted = (pl.col("metric") == str(metric)) & pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
-            own = rows.filter(wanted).collect(engine="streaming")
+            own = rows.filter(at_measure(str(metric), cutoff)).collect(engine="streaming")
             for policy in dict.fromkeys(settings["policies"]):
                 summaries.append(rr.summarise(own.filter(policy=policy), queries=queries, average=average))
-    whole = with_bounds(pl.concat(summaries).drop("lowest", "highest"))
-    return whole.select(list(SUMMARY)).sort("model", maintain_order=True)
+    return with_bounds(pl.concat(summaries)).sort("model", maintain_order=True)

@@ -56,6 +56,7 @@ def report(
     import polars as pl
 
     import retrieval_report as rr
+    from retrieval_report.analysis.inputs import at_measure
     from retrieval_report.report.contents import report_of
     from retrieval_report.report.writing import report_names
 
@@ -66,9 +67,8 @@ def report(
     kinds = [part.strip() for part in formats.split(",")]
     written = rr.write_report(folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw)
     click.echo("\n".join(visible(sentence) for sentence in (*contents.notices, *contents.verdict)))
-    cutoff = pl.col("cutoff").eq_missing(contents.cutoff)
     # Shuffled scores repeat the expected ones with noise; the files have them.
-    shown = contents.summary.filter(pl.col("metric") == contents.metric, cutoff, pl.col("policy") != "shuffled")
+    shown = contents.summary.filter(at_measure(contents.metric, contents.cutoff), pl.col("policy") != "shuffled")
     click.echo("\n" + summary_table(shown))
     tell_written(written)
 

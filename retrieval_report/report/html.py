@@ -14,6 +14,7 @@ import jinja2
 import polars as pl
 
 from retrieval_report.analysis.audit import AUDIT
+from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.report.audited import winner_sentences
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.contents import Report
@@ -87,8 +88,7 @@ def _at_headline(report: Report) -> pl.DataFrame:
     """Return the audit's rows for the measure of the verdict."""
     if report.audit.is_empty():
         return pl.DataFrame(schema=AUDIT)
-    here = pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
-    return report.audit.filter(here, metric=report.metric)
+    return report.audit.filter(at_measure(report.metric, report.cutoff))
 
 
 def _security_policy(scripts: Iterable[str], style: str) -> str:

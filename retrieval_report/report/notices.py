@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from retrieval_report.analysis.inputs import at_cutoff
 from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text, parse_metric
@@ -137,7 +138,7 @@ def divided_by_relevant(text: str) -> bool:
 
 def _at(frame: pl.DataFrame, measure: tuple[str, int | None]) -> pl.DataFrame:
     metric, cutoff = measure
-    here = frame.filter(pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64)))
+    here = frame.filter(at_cutoff(cutoff))
     return here.filter(metric=metric) if "metric" in here.columns else here
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, is_significant
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
@@ -125,7 +126,7 @@ def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
 
 
 def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]:
-    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    here = at_measure(metric, cutoff)
     rows = report.summary.filter(here, policy="expected")
     highest = rows["value"].max()
     best = set(rows.filter(pl.col("value") == highest)["model"])

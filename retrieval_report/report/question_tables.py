@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
@@ -37,7 +38,9 @@ def _leaderboard(report: Report) -> Question:
 
 
 def _deciding(report: Report) -> Question:
-    here = _here(report, report.deciding) if report.deciding.width else report.deciding
+    here = report.deciding
+    if here.width:
+        here = here.filter(at_measure(report.metric, report.cutoff))
     able = (pl.col("difference") != 0) | (pl.col("lowest") != 0) | (pl.col("highest") != 0)
     rows = _rows(report, here.filter(able.fill_null(False))) if here.height else []
     names = [rows[0]["model_a"], rows[0]["model_b"]] if rows else ["", ""]
@@ -96,13 +99,6 @@ def _costs(report: Report) -> Question:
     columns = [*columns_of("costs", "model", "cost", "amount"), MEASURE, *columns_of("costs", *last)]
     frame = report.costs.filter(policy="expected") if report.costs.width else report.costs
     return "costs", "Scores against costs", columns, _rows(report, frame) if frame.width else [], True
-
-
-def _here(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the headline measure."""
-    return frame.filter(
-        pl.col("metric") == report.metric, pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
-    )
 
 
 def _rows(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.inputs import at_cutoff, at_measure
 from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
@@ -179,8 +180,7 @@ def _audits(report: Report) -> tuple[Table, ...]:
         _same_winner(),
         column_of("audit", "order", width=80),
     ]
-    here = (pl.col("metric") == report.metric) & pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
-    rows = report.audit.filter(here).with_columns(
+    rows = report.audit.filter(at_measure(report.metric, report.cutoff)).with_columns(
         name=pl.concat_str("system", "version", separator=" ", ignore_nulls=True),
         misled=pl.col("same_winner").eq(False).fill_null(False),
     )
@@ -232,7 +232,7 @@ def _profile(report: Report) -> Table:
 
 def _truncation(report: Report) -> Table:
     """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
-    here = report.truncation.filter(pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64)))
+    here = report.truncation.filter(at_cutoff(report.cutoff))
     columns = [
         column_of("truncation", "model"),
         column_of("truncation", "truncated", key="lists_are"),
@@ -256,8 +256,8 @@ def _queries(report: Report) -> Table:
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the verdict's leaderboard."""
-    here = pl.col("metric") == report.metric, pl.col("cutoff").eq_missing(pl.lit(report.cutoff, dtype=pl.Int64))
-    order = report.leaderboard.filter(*here).select("model", order=pl.int_range(pl.len()))
+    here = report.leaderboard.filter(at_measure(report.metric, report.cutoff))
+    order = here.select("model", order=pl.int_range(pl.len()))
     ranked = frame.join(order, on="model", how="left", maintain_order="left")
     return ranked.sort("order", nulls_last=True, maintain_order=True).drop("order")
 

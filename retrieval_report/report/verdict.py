@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.analysis.verdicts import (
     CUT,
     DEPENDS,
@@ -66,7 +67,7 @@ def verdict(
         The status (a verdict of `flips`, "single model" or "no score") and the sentences. Names are shortened to 60
         columns and made harmless to read; they are not escaped for HTML.
     """
-    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    here = at_measure(metric, cutoff)
     models: Models = {}
     for row in summary.filter(here).iter_rows(named=True):
         models.setdefault(row["model"], {})[row["policy"]] = row
@@ -102,7 +103,7 @@ def pair_verdict(
     tuple
         The status (a verdict of `flips`, or "no score") and the sentences, as for `verdict`.
     """
-    here = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, dtype=pl.Int64))
+    here = at_measure(metric, cutoff)
     pair = _pair(flips.filter(here), first, second)
     measure = measure_text(metric, cutoff)
     if pair["value_a"] is None or pair["value_b"] is None:
@@ -270,7 +271,7 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
         for name in ranked
         if _value(models[name], "naive") is not None
     }
-    if not errors or any(_is_cut(models[name]) for name in errors):  # there is no exact score to compare with
+    if not errors:
         return []
     worst = max(errors, key=lambda name: (abs(errors[name]), name))
     if abs(errors[worst]) < 10**-DECIMALS / 2:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from retrieval_report.analysis import summary
-from retrieval_report.analysis.inputs import PLACE
+from retrieval_report.analysis.inputs import GROUP
 from retrieval_report.contracts.columns import given
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.options import POLICIES
@@ -22,7 +22,6 @@ from retrieval_report.stream.arrow import ARROW
 
 __all__ = ["summarise"]
 
-GROUP = ["model", *PLACE]
 COLUMNS = {"macro": "label", "weighted": "weight"}  # what each average needs of the queries
 
 
@@ -70,10 +69,9 @@ def summarise(scores: DataFrame, *, queries: object = None, **options: Unpack[su
 
     means = frame.groupBy(*GROUP).applyInArrow(mean, from_arrow_schema(schema))
     with our_errors():
-        found = pl.DataFrame(pl.from_arrow(means.toArrow())).drop("lowest", "highest")
+        found = pl.DataFrame(pl.from_arrow(means.toArrow()))
     order = pl.col("policy").replace_strict({name: index for index, name in enumerate(POLICIES)}, default=len(POLICIES))
-    sorted_means = found.sort("model", "metric", "cutoff", order, nulls_last=True)
-    return summary.with_bounds(sorted_means).select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())
+    return summary.with_bounds(found.sort("model", "metric", "cutoff", order, nulls_last=True))
 
 
 def _joined(frame: DataFrame, queries: object, column: str, average: str) -> DataFrame:

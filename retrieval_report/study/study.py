@@ -10,6 +10,7 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.analysis.answers import Answers
+from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import Report, write_report
 from retrieval_report.report.contents import PageOptions, report_of
@@ -196,9 +197,7 @@ class Study(Answers):
 
     def _board(self) -> pl.DataFrame:
         """Return the leaderboard of the headline measure, best first."""
-        metric, cutoff = self.measures[0]
-        at_measure = (pl.col("metric") == metric) & pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int64))
-        here = self.summary.filter(at_measure)
+        here = self.summary.filter(at_measure(*self.measures[0]))
         naive = here.filter(policy="naive").select("model", naive="value")
         expected = here.filter(policy="expected").select("model", expected="value", tie_std="tie_std")
         bounds = here.filter(policy="expected").select("model", "lowest", "highest")
