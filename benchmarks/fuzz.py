@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 
-from fuzz import FORMATS, fuzz_file, fuzz_folder, fuzz_metric
+from fuzz import ALL, fuzz_file, fuzz_folder, fuzz_metric
 from retrieval_report.reading.trial import tried_first
 
 STEP = 20_000
@@ -24,7 +24,7 @@ STEP = 20_000
 
 def child(first: int, last: int, what: str) -> None:
     """Try some inputs, and print the outcomes and the number of each fault."""
-    names = list(FORMATS)
+    names = ALL
     became: Counter[str] = Counter()
     with fuzz_folder() as folder, tried_first():
         for number in range(first, last):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
+import pickle
 import random
 import tempfile
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from catalogue_texts import TEXTS
 from retrieval_report.codes.files import codes_from
 from retrieval_report.metrics.parsing import parse_metrics
 
-__all__ = ["FORMATS", "fuzz_file", "fuzz_metric"]
+__all__ = ["ALL", "fuzz_file", "fuzz_folder", "fuzz_metric"]
 
 Random = random.Random
 
@@ -44,6 +46,19 @@ def _run() -> bytes:
     return "".join(f"{row['query']} Q0 {row['item']} {rank} {row['distance']} m\n" for rank, row in rows).encode()
 
 
+def _zipped(name: str, content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(name), content)
+    return buffer.getvalue()
+
+
+def _gzipped(content: bytes) -> bytes:
+    return gzip.compress(content, 1, mtime=0)
+
+
+_OBJECTS = np.array([{"codes": 1}, None], dtype=object)
+
 FORMATS: dict[str, bytes] = {
     "csv": FRAME.write_csv().encode(),
     "tsv": FRAME.write_csv(separator="\t").encode(),
@@ -57,7 +72,20 @@ FORMATS: dict[str, bytes] = {
     "stream.arrow": _bytes(FRAME.write_ipc_stream),
     "npz": _bytes(lambda file: np.savez(file, codes=np.eye(4, dtype=np.int8), labels=np.arange(4))),
     "npy": _bytes(lambda file: np.save(file, np.eye(4, dtype=np.int8))),
+    "objects.npy": _bytes(lambda file: np.save(file, _OBJECTS, allow_pickle=True)),
+    "objects.npz": _bytes(lambda file: np.savez(file, codes=_OBJECTS)),
+    "pkl": pickle.dumps(FRAME.to_dict(as_series=False)),
+    "zip": _zipped("a.csv", FRAME.write_csv().encode()),
 }
+INSIDE: dict[str, Callable[[bytes], bytes]] = {
+    "npy in npz": lambda content: _zipped("codes.npy", content),
+    **{
+        f"{name} in gz": _gzipped
+        for name in ("csv", "tsv", "jsonl", "json", "run", "qrels", "parquet", "arrow", "stream.arrow")
+    },
+}
+"""What is damaged before it is packed, so that the damage is unpacked too; after "in", the ending."""
+ALL = (*FORMATS, *INSIDE)
 
 
 def damaged(data: bytes, draw: Random) -> bytes:
@@ -81,14 +109,17 @@ def damaged(data: bytes, draw: Random) -> bytes:
 
 def fuzz_file(name: str, number: int, folder: Path) -> str:
     """Read one damaged file of a format: "read" or "refused"; whatever else is raised is a fault."""
-    data = damaged(FORMATS[name], Random(f"{name} {number}"))
-    path = folder / f"fuzz.{name}"
+    inner = name.partition(" in ")[0]
+    data = damaged(FORMATS[inner], Random(f"{name} {number}"))
+    if name in INSIDE:
+        data = INSIDE[name](data)
+    path = folder / f"fuzz.{name.replace(' in ', '.')}"
     path.write_bytes(data)
-    read = rr.read_judgements if name == "qrels" else rr.read_rankings
+    read = rr.read_judgements if inner == "qrels" else rr.read_rankings
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rr.RetrievalReportWarning)
         try:
-            if name.startswith("np"):
+            if name.endswith(("npy", "npz")):
                 codes_from(name, data)
             else:
                 read(path, max_bytes=2**24, max_rows=10**6)

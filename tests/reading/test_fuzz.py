@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fuzz import FORMATS, fuzz_file, fuzz_metric
+from fuzz import ALL, fuzz_file, fuzz_metric
 from retrieval_report import RetrievalReportError
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.trial import tried_first
@@ -19,13 +19,12 @@ MANY = settings(max_examples=400, deadline=None)
 numbers = st.integers(0, 2**63)
 
 
-# Every input of these is read by a process of its own first, which takes time.
-IN_A_CHILD = ("parquet", "arrow", "stream.arrow")
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    """Every input of these is read by a process of its own first, which takes time."""
+    return [pytest.mark.slow] if "parquet" in name or "arrow" in name else []
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in IN_A_CHILD else ()) for name in FORMATS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in ALL])
 @FEW
 @given(numbers)
 def test_row_089_damaged_files_are_read_or_refused(tmp_path: Path, name: str, number: int) -> None:
