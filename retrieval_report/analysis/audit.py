@@ -24,7 +24,7 @@ from retrieval_report.analysis.emulation import Data, Quantity, Way, judge_items
 from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, measure_text, parse_metrics
 from retrieval_report.scoring.run import score_judged, score_lists
@@ -138,7 +138,7 @@ def audit(
     exact = tie_means(scores).select("model", "metric", "cutoff", exact="value")
     frame = frame.join(exact, on=["model", "metric", "cutoff"], how="left", nulls_equal=True)
     frame = _with_winners(_with_reasons(frame)).sort("measure", "model")
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in AUDIT.items())
+    return in_contract(frame, AUDIT)
 
 
 class _Entry(NamedTuple):

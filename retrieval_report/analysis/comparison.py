@@ -19,7 +19,8 @@ from retrieval_report.analysis.inputs import (
     check_scores,
     check_whole,
     differences,
-    paired_mean,
+    measured,
+    paired_columns,
 )
 from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.analysis.tukey import MANY, family_p, nearest
@@ -236,9 +237,7 @@ def _pairs(models: list[str], baseline: str | None) -> Pairs:
     if baseline is None:
         return Pairs.every(len(models))
     check_choice("baseline", baseline, models)
-    fixed = models.index(baseline)
-    others = np.array([row for row in range(len(models)) if row != fixed], dtype=np.intp)
-    return Pairs(others, np.full_like(others, fixed))
+    return Pairs.against(len(models), models.index(baseline))
 
 
 def _usual(grid: Grid, baseline: str | None) -> str:
@@ -256,19 +255,16 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
         first, second = pairs.first[block], pairs.second[block]
         difference = differences(value, first, second)
         paired = ~np.isnan(difference)
-        size = paired.sum(axis=1)
+        known = paired_columns(value, std, pairs.part(block))
         t = significance.paired_t(difference, confidence)
         variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0)
-        tie_std = np.sqrt(variance.sum(axis=1)) / np.where(size > 0, size, np.nan)
         moved = (variance > 0) | np.isnan(variance)  # an unknown deviation is not 0
         counted = grid.measures[measure][2] in COUNTED
-        means = [paired_mean(value[side], paired) for side in (first, second)]
         flagged = [(flag[measure][first] | flag[measure][second]) & paired for flag in (grid.truncated, grid.pooled)]
         blocks.append(
             {
-                "value_a": means[0],
-                "value_b": means[1],
-                "difference": _settled(t.mean, *means),
+                **known,
+                "difference": _settled(t.mean, known["value_a"], known["value_b"]),
                 "ci_low": t.low,
                 "ci_high": t.high,
                 "t_p": t.p,
@@ -278,10 +274,7 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
                 "wins": (difference > 0).sum(axis=1),
                 "ties": (difference == 0).sum(axis=1),
                 "losses": (difference < 0).sum(axis=1),
-                "queries": size,
-                "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
-                "tie_std": tie_std,
-                "tied_queries": np.where(counted & (size > 0), moved.sum(axis=1), np.nan),
+                "tied_queries": np.where(counted & paired.any(axis=1), moved.sum(axis=1), np.nan),
                 "truncated_queries": flagged[0].sum(axis=1),
                 "pooled": flagged[1].any(axis=1),
             }
@@ -336,26 +329,15 @@ def _frame(
     correction: str,
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
-    metric, cutoff, policy = grid.measures[measure]
-    models = np.array(grid.models, dtype=object)
+    models = pl.Series(grid.models, dtype=pl.String)
     known = ~np.isnan(columns["permutation_p"])
     method = np.select([known & sampled, known], ["sampled", "exact"], "")
-    frame = pl.DataFrame(
-        {
-            "model_a": pl.Series(models[pairs.first].tolist(), dtype=pl.String),
-            "model_b": pl.Series(models[pairs.second].tolist(), dtype=pl.String),
-            "permutation_method": pl.Series(method.tolist(), dtype=pl.String).replace("", None),
-            **{name: found for name, found in vars(chances).items() if name != "p_tie_method"},
-            "p_tie_method": pl.Series(chances.p_tie_method, dtype=pl.String),
-            **columns,
-        }
-    ).with_columns(
-        pl.lit(metric).alias("metric"),
-        pl.lit(cutoff, dtype=pl.Int64).alias("cutoff"),
-        pl.lit(policy).alias("policy"),
-        pl.lit(correction).alias("family_method"),
-    )
-    floats = pl.selectors.float()
-    return frame.with_columns(floats.fill_nan(None)).select(
-        pl.col(name).cast(dtype) for name, dtype in COMPARISON.items()
-    )
+    found = {
+        "model_a": models[pairs.first],
+        "model_b": models[pairs.second],
+        "permutation_method": pl.Series(method.tolist(), dtype=pl.String).replace("", None),
+        **{name: column for name, column in vars(chances).items() if name != "p_tie_method"},
+        "p_tie_method": pl.Series(chances.p_tie_method, dtype=pl.String),
+        **columns,
+    }
+    return measured(found, grid.measures[measure], COMPARISON, family_method=correction)

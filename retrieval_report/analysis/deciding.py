@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import Bools, Floats, Grid, Indices, asked_measures, check_scores, differences
+from retrieval_report.analysis.inputs import (
+    Bools,
+    Floats,
+    Grid,
+    Indices,
+    asked_measures,
+    check_scores,
+    differences,
+    measured,
+)
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
@@ -73,18 +82,10 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
     queries = pl.Series("query", grid.queries, dtype=frame.schema["query"])
     parts = [pl.DataFrame(schema=schema)]
     for at in asked_measures(grid, None):
-        metric, cutoff, policy = grid.measures[at]
-        columns = _columns(grid, at, *rows)
-        here = pl.DataFrame({"query": queries, **columns}).with_columns(
-            pl.lit(model_a).alias("model_a"),
-            pl.lit(model_b).alias("model_b"),
-            pl.lit(metric).alias("metric"),
-            pl.lit(cutoff, pl.Int64).alias("cutoff"),
-            pl.lit(policy).alias("policy"),
-        )
-        here = here.with_columns(pl.selectors.float().fill_nan(None)).filter(pl.col("difference").is_not_null())
-        here = here.sort(pl.col("difference").abs(), descending=True, maintain_order=True)
-        parts.append(here.select(list(schema)))
+        columns = {"query": queries, **_columns(grid, at, *rows)}
+        here = measured(columns, grid.measures[at], schema, model_a=model_a, model_b=model_b)
+        here = here.filter(pl.col("difference").is_not_null())
+        parts.append(here.sort(pl.col("difference").abs(), descending=True, maintain_order=True))
     return pl.concat(parts)
 
 

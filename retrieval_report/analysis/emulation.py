@@ -16,7 +16,7 @@ import polars as pl
 from retrieval_report.analysis.conventions import OPEN, Convention
 from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
@@ -211,7 +211,7 @@ class Data:
             parts = [judged.as_lists(own) for own in rows.partition_by("model", maintain_order=True)]
         if quantity.binary:
             level, relevance = self._level(quantity), pl.col("relevance").cast(pl.Float64)
-            binary = (relevance > 0 if level is None else relevance >= level).cast(pl.Float64)
+            binary = is_relevant(relevance, level).cast(pl.Float64)
             parts = [
                 part.with_values(*(own.with_columns(binary) for own in (part.retrieved, part.known))) for part in parts
             ]
@@ -223,7 +223,7 @@ class Data:
 
 def _threshold_lists(judged: Judged, order: str, level: float | None) -> pl.DataFrame:
     """Average precision of every list that has items, with every tie treated as one threshold."""
-    relevant = pl.col("relevance") > 0 if level is None else pl.col("relevance") >= level
+    relevant = is_relevant(pl.col("relevance"), level)
     number = pl.Series("list", judged.rows.list_of())  # text would be hashed and sorted three times
     found, seen = pl.col("hits").cum_sum().over("list"), pl.col("size").cum_sum().over("list")
     ties = (

@@ -14,7 +14,7 @@ from retrieval_report.analysis.profile import TieTable, profile_of
 from retrieval_report.analysis.truncated_lists import judge_for_ties
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
@@ -87,11 +87,8 @@ def _chance(judged: Judged, scores: ListScores, requests: Requests, options: Opt
     tied = judged.with_values(judged.retrieved.with_columns(pl.lit(0).alias(judged.order)))
     own, chance = (tie_means(part.frame()) for part in (scores, score_judged(tied, requests, options)))
     spread = pl.when(pl.col("chance_std") > 0).then("chance_std")
-    return (
-        own.with_columns(chance=chance["value"], chance_std=chance["tie_std"])
-        .with_columns(z=(pl.col("value") - pl.col("chance")) / spread)
-        .select(pl.col(name).cast(dtype) for name, dtype in CHANCE.items())
-    )
+    found = own.with_columns(chance=chance["value"], chance_std=chance["tie_std"])
+    return in_contract(found.with_columns(z=(pl.col("value") - pl.col("chance")) / spread), CHANCE)
 
 
 class _Hint(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from retrieval_report.contracts.arguments import check_whole, is_number
 from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.registry import in_contract
 from retrieval_report.reading.frames import to_polars
 
 __all__ = [
@@ -35,6 +37,8 @@ __all__ = [
     "differences",
     "hold",
     "largest",
+    "measured",
+    "paired_columns",
     "paired_mean",
 ]
 
@@ -200,10 +204,48 @@ class Pairs:
         both = np.array(list(combinations(range(models), 2)), dtype=np.intp).reshape(-1, 2)
         return cls(both[:, 0], both[:, 1])
 
+    @classmethod
+    def against(cls, models: int, fixed: int) -> Pairs:
+        """Return every other model with one that is fixed."""
+        others = np.delete(np.arange(models, dtype=np.intp), fixed)
+        return cls(others, np.full_like(others, fixed))
+
     def blocks(self, queries: int) -> list[slice]:
         """Return slices of pairs whose differences fit in memory."""
         step = max(1, BLOCK // max(queries, 1))
         return [slice(start, start + step) for start in range(0, self.first.size, step)]
+
+    def part(self, block: slice) -> Pairs:
+        """Return some of the pairs."""
+        return Pairs(self.first[block], self.second[block])
+
+
+def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
+    """Return the means of both models of each pair over the queries that both have, and what else describes these.
+
+    ``tie_std`` is the standard deviation of the difference under random tie order, drawn for each model on its own.
+    """
+    first, second = pairs.first, pairs.second
+    paired = ~np.isnan(value[first]) & ~np.isnan(value[second])
+    size = paired.sum(axis=1)
+    variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0).sum(axis=1)
+    return {
+        "value_a": paired_mean(value[first], paired),
+        "value_b": paired_mean(value[second], paired),
+        "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
+        "queries": size,
+        "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
+    }
+
+
+def measured(
+    columns: Mapping[str, object], measure: tuple[str, int | None, str], contract: Mapping[str, Any], **words: str | int
+) -> pl.DataFrame:
+    """Return columns about one metric, cutoff and policy as a frame in its contract; NaN becomes null."""
+    same = {"metric": measure[0], "policy": measure[2], **words}
+    frame = pl.DataFrame(columns).with_columns(pl.lit(measure[1], pl.Int64).alias("cutoff"))
+    frame = frame.with_columns(pl.lit(word).alias(name) for name, word in same.items())
+    return in_contract(frame.with_columns(pl.selectors.float().fill_nan(None)), contract)
 
 
 def paired_mean(values: Floats, paired: Bools) -> Floats:

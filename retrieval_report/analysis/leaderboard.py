@@ -24,7 +24,7 @@ from retrieval_report.analysis.tukey import (
     share_beyond,
 )
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 
 __all__ = ["LEADERBOARD", "leaderboard"]
 
@@ -134,7 +134,7 @@ def leaderboard(
     )
     for keys, part in parts:
         board = board.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    return board.select(pl.col(name).cast(dtype) for name, dtype in LEADERBOARD.items())
+    return in_contract(board, LEADERBOARD)
 
 
 def _complete(frame: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from retrieval_report.analysis.inputs import Bools, Floats, check_fraction, hold
 from retrieval_report.analysis.tukey import best_first
 from retrieval_report.contracts.errors import ColumnError, DataError
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["LETTERS", "compact_letters", "letter", "letter_columns", "letter_texts", "short_letters"]
@@ -81,7 +81,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
         here = pl.DataFrame({"model": models, "value": values, "letters": texts}).with_columns(
             metric=pl.lit(metric, pl.String), cutoff=pl.lit(cutoff, pl.Int64), policy=pl.lit(policy, pl.String)
         )
-        parts.append(here.select(pl.col(name).cast(dtype) for name, dtype in LETTERS.items()))
+        parts.append(in_contract(here, LETTERS))
     return pl.concat(parts)
 
 

@@ -12,6 +12,7 @@ from retrieval_report.analysis.emulation import Data, Quantity, judge_items
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.scoring.run import start
@@ -137,7 +138,7 @@ def score_like(
     parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(every)]
     found = pl.concat(scores for scores, _ in parts).sort("model", "query", "measure", maintain_order=True)
     drawn = pl.concat(means for _, means in parts)
-    scores = found.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
+    scores = in_contract(found, SCORES)
     return scores, drawn.sort("model", maintain_order=True) if drawn.width else drawn
 
 

@@ -18,7 +18,8 @@ from retrieval_report.analysis.inputs import (
     check_fraction,
     check_scores,
     differences,
-    paired_mean,
+    measured,
+    paired_columns,
 )
 from retrieval_report.analysis.significance import paired_t
 from retrieval_report.analysis.verdicts import margin_rule
@@ -27,13 +28,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 
-__all__ = [
-    "NO_WORSE",
-    "detectable_effect",
-    "no_worse",
-    "one_sided",
-    "queries_needed",
-]
+__all__ = ["NO_WORSE", "detectable_effect", "no_worse", "one_sided", "queries_needed"]
 
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
@@ -131,19 +126,12 @@ def no_worse(
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     grid = Grid.of(check_scores(scores))
     check_choice("baseline", baseline, grid.models)
-    others = np.array([row for row, model in enumerate(grid.models) if model != baseline], dtype=np.intp)
-    pairs = Pairs(others, np.full_like(others, grid.models.index(baseline)))
+    pairs = Pairs.against(len(grid.models), grid.models.index(baseline))
     frames = [pl.DataFrame(schema=NO_WORSE)]
-    for (metric, cutoff, policy), value, std in _asked(grid, tie_order, policies, baseline):
+    for measure, value, std in _asked(grid, tie_order, policies, baseline):
         columns = _columns(value, std, pairs, margin, alpha, power)
-        frame = pl.DataFrame({"model": [grid.models[row] for row in others], **columns}).with_columns(
-            pl.lit(baseline).alias("baseline"),
-            pl.lit(metric).alias("metric"),
-            pl.lit(cutoff, pl.Int64).alias("cutoff"),
-            pl.lit(policy).alias("policy"),
-        )
-        frame = frame.with_columns(pl.selectors.float().fill_nan(None))
-        frames.append(frame.select(pl.col(name).cast(dtype) for name, dtype in NO_WORSE.items()))
+        columns["model"] = [grid.models[row] for row in pairs.first]
+        frames.append(measured(columns, measure, NO_WORSE, baseline=baseline))
     return pl.concat(frames)
 
 
@@ -180,17 +168,17 @@ def _asked(
 
 def _columns(value: Floats, std: Floats, pairs: Pairs, margin: float, alpha: float, power: float) -> Columns:
     difference = differences(value, pairs.first, pairs.second)
-    paired = ~np.isnan(difference)
-    size = paired.sum(axis=1)
+    known = paired_columns(value, std, pairs)
+    size = known["queries"]
     t = paired_t(difference, 1 - 2 * alpha)
     above, below = one_sided(t.mean, t.std, size, -margin), one_sided(-t.mean, t.std, size, margin)
     equivalent = np.maximum(above, one_sided(-t.mean, t.std, size, -margin))
-    variance = np.where(paired, std[pairs.first] ** 2 + std[pairs.second] ** 2, 0.0).sum(axis=1)
     unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(size.tolist())}
     needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in t.std]
     return {
-        "value": paired_mean(value[pairs.first], paired),
-        "baseline_value": paired_mean(value[pairs.second], paired),
+        **known,
+        "value": known["value_a"],
+        "baseline_value": known["value_b"],
         "difference": t.mean,
         "bound_low": t.low,
         "bound_high": t.high,
@@ -199,11 +187,8 @@ def _columns(value: Floats, std: Floats, pairs: Pairs, margin: float, alpha: flo
         "worse_p": below,
         "equivalent_p": equivalent,
         "verdict": margin_rule(above, below, alpha),
-        "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
         "detectable": np.array([unit[n] for n in size.tolist()]) * t.std,
         "queries_needed": pl.Series(needed, dtype=pl.Int64),
-        "queries": size,
-        "unpaired": (np.isnan(value[pairs.first]) != np.isnan(value[pairs.second])).sum(axis=1),
     }
 
 

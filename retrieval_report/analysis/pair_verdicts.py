@@ -5,15 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.analysis.inputs import check_fraction, hold
-from retrieval_report.analysis.verdicts import (
-    ALPHA,
-    SHOWN,
-    TIE_RISK,
-    disagreeing,
-    order_of,
-    significant,
-    verdict_rule,
-)
+from retrieval_report.analysis.verdicts import ALPHA, SHOWN, TIE_RISK, disagreeing, order_of, significant, verdict_rule
 from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 

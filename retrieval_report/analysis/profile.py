@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.analysis.truncated_lists import judge_for_ties, list_ends
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import lay_out
@@ -102,7 +102,7 @@ def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "index")
     if not table.judged.whole.graded:
         frame = frame.with_columns(pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items"))
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in PROFILE.items())
+    return in_contract(frame, PROFILE)
 
 
 class TieTable:

@@ -55,10 +55,7 @@ def query_table(scores: object) -> pl.DataFrame:
             pl.col("std").filter(policy="expected").first(),
             pl.col("truncated").any(),
         )
-        .with_columns(
-            spread=pl.col("highest") - pl.col("lowest"),
-            naive_error=pl.col("naive") - pl.col("expected"),
-        )
+        .with_columns(spread=pl.col("highest") - pl.col("lowest"), naive_error=pl.col("naive") - pl.col("expected"))
         .select(pl.exclude("truncated"), "truncated")
         .sort("spread", "std", *keys, descending=[True, True, False, False, False, False], nulls_last=True)
     )

@@ -18,6 +18,7 @@ from retrieval_report.analysis.inputs import (
     check_scores,
     check_whole,
     hold,
+    measured,
 )
 from retrieval_report.analysis.tukey import best_first, complete_queries
 from retrieval_report.contracts.arguments import listed
@@ -195,13 +196,7 @@ def _means(here: _Place, source: str, draws: Floats | None, resamples: int, seed
 
 
 def _ranked(
-    here: _Place,
-    models: list[str],
-    source: str,
-    draws: Floats | None,
-    confidence: float,
-    resamples: int,
-    seed: int,
+    here: _Place, models: list[str], source: str, draws: Floats | None, confidence: float, resamples: int, seed: int
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff, policy and source."""
     known = here.value.shape[1] > 0
@@ -213,18 +208,8 @@ def _ranked(
         low, high, first = _interval(chunks, confidence)
         columns = {"rank_low": low, "rank_high": high, "first_share": first, "method": method}
     best, _ = _ranks(means[None]) if known else (means[None], None)
-    frame = pl.DataFrame({"model": models, "value": means, "rank": best[0]}).with_columns(
-        pl.Series(name, column) if isinstance(column, np.ndarray) else pl.lit(column).alias(name)
-        for name, column in {
-            **columns,
-            "metric": here.metric,
-            "cutoff": here.cutoff,
-            "policy": here.policy,
-            "source": source,
-        }.items()
-    )
-    floats = pl.selectors.float().fill_nan(None)
-    return frame[best_first(means)].with_columns(floats).select(pl.col(n).cast(dtype) for n, dtype in RANKS.items())
+    columns |= {"model": models, "value": means, "rank": best[0]}
+    return measured(columns, (here.metric, here.cutoff, here.policy), RANKS, source=source)[best_first(means)]
 
 
 def _ranks(means: Floats) -> tuple[Floats, Floats]:

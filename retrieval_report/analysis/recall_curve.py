@@ -15,6 +15,7 @@ from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
+from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.arrays import Lists
 from retrieval_report.scoring.judged import Judged, judge
@@ -236,4 +237,4 @@ def _frame(run: Run, levels: Sequence[float], found: Sequence[Score]) -> pl.Data
     if run.options.no_relevant == "one":
         both = both.with_columns(value=pl.when(n_relevant=0).then(1.0).otherwise("value"))
     both = both.with_columns(pl.when("nobody").then(None).otherwise(name).alias(name) for name in ("value", "std"))
-    return both.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in SCORES.items())
+    return in_contract(both, SCORES)

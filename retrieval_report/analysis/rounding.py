@@ -7,7 +7,7 @@ import polars as pl
 from retrieval_report.analysis.inputs import DIGITS, hold
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["ROUNDING_EFFECT", "rounding_effect"]
@@ -66,7 +66,7 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
         first=pl.int_range(pl.len()).min().over("metric", "cutoff"),
     )
     ordered = joined.sort("first", "rank", "model", nulls_last=True)
-    return ordered.select(pl.col(name).cast(dtype) for name, dtype in ROUNDING_EFFECT.items())
+    return in_contract(ordered, ROUNDING_EFFECT)
 
 
 def _expected(summary: object, what: str) -> pl.DataFrame:

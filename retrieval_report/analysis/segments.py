@@ -25,7 +25,7 @@ from retrieval_report.analysis.verdicts import segment_rule
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
 __all__ = ["WINNERS", "compare_by", "segment_winners", "segments_of", "summarise_by"]
@@ -223,7 +223,7 @@ def segment_winners(
     verdict = segment_rule(same, pl.col("segments_p"), alpha)
     frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__place", measures, dtype=pl.Int64))
     frame = frame.sort("__place", maintain_order=True)
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in WINNERS.items())
+    return in_contract(frame, WINNERS)
 
 
 LATER = ("segments_p", "verdict")
@@ -231,11 +231,7 @@ Place = tuple[str, int | None, str]
 
 
 def _each(
-    scores: object,
-    queries: object,
-    by: str,
-    schema: dict[str, Any],
-    analyse: Callable[[pl.DataFrame], pl.DataFrame],
+    scores: object, queries: object, by: str, schema: dict[str, Any], analyse: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
     """The analysis of each segment, under its name."""
     parts = segments_of(scores, queries, by)

@@ -21,6 +21,7 @@ from retrieval_report.analysis.intervals import (
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
+from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
@@ -202,4 +203,4 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     for name, policy in (("lowest", "worst"), ("highest", "best")):
         bound = result.filter(policy=policy).select(*here, pl.col("value").alias(name))
         result = result.join(bound, on=here, how="left", nulls_equal=True, maintain_order="left")
-    return result.select(pl.col(name).cast(dtype) for name, dtype in SUMMARY.items())
+    return in_contract(result, SUMMARY)

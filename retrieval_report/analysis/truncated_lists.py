@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import parse_cutoffs
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
@@ -81,7 +81,7 @@ def truncated_lists(
     words = [(model, found.truncated, found.reason) for model, found in prepared.decisions.items()]
     decided = pl.DataFrame(words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row")
     result = pl.concat(parts).join(decided, on="model").sort("model", "index")
-    return result.select(pl.col(name).cast(dtype) for name, dtype in TRUNCATED_LISTS.items())
+    return in_contract(result, TRUNCATED_LISTS)
 
 
 def judge_for_ties(rankings: object, judgements: object, queries: object, options: Options) -> Judged:

@@ -20,6 +20,8 @@ from retrieval_report.analysis.inputs import (
     check_scores,
     check_whole,
     differences,
+    measured,
+    paired_columns,
     paired_mean,
 )
 from retrieval_report.contracts.checks import check_choice
@@ -333,20 +335,9 @@ def _max_t(value: Floats, std: Floats, baseline: int | None, resamples: int, see
     seen, draws = max_t_draws(value, pairs, resamples, seed)
     parts = []
     for block in pairs.blocks(value.shape[1]):
-        first, second = pairs.first[block], pairs.second[block]
-        paired = ~np.isnan(value[first] - value[second])
-        variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0).sum(axis=1)
-        size = paired.sum(axis=1)
-        parts.append(
-            {
-                "value_a": paired_mean(value[first], paired),
-                "value_b": paired_mean(value[second], paired),
-                "difference": paired_mean(differences(value, first, second), paired),
-                "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
-                "queries": size,
-                "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
-            }
-        )
+        own = pairs.part(block)
+        gap = differences(value, own.first, own.second)
+        parts.append({**paired_columns(value, std, own), "difference": paired_mean(gap, ~np.isnan(gap))})
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
     p = share_beyond(draws, seen)
     if columns:
@@ -356,14 +347,7 @@ def _max_t(value: Floats, std: Floats, baseline: int | None, resamples: int, see
 
 def _frame(grid: Grid, at: int, pairs: Pairs, columns: Columns, method: str) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
-    metric, cutoff, policy = grid.measures[at]
     models = pl.Series(grid.models, dtype=pl.String)
-    frame = pl.DataFrame({"model_a": models[pairs.first], "model_b": models[pairs.second], **columns}).with_columns(
-        pl.lit(metric).alias("metric"),
-        pl.lit(cutoff, dtype=pl.Int64).alias("cutoff"),
-        pl.lit(policy).alias("policy"),
-        pl.lit(int((~np.isnan(columns["family_p"])).sum())).alias("family"),
-        pl.lit(method).alias("family_method"),
-    )
-    floats = pl.selectors.float().fill_nan(None)
-    return frame.with_columns(floats).select(pl.col(name).cast(dtype) for name, dtype in FAMILY.items())
+    family = int((~np.isnan(columns["family_p"])).sum())
+    named = {"model_a": models[pairs.first], "model_b": models[pairs.second], **columns}
+    return measured(named, grid.measures[at], FAMILY, family=family, family_method=method)

@@ -40,12 +40,7 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
-    data: Data,
-    output: Output,
-    baseline: str | None,
-    correction: str | None,
-    form: str | None,
-    **settings: Any,
+    data: Data, output: Output, baseline: str | None, correction: str | None, form: str | None, **settings: Any
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
     import polars as pl
@@ -86,12 +81,7 @@ def compare(
 @options("cutoffs", *DATA_RULES, "decimals", "truncated")
 @output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
-def profile(
-    data: Data,
-    output: Output,
-    cutoffs: list[int | str],
-    **settings: Any,
-) -> None:
+def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
     """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the lists is judged."""
     import retrieval_report as rr
 
@@ -126,13 +116,7 @@ def profile(
 @output_options("audit.csv")
 @json_option
 @explains("audit", "prints", "off", "z", "same_winner")
-def audit(
-    data: Data,
-    output: Output,
-    systems: str | None,
-    as_json: bool,
-    **settings: Any,
-) -> None:
+def audit(data: Data, output: Output, systems: str | None, as_json: bool, **settings: Any) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
 
     If a system shuffles ties or sorts unstably, prints is the range of values it could print, and same_winner is

@@ -31,13 +31,7 @@ QUESTIONS = {  # frame of a study → columns that are shown
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
 @form_options
-def leaderboard(
-    data: Data,
-    output: Output,
-    costs: str | None,
-    form: str | None,
-    **settings: Any,
-) -> None:
+def leaderboard(data: Data, output: Output, costs: str | None, form: str | None, **settings: Any) -> None:
     """Rank the models of RANKINGS, best first, and say how far to trust each rank.
 
     letters: models that share a letter do not differ significantly on these queries; ranks_by_ties: ranks under

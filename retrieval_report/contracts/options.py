@@ -21,6 +21,7 @@ __all__ = [
     "RowOptions",
     "ScoringOptions",
     "check_relevant_from",
+    "is_relevant",
     "options_with",
 ]
 
@@ -76,6 +77,15 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
     """
     options: dict[str, Any] = {**given, **fixed}
     return Options(**options)
+
+
+def is_relevant(grade: Any, least: float | None) -> Any:
+    """Return whether grades (of an array, a Polars or a Spark expression) are relevant: from the least on, or above 0.
+
+    >>> is_relevant(1, None), is_relevant(1, 2.0)
+    (True, False)
+    """
+    return grade > 0 if least is None else grade >= least
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from retrieval_report.contracts.columns import Column, Frame, flag
 from retrieval_report.contracts.model_columns import COMPARED, DISAGREE, SEGMENT, VERDICT
 from retrieval_report.contracts.score_columns import GIVEN, SCORED
 
-__all__ = ["FRAMES", "column", "describe", "schema", "title_of"]
+__all__ = ["FRAMES", "column", "describe", "in_contract", "schema", "title_of"]
 
 FRAMES: Mapping[str, Frame] = {
     **GIVEN,
@@ -39,6 +39,15 @@ def schema(frame: str) -> dict[str, Any]:
     (['model', 'metric', 'cutoff', 'draw', 'value'], Int64)
     """
     return {part.name: part.dtype for part in FRAMES[frame].columns}
+
+
+def in_contract(frame: pl.DataFrame, contract: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the columns of a contract in their types; the type None keeps what there is.
+
+    >>> in_contract(pl.DataFrame({"other": [0], "draw": [1], "query": [7]}), {"query": None, "draw": pl.Float64}).row(0)
+    (7, 1.0)
+    """
+    return frame.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in contract.items())
 
 
 def column(frame: str, name: str) -> Column:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.disk.sources import File, Table, naming
 from retrieval_report.scoring.judged import KnownOfWhole
 
@@ -22,7 +22,7 @@ def find_known(
     models = tuple(found["model"].drop_nulls().unique().sort()) if "model" in table.empty.columns else ()
     if judgements is not None:
         relevance = pl.col("relevance").cast(pl.Float64)
-        relevant = bool(judgements.select(_relevant(relevance, options).any()).item())
+        relevant = bool(judgements.select(is_relevant(relevance, options.relevant_from).any()).item())
         return KnownOfWhole(True, models, tuple(judgements.select(relevance)["relevance"].unique()), relevant=relevant)
     grades = pl.concat([found[name].drop_nulls() for name in ("lowest", "least", "highest")])
     if (found["kinds"] <= FEW_GRADES).all():
@@ -33,14 +33,10 @@ def find_known(
     return KnownOfWhole(True, models, tuple(grades.unique()), relevant=relevant)
 
 
-def _relevant(grade: pl.Expr, options: Options) -> pl.Expr:
-    return grade > 0 if options.relevant_from is None else grade >= options.relevant_from
-
-
 def _known_of(file: File, empty: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Return what the rows of a file show for each of its models."""
     grade = _grade(empty)
-    relevant = _relevant(grade, options)
+    relevant = is_relevant(grade, options.relevant_from)
     known = [
         grade.min().alias("lowest"),
         grade.filter(relevant).min().alias("least"),

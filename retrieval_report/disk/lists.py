@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import AUTO, NO
 from retrieval_report.disk.sources import File, Table, naming
 from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
@@ -103,7 +103,8 @@ def _relevant(frame: pl.DataFrame, options: Options) -> pl.Expr:
     if frame.schema["relevance"] == pl.Boolean:
         return pl.col("relevance")
     grade = pl.col("relevance").cast(pl.Float64).fill_nan(None)
-    return grade > 0 if options.relevant_from is None else grade >= options.relevant_from
+    relevant: pl.Expr = is_relevant(grade, options.relevant_from)
+    return relevant
 
 
 def _with_known(

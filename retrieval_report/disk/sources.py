@@ -93,11 +93,7 @@ def is_streamed(rankings: object) -> bool:
 
 
 def open_table(
-    rankings: object,
-    scratch: Scratch,
-    most: int,
-    columns: Mapping[str, str] | None = None,
-    model: str | None = None,
+    rankings: object, scratch: Scratch, most: int, columns: Mapping[str, str] | None = None, model: str | None = None
 ) -> Table:
     """Open rankings or counts as one table; a lazy frame of more than ``most`` rows is written to files in ``scratch``.
 

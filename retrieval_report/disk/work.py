@@ -81,11 +81,9 @@ def scored_parts(
         run = start(judged, requests, own)
         scores = score_run(run)
         # A column, so that it is kept with the scores when the parts are.
-        unseen = unseen_lists(run.prepared, judged, requests)
-        return replace(scores, lists=scores.lists.with_columns(unseen=unseen))
+        return replace(scores, lists=scores.lists.with_columns(unseen=unseen_lists(run.prepared, judged, requests)))
 
-    unequal: list[pl.DataFrame] = []
-    guessed: list[pl.DataFrame] = []
+    unequal, guessed = [], []
     for scores in _run(keep(work, parts.rows), parts.rows, "scoring", options.progress):
         unequal.append(unequal_counts(scores.lists))
         guessed.append(scores.lists.filter("unseen").select("model", "query"))

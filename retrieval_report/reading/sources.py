@@ -228,12 +228,7 @@ def _check_regular(path: Path) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise FileError(f"{path}: is a folder, not a file")
     if not stat.S_ISREG(status.st_mode):
-        kinds = {
-            stat.S_ISFIFO: "a FIFO",
-            stat.S_ISCHR: "a device",
-            stat.S_ISBLK: "a device",
-            stat.S_ISSOCK: "a socket",
-        }
+        kinds = {stat.S_ISFIFO: "a FIFO", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device", stat.S_ISSOCK: "a socket"}
         kind = next((name for test, name in kinds.items() if test(status.st_mode)), "of an unknown kind")
         raise FileError(f"{path}: is {kind}; only regular files are read")
 

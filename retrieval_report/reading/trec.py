@@ -76,12 +76,7 @@ def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]
     try:
         table = (
             pl.scan_csv(
-                source.content,
-                separator=separator,
-                has_header=False,
-                quote_char=None,
-                schema=types,
-                glob=False,
+                source.content, separator=separator, has_header=False, quote_char=None, schema=types, glob=False
             )
             .select(wanted)
             .collect()

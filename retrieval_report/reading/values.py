@@ -20,12 +20,7 @@ NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 _LONG_INTEGER = re.compile(r"^[+-]?\d{16,}$")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
-_NUMBERS = {
-    "distance": pl.Float64,
-    "score": pl.Float64,
-    "weight": pl.Float64,
-    "relevance": pl.Int64,
-}
+_NUMBERS = {"distance": pl.Float64, "score": pl.Float64, "weight": pl.Float64, "relevance": pl.Int64}
 _SAMPLE = 1000
 _INTEGERS = ("count", "row", "n_relevant")
 

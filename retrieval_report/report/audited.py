@@ -33,6 +33,8 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
     ('1 of 2 evaluator configurations names a different winner, an accident of tie order: pytrec_eval.',)
     """
+    if audit.is_empty():
+        return ()
     columns = ["system", "version", "call", "winner", "same_winner"]
     known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     if audit["model"].n_unique() < 2 or known.is_empty():

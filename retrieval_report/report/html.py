@@ -13,7 +13,6 @@ from typing import Any
 import jinja2
 import polars as pl
 
-from retrieval_report.analysis.audit import AUDIT
 from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.report.audited import winner_sentences
 from retrieval_report.report.bundle import vega_bundle
@@ -54,6 +53,7 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
     # Text marked as safe in the template is our own, Vega's, or escaped JSON; Jinja escapes everything else.
     scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
     style = _asset("report.css")
+    audit = report.audit.filter(at_measure(report.metric, report.cutoff)) if report.audit.height else report.audit
     # Rare hints come before "ties", which nearly every model has.
     common = pl.col("hint") == "ties"
     ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)
@@ -64,7 +64,7 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
         .render(
             report=report,
             pictures=[(picture, _plots(picture)) for picture in pictures],
-            winners=winner_sentences(_at_headline(report)),
+            winners=winner_sentences(audit),
             tables=report_tables(report),
             hints=hints[:HINTS],
             more_hints=hints[HINTS:],
@@ -82,13 +82,6 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
 def _plots(picture: Picture) -> list[tuple[str, int | None]]:
     """Return the plots of a picture as JSON, and the greatest width of each in pixels."""
     return [(json_for_script(panel.specification), panel.most) for panel in picture.drawn.panels]
-
-
-def _at_headline(report: Report) -> pl.DataFrame:
-    """Return the audit's rows for the measure of the verdict."""
-    if report.audit.is_empty():
-        return pl.DataFrame(schema=AUDIT)
-    return report.audit.filter(at_measure(report.metric, report.cutoff))
 
 
 def _security_policy(scripts: Iterable[str], style: str) -> str:

@@ -77,10 +77,7 @@ def markdown_table(report: Tabled) -> str:
     Names are escaped, so that no pipe, backtick or tag in a name acts as Markdown.
     """
     measures, models = _layout(report)
-    lines = [
-        _row(["model", *(markdown_text(name) for name in measures)]),
-        _row(["---", *("---:" for _ in measures)]),
-    ]
+    lines = [_row(["model", *(markdown_text(name) for name in measures)]), _row(["---", *("---:" for _ in measures)])]
     first = next(iter(models), None)
     for name, cells in models.items():
         shown = [f"**{_text(cell, '±')}**" if cell.best else _text(cell, "±") for cell in cells]

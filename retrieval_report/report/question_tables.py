@@ -10,9 +10,17 @@ from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
-from retrieval_report.report.table_columns import MEASURE, Column, column_of, columns_of, interval_column, ranks_column
+from retrieval_report.report.table_columns import (
+    MEASURE,
+    Column,
+    Row,
+    column_of,
+    columns_of,
+    interval_column,
+    ranks_column,
+)
 
-__all__ = ["Question", "questions"]
+__all__ = ["Question", "measure", "measured_rows", "questions"]
 
 Question = tuple[str, str, list[Column], list[dict[str, Any]], bool]  # id, caption, columns, rows, chosen by measure?
 
@@ -34,7 +42,8 @@ def _leaderboard(report: Report) -> Question:
         interval_column(),
     ]
     several = report.leaderboard["model"].n_unique() > 1
-    return "leaderboard", "Models, best first", columns, _rows(report, report.leaderboard) if several else [], True
+    rows = measured_rows(report, report.leaderboard) if several else []
+    return name, "Models, best first", columns, rows, True
 
 
 def _deciding(report: Report) -> Question:
@@ -42,7 +51,7 @@ def _deciding(report: Report) -> Question:
     if here.width:
         here = here.filter(at_measure(report.metric, report.cutoff))
     able = (pl.col("difference") != 0) | (pl.col("lowest") != 0) | (pl.col("highest") != 0)
-    rows = _rows(report, here.filter(able.fill_null(False))) if here.height else []
+    rows = measured_rows(report, here.filter(able.fill_null(False))) if here.height else []
     names = [rows[0]["model_a"], rows[0]["model_b"]] if rows else ["", ""]
     columns = [
         column_of("deciding", "query"),
@@ -74,7 +83,7 @@ def _curve(report: Report) -> Question:
 
 def _coverage(report: Report) -> Question:
     columns = [column_of("coverage", "model"), MEASURE, *columns_of("coverage", "value", "tie_std", "queries")]
-    rows = _rows(report, report.coverage) if report.coverage.width else []
+    rows = measured_rows(report, report.coverage)
     caption = "How much of the lists is judged, and what rank-biased precision leaves open"
     return "coverage", caption, columns, rows, False
 
@@ -82,14 +91,14 @@ def _coverage(report: Report) -> Question:
 def _segments(report: Report) -> Question:
     shown = ("queries", "winner", "value", "overall_winner", "overall_value", "segments_p", "verdict")
     columns = [column_of("segments", "segment"), MEASURE, *columns_of("segments", *shown)]
-    rows = _rows(report, report.segments) if report.segments.width else []
+    rows = measured_rows(report, report.segments)
     return "segments", f"Winners by {report.parameters.get('by', 'segment')}", columns, rows, True
 
 
 def _no_worse(report: Report) -> Question:
     shown = ("value", "difference", "bound_low", "verdict", "detectable", "queries_needed")
     columns = [column_of("no_worse", "model"), MEASURE, *columns_of("no_worse", *shown)]
-    rows = _rows(report, report.no_worse) if report.no_worse.width else []
+    rows = measured_rows(report, report.no_worse)
     base, margin = report.parameters.get("baseline"), report.parameters.get("margin")
     return "no-worse", f"No worse than {base} by more than {margin}?", columns, rows, True
 
@@ -98,10 +107,17 @@ def _costs(report: Report) -> Question:
     last = ("value", "tie_std", "front", "beaten_by")
     columns = [*columns_of("costs", "model", "cost", "amount"), MEASURE, *columns_of("costs", *last)]
     frame = report.costs.filter(policy="expected") if report.costs.width else report.costs
-    return "costs", "Scores against costs", columns, _rows(report, frame) if frame.width else [], True
+    return "costs", "Scores against costs", columns, measured_rows(report, frame), True
 
 
-def _rows(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
+def measure(row: Row) -> str:
+    """Return metric and cutoff as one text."""
+    return measure_text(row["metric"], row["cutoff"])
+
+
+def measured_rows(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Rows with their measure, those of the headline first."""
-    rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in frame.iter_rows(named=True)]
+    if not frame.width:  # the question was not asked
+        return []
+    rows = [{**row, "measure": measure(row)} for row in frame.iter_rows(named=True)]
     return sorted(rows, key=lambda row: row["measure"] != report.measure)

@@ -14,9 +14,8 @@ from retrieval_report.analysis.inputs import at_cutoff, at_measure
 from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
-from retrieval_report.report.question_tables import questions
+from retrieval_report.report.question_tables import measure, measured_rows, questions
 from retrieval_report.report.table_columns import (
     FULL_NAME,
     MEASURE,
@@ -132,7 +131,7 @@ def _comparisons(report: Report) -> list[Table]:
     ]
     ahead = turned(frame, pl.col("difference") < 0)  # the better model first, and the best pairs on top
     best = ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
-    rows = _first_measure(report, best)
+    rows = measured_rows(report, best)
     plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
     caption, note = f"Every pair of models{plain}", ""
     if report.comparison["model_a"].n_unique() > 1:
@@ -162,7 +161,7 @@ def _agreement(report: Report) -> Table:
     note = f"{alike} pairs of policies rank the models the same way and name the same winner." if alike else ""
     if frame.height and not differing.height:
         note = "All policies rank the models the same way, by every measure: Kendall’s τ is 1."
-    rows = _first_measure(report, differing)
+    rows = measured_rows(report, differing)
     return _table(
         "agreement", "Where policies disagree on the ranking", columns, rows, chosen=report.measure, note=note
     )
@@ -249,7 +248,7 @@ def _truncation(report: Report) -> Table:
 def _queries(report: Report) -> Table:
     shown = ("naive", "expected", "std", "lowest", "highest", "spread")
     columns = [*columns_of("queries", "query", "model"), MEASURE, *columns_of("queries", *shown)]
-    rows = _first_measure(report, report.queries.filter(pl.col("spread") > 0))
+    rows = measured_rows(report, report.queries.filter(pl.col("spread") > 0))
     caption = f"Queries whose score is most affected by tie order{' or by the cut of their list' * report.cut}"
     return _table("queries", caption, columns, rows, chosen=report.measure)
 
@@ -260,17 +259,6 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     order = here.select("model", order=pl.int_range(pl.len()))
     ranked = frame.join(order, on="model", how="left", maintain_order="left")
     return ranked.sort("order", nulls_last=True, maintain_order=True).drop("order")
-
-
-def measure(row: Row) -> str:
-    """Return metric and cutoff as one text."""
-    return measure_text(row["metric"], row["cutoff"])
-
-
-def _first_measure(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return rows with their measure, those of the headline first, so that shortening keeps them."""
-    rows = [{**row, "measure": measure(row)} for row in frame.iter_rows(named=True)]
-    return sorted(rows, key=lambda row: row["measure"] != report.measure)
 
 
 def _table(

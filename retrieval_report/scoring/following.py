@@ -39,10 +39,7 @@ class Following:
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
         graded = ((prepared.grades > 0) & ~prepared.relevant_grade).any() and not prepared.all_judged
         return cls(
-            unseen._replace(items=items),
-            np.where(near, prepared.free, 0),
-            near & prepared.beyond.pooled,
-            near & graded,
+            unseen._replace(items=items), np.where(near, prepared.free, 0), near & prepared.beyond.pooled, near & graded
         )
 
     @property

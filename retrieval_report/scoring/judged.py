@@ -31,14 +31,7 @@ from retrieval_report.scoring.arrays import Codes, Floats, Keys, Rows
 from retrieval_report.scoring.lists import all_lists
 from retrieval_report.scoring.lookup import KEYS, UNJUDGED_HINT, Located, judged_rows, of_one_width, settle_nulls
 
-__all__ = [
-    "KNOWN",
-    "NOT_RETRIEVED",
-    "RETRIEVED",
-    "Judged",
-    "KnownOfWhole",
-    "judge",
-]
+__all__ = ["KNOWN", "NOT_RETRIEVED", "RETRIEVED", "Judged", "KnownOfWhole", "judge"]
 
 
 # Roles of the rows of a stream.

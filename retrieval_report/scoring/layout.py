@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.arrays import Cells, Codes, Integers, Lists, Places
 from retrieval_report.scoring.beyond import Beyond, decide_lists, difference, open_lists
@@ -91,7 +91,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
         judged = _in_naive_order(judged, options)
     frame, key, grade, far = items_of(judged, options)
     names, grades = judged.lists.select(KEYS), judged.grades
-    relevant_grade = grades > 0 if options.relevant_from is None else grades >= options.relevant_from
+    relevant_grade = is_relevant(grades, options.relevant_from)
     count = frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64)
     naive = "naive" in options.policies
     ties, each = arrays.lists_from_rows(

@@ -12,7 +12,7 @@ from retrieval_report.contracts.arguments import is_number, is_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SCORES, check_counts, check_queries, order_column, with_model
-from retrieval_report.contracts.options import check_relevant_from
+from retrieval_report.contracts.options import check_relevant_from, is_relevant
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
@@ -140,7 +140,7 @@ def _inside(
     frame = with_model(check_counts(to_polars(counts, "counts")))
     if order_column(frame) == "score":
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
-    relevant = pl.col("relevance") > 0 if relevant_from is None else pl.col("relevance") >= relevant_from
+    relevant = is_relevant(pl.col("relevance"), relevant_from)
     count = pl.col("count")
     lists = _all_lists(frame, queries)
     parts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.scoring.judged import RETRIEVED
 from retrieval_report.scoring.lookup import KEYS
@@ -57,7 +57,7 @@ def _lists(source: Source, options: Options) -> DataFrame:
     rows, near = source.rows, F.col(source.order)
     count = F.col("count") if "count" in rows.columns else F.lit(1)
     grade = F.col("relevance").cast("double")
-    relevant = grade > 0 if options.relevant_from is None else grade >= options.relevant_from
+    relevant = is_relevant(grade, options.relevant_from)
     relevant = F.coalesce(relevant & ~F.isnan(grade), F.lit(False))
     here = _in_list(source)
     mixed = F.xxhash64("item") if "item" in rows.columns else F.lit(None).cast("long")
@@ -91,7 +91,7 @@ def _with_known(lists: DataFrame, beside: Beside, options: Options, models: int)
     known = F.lit(None).cast("long")
     if beside.judgements is not None:
         grade = F.col("relevance").cast("double")
-        relevant = grade > 0 if options.relevant_from is None else grade >= options.relevant_from
+        relevant = is_relevant(grade, options.relevant_from)
         number = beside.judgements.groupBy("query").agg(F.sum(relevant.cast("long")).alias("said"))
         lists, known = lists.join(number, on="query", how="left"), F.col("said")
     elif beside.queries is not None and "n_relevant" in beside.queries.columns:
