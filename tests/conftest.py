@@ -20,6 +20,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 PEERS = "of the extra `peers`"  # they are large or need a compiler; who has them runs their tests
 SITE = "tests/test_docs.py"
+DASHBOARD = tuple(f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts"))  # visit one server
 SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Spark tests begin
 # How the ids of tests end whose session is of such a kind, or which start executors of their own.
 AWAY = ("cluster]", "connect]", "::test_on_two_executors_one_of_which_is_killed_half_way")
@@ -42,10 +43,12 @@ def own_process(nodeid: str) -> str:
     """Which tests share a process. Half of the time a Spark test waits, so two processes end well before one.
 
     What runs on executors or a server is in one, what runs on this machine alone in the other: both take about as
-    long. The documentation site is built once.
+    long. The documentation site is built once, and one dashboard is visited.
     """
     if nodeid.startswith(SITE):
         return SITE
+    if nodeid.startswith(DASHBOARD):
+        return "a dashboard"
     if not of_spark(nodeid):
         return nodeid
     return "Spark, away" if nodeid.endswith(AWAY) else "Spark, here"
@@ -56,12 +59,13 @@ def of_spark(nodeid: str) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the Spark tests first, kind of session by kind, then those that build the documentation for a minute."""
+    """Put the Spark tests first, kind of session by kind, then the others that take minutes in one process."""
     ours = [item for item in items if item.get_closest_marker("spark")]
     strangers = [item.nodeid for item in ours if not of_spark(item.nodeid)]
     assert not strangers, f"tests of Spark belong in {', '.join(SPARK_FILES)}…: {strangers}"
     others = sorted(
-        (item for item in items if item not in set(ours)), key=lambda item: not item.nodeid.startswith(SITE)
+        (item for item in items if item not in set(ours)),
+        key=lambda item: not item.nodeid.startswith((SITE, *DASHBOARD)),
     )
     items[:] = sorted(ours, key=kind_place) + others
 

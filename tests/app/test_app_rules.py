@@ -52,6 +52,10 @@ CHANGING: list[Any] = [
 PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
 MEASURE: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
 POLICIES = ("expected", "naive", "worst", "best")
+QUICK = ("no list", "judged")  # rules that a quick run tries in reports; the slow tests try all of them
+REPORTED_RULES = [
+    rule if rule.id in QUICK else pytest.param(*rule.values, id=rule.id, marks=pytest.mark.slow) for rule in CHANGING
+]
 PAGES = ("overview", "cutoffs", "compare", "ties", "queries", "audit")
 
 
@@ -65,7 +69,9 @@ def answers(data: Data, **options: Any) -> pl.DataFrame:
     return rr.summarise(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **options))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", ["overview", "queries", *(pytest.param(name, marks=pytest.mark.slow) for name in PAGES[1:4] + PAGES[5:])]
+)
 @pytest.mark.parametrize(("rankings", "others", "rule", "value"), CURED)
 def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
     name: str, rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
@@ -159,7 +165,7 @@ def test_the_audit_says_that_it_knows_no_threshold() -> None:
     assert sorted(table(page, 1)["exact"]) == pytest.approx(sorted(audit["exact"]))
 
 
-@pytest.mark.parametrize(("rankings", "others", "rule", "value"), CHANGING)
+@pytest.mark.parametrize(("rankings", "others", "rule", "value"), REPORTED_RULES)
 def test_the_report_follows_the_rules_and_names_them(
     rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
 ) -> None:

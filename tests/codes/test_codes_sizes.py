@@ -86,7 +86,7 @@ def counted_at_once(queries: Array, items: Array, relevant: Array) -> list[tuple
 
 
 @pytest.mark.parametrize("kind", ["random", "equal", "half equal"])
-@pytest.mark.parametrize("bits", [20, 64, 100, 255, 256])
+@pytest.mark.parametrize("bits", [64, 255, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (20, 100, 256))])
 @pytest.mark.parametrize(("size", "kinds"), [(1 << 14, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)])
 def test_items_sorted_by_class_give_the_same_counts(size: int, kinds: int, bits: int, kind: str) -> None:
     generator = np.random.default_rng(bits)

@@ -48,7 +48,9 @@ def both(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> tuple[pl.Dat
 
 @pytest.mark.parametrize("cut", [top, behind_ties])
 @pytest.mark.parametrize("models", [1, 2])
-@pytest.mark.parametrize("beside", ["nothing", "judgements", "n_relevant", "own"])
+@pytest.mark.parametrize(
+    "beside", ["nothing", "judgements", *(pytest.param(name, marks=pytest.mark.slow) for name in ("n_relevant", "own"))]
+)
 @pytest.mark.parametrize("word", ["auto", "within_tie", "between_ties", "no"])
 def test_parts_give_the_bits_of_the_whole(tmp_path: Path, cut: Any, models: int, beside: str, word: str) -> None:
     whole = complete(3, models)

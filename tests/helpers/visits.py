@@ -49,7 +49,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
         context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """The address of a dashboard that was started elsewhere; Ctrl-C ends it at the end."""
     if not chromium():
