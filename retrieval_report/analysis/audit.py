@@ -21,6 +21,7 @@ import polars as pl
 
 from retrieval_report.analysis.conventions import Convention, choose
 from retrieval_report.analysis.emulation import Data, Quantity, Way, judge_items
+from retrieval_report.analysis.inputs import MEAN, side_by_side
 from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
@@ -135,8 +136,8 @@ def audit(
     judged = judge_items(rankings, judgements, queries, checked, "audit")
     scores = (score_judged if judged is rankings else score_lists)(judged, requests, checked).frame()
     frame = _printed(Data.of(judged, rules), entries)
-    exact = tie_means(scores).select("model", "metric", "cutoff", exact="value")
-    frame = frame.join(exact, on=["model", "metric", "cutoff"], how="left", nulls_equal=True)
+    exact = tie_means(scores).select(*MEAN, exact="value")
+    frame = frame.join(exact, on=MEAN, how="left", nulls_equal=True)
     frame = _with_winners(_with_reasons(frame)).sort("measure", "model")
     return in_contract(frame, AUDIT)
 
@@ -225,13 +226,9 @@ def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
 
 def _possible(means: pl.DataFrame) -> pl.DataFrame:
     """Put the exact mean, its standard deviation and bounds side by side."""
-    keys = ["model", "definition", "cutoff"]
-    means = means.rename({"metric": "definition"})
-    wide = means.filter(policy="expected").select(*keys, "tie_std", "shortest", expected="value")
-    for policy, name in (("worst", "lowest"), ("best", "highest")):
-        part = means.filter(policy=policy).select(*keys, pl.col("value").alias(name))
-        wide = wide.join(part, on=keys, how="left", nulls_equal=True)
-    return wide
+    names = {"expected": "expected", "lowest": "worst", "highest": "best"}
+    others = pl.col("tie_std", "shortest").filter(policy="expected").first()
+    return side_by_side(means, MEAN, names, others).rename({"metric": "definition"})
 
 
 def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:

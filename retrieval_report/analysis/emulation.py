@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.conventions import OPEN, Convention
+from retrieval_report.analysis.inputs import MEAN, side_by_side
 from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, is_relevant
@@ -24,7 +25,6 @@ from retrieval_report.scoring.run import draw_judged, score_judged
 
 __all__ = ["Data", "Quantity", "Way", "judge_items"]
 
-MEAN = ["model", "metric", "cutoff"]
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -141,12 +141,7 @@ class Data:
                 .then(as_received[1])
                 .otherwise("value")
             )
-        means = tie_means(scores)
-        low, high = (
-            means.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
-            for policy, name in (("worst", "prints_low"), ("best", "prints_high"))
-        )
-        return low.join(high, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
+        return side_by_side(tie_means(scores), MEAN, {"prints_low": "worst", "prints_high": "best"})
 
     def possible(self, quantity: Quantity, metrics: Iterable[str]) -> pl.DataFrame:
         """Return exact means, their standard deviations and bounds, for the distances received."""

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.analysis.comparison import COMPARISON, turned
-from retrieval_report.analysis.inputs import DIGITS, Floats, check_fraction, hold
+from retrieval_report.analysis.inputs import DIGITS, Floats, check_fraction, hold, side_by_side
 from retrieval_report.analysis.tie_bounds import normal_chances
 from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, disagreeing, order_of, verdict_rule
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
@@ -145,11 +145,10 @@ def _reference(frame: pl.DataFrame) -> str:
 
 def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
     """Return every pair of models of a metric and cutoff, with policies side by side."""
-    value = pl.col("value")
-    wide = frame.group_by(*HERE, "model", maintain_order=True).agg(
-        *(value.filter(policy=policy).first().alias(policy) for policy in SHOWN),
-        value.filter(policy="worst").first().alias("lowest"),
-        value.filter(policy="best").first().alias("highest"),
+    wide = side_by_side(
+        frame,
+        [*HERE, "model"],
+        {**{policy: policy for policy in SHOWN}, "lowest": "worst", "highest": "best"},
         pl.col("tie_std").filter(policy="expected").first(),
         (pl.col("truncated_share").fill_null(0.0) > 0).any().alias("truncated"),
     )

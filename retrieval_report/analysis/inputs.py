@@ -22,6 +22,7 @@ __all__ = [
     "BOUNDS",
     "DIGITS",
     "GROUP",
+    "MEAN",
     "SCORE",
     "Bools",
     "Floats",
@@ -40,10 +41,12 @@ __all__ = [
     "measured",
     "paired_columns",
     "paired_mean",
+    "side_by_side",
 ]
 
 SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
+MEAN = ["model", "metric", "cutoff"]
 DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 FLAGS = ("truncated", "pooled")  # scores from elsewhere may lack these columns, which are then false
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
@@ -145,6 +148,12 @@ def check_fraction(name: str, value: object) -> float:
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         raise ParameterError(f"{name}: {value!r} is not a number between 0 and 1")
     return float(value)  # type: ignore[arg-type]
+
+
+def side_by_side(frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *others: pl.Expr) -> pl.DataFrame:
+    """Return one row for these keys, with a column for the value of some policies, given by their names."""
+    values = [pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()]
+    return frame.group_by(keys, maintain_order=True).agg(*values, *others)
 
 
 @dataclass(frozen=True)

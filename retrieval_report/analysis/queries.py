@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import check_scores
+from retrieval_report.analysis.inputs import check_scores, side_by_side
 
 __all__ = ["query_table"]
 
@@ -47,14 +47,9 @@ def query_table(scores: object) -> pl.DataFrame:
     """
     keys = ["model", "query", "metric", "cutoff"]
     names = {"naive": "naive", "expected": "expected", "lowest": "worst", "highest": "best"}
+    others = pl.col("std").filter(policy="expected").first(), pl.col("truncated").any()
     return (
-        check_scores(scores)
-        .group_by(keys)
-        .agg(
-            *(pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()),
-            pl.col("std").filter(policy="expected").first(),
-            pl.col("truncated").any(),
-        )
+        side_by_side(check_scores(scores), keys, names, *others)
         .with_columns(spread=pl.col("highest") - pl.col("lowest"), naive_error=pl.col("naive") - pl.col("expected"))
         .select(pl.exclude("truncated"), "truncated")
         .sort("spread", "std", *keys, descending=[True, True, False, False, False, False], nulls_last=True)

@@ -9,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import GROUP, check_fraction, check_scores, check_whole, hold
+from retrieval_report.analysis.inputs import GROUP, MEAN, check_fraction, check_scores, check_whole, hold
 from retrieval_report.analysis.intervals import (
     bca_interval,
     power_above,
@@ -199,8 +199,7 @@ def _raised(numbers: Sequence[float], unit: int) -> list[float]:
 def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     """The summary of means, with those of the policies worst and best beside all of their model, metric and cutoff."""
     result = result.drop("lowest", "highest", strict=False)
-    here = ["model", "metric", "cutoff"]
     for name, policy in (("lowest", "worst"), ("highest", "best")):
-        bound = result.filter(policy=policy).select(*here, pl.col("value").alias(name))
-        result = result.join(bound, on=here, how="left", nulls_equal=True, maintain_order="left")
+        bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
+        result = result.join(bound, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
     return in_contract(result, SUMMARY)

@@ -7,6 +7,7 @@ from typing import Unpack
 
 import polars as pl
 
+from retrieval_report.analysis.inputs import MEAN
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
@@ -133,16 +134,15 @@ def tie_break_effect(
     ranked = _with_ranks(judged, resolved)
     before = summarise(score_lists(judged, requests, checked).frame())
     after = summarise(score_judged(ranked, requests, checked).frame())
-    here = ["model", "metric", "cutoff"]
-    columns = [*here, "value", "tie_std"]
+    columns = [*MEAN, "value", "tie_std"]
     return (
         before.select(columns)
-        .join(after.select(columns), on=here, how="left", nulls_equal=True, suffix="_after", maintain_order="left")
+        .join(after.select(columns), on=MEAN, how="left", nulls_equal=True, suffix="_after", maintain_order="left")
         .rename({"value": "value_before", "tie_std": "tie_std_before"})
         .with_columns(
             removed=pl.when(pl.col("tie_std_before") > 0).then(1 - pl.col("tie_std_after") / pl.col("tie_std_before"))
         )
-        .select(*here, "value_before", "value_after", "tie_std_before", "tie_std_after", "removed")
+        .select(*MEAN, "value_before", "value_after", "tie_std_before", "tie_std_after", "removed")
     )
 
 

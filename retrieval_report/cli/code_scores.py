@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -14,35 +13,32 @@ import polars as pl
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.codes.files import load_codes
-from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportError
+from retrieval_report.contracts.errors import FileError, RetrievalReportError
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
 from retrieval_report.scoring.radius import evaluate_radius
-from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
 
 __all__ = ["CodesResult", "codes_command"]
 
 
+POLICIES = ("expected", "worst", "best")
+
+
 class CodesResult(NamedTuple):
-    """The frames of a run, and the files written."""
+    """The frames of a run; ``radius`` is for Hamming distances without a depth, within which items may be missing."""
 
     counts: pl.DataFrame
+    scores: pl.DataFrame
     summary: pl.DataFrame
     radius: pl.DataFrame | None
-    files: list[Path]
 
 
 def codes_command(
     query_path: str | PathLike[str],
     item_paths: Sequence[str | PathLike[str]],
-    out: str | PathLike[str] | None = None,
     *,
     metrics: Any = DEFAULT_METRICS,
     cutoffs: Any = DEFAULT_CUTOFFS,
-    policies: Sequence[str] = ("expected", "worst", "best"),
-    radii: Sequence[float] | None = None,
-    empty: str = "zero",
-    raw: bool = False,
     **options: Any,
 ) -> CodesResult:
     """Count, score and average the codes in files, where each item file is a shard.
@@ -51,24 +47,13 @@ def codes_command(
     ----------
     query_path, item_paths
         Files that :func:`load_codes` reads; one item file at a time is open.
-    out
-        Folder for ``counts.parquet``, ``scores.csv``, ``summary.csv`` and ``radius.csv``.
-    metrics, cutoffs, policies
+    metrics, cutoffs
         The same as for :func:`evaluate`.
-    radii, empty
-        The same as for :func:`evaluate_radius`; by default 0, 1 and 2 for Hamming distances, else none.
-    raw
-        The same as for ``csv_bytes``.
     **options
         Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``, ``distance``, ``exclude_self``, ``depth``,
         ``threads``, ``progress``, ``judgements``.
     """
-    folder = None if out is None else check_writable_folder(out)
     depth = options.get("depth")
-    if depth is not None and radii is not None:
-        raise ParameterError("radii: counts limited to a depth may end inside a radius; leave out depth or radii")
-    if radii is None and depth is None and options.get("distance", "hamming") == "hamming":
-        radii = (0, 1, 2)
     _check_once(item_paths)
     queries = load_codes(query_path)
     shards = _Shards(item_paths, queries.bits)
@@ -86,12 +71,9 @@ def codes_command(
         raise type(error)(f"{error} (of {named})") from error
     relevant = _relevant(shards, known, options) if depth is not None and known["query_labels"] is not None else None
     ends = "no" if depth is None else "between_ties"  # counts of the nearest items include all that tie with the last
-    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=policies, truncated=ends)
-    summary = summarise(scores)
-    radius = None if radii is None else evaluate_radius(counts, radii=radii, empty=empty)
-    files = {} if folder is None else _files(folder, counts, scores, summary, radius, raw)
-    write_files(files)
-    return CodesResult(counts, summary, radius, list(files))
+    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES, truncated=ends)
+    near = depth is None and options.get("distance", "hamming") == "hamming"
+    return CodesResult(counts, scores, summarise(scores), evaluate_radius(counts) if near else None)
 
 
 def _check_once(paths: Sequence[str | PathLike[str]]) -> None:
@@ -132,20 +114,3 @@ def _relevant(shards: _Shards, known: dict[str, Any], options: dict[str, Any]) -
         relevance=options.get("relevance", "any"),
         exclude_self=exclude,
     )
-
-
-def _files(
-    folder: Path,
-    counts: pl.DataFrame,
-    scores: pl.DataFrame,
-    summary: pl.DataFrame,
-    radius: pl.DataFrame | None,
-    raw: bool,
-) -> dict[Path, bytes]:
-    buffer = io.BytesIO()
-    counts.write_parquet(buffer)
-    tables = {"scores": scores, "summary": summary, "radius": radius}
-    files = {folder / "counts.parquet": buffer.getvalue()}
-    return files | {
-        folder / f"{name}.csv": csv_bytes(frame, raw=raw) for name, frame in tables.items() if frame is not None
-    }

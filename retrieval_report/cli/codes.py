@@ -14,6 +14,8 @@ from retrieval_report.report.terminal import frame_table, summary_table
 
 __all__ = ["codes"]
 
+WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
+
 
 @cli.command(short_help="Score binary codes, without a distance matrix.")
 @click.argument("query", metavar="QUERY.npz")
@@ -59,19 +61,13 @@ def codes(
     """
     from retrieval_report.cli.code_scores import codes_command
 
-    output.check([query, *items, judgements], "counts.parquet", "scores.csv", "summary.csv", "radius.csv")
+    output.check([query, *items, judgements], *WRITTEN)
     judged = read_judgements(judgements)
     result = codes_command(
-        query,
-        items,
-        output.out,
-        metrics=metrics,
-        cutoffs=cutoffs,
-        raw=output.raw,
-        judgements=judged,
-        progress=watched(),
-        **settings,
+        query, items, metrics=metrics, cutoffs=cutoffs, judgements=judged, progress=watched(), **settings
     )
+    frames = dict(zip(WRITTEN, result, strict=True))
+    files = output.write({name: frame for name, frame in frames.items() if frame is not None})
     click.echo(summary_table(result.summary))
     if result.radius is not None:
         shown = ["model", "radius", "precision", "recall", "f1", "hit_rate", "empty", "queries"]
@@ -80,4 +76,4 @@ def codes(
         click.echo(f"\nNo radius table: with --depth {settings['depth']}, items within a radius may be missing.")
     else:
         click.echo(f"\nNo radius table: it is for Hamming distances, not for {settings['distance']}.")
-    tell_written(result.files)
+    tell_written(files)

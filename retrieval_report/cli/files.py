@@ -15,7 +15,7 @@ import click
 from retrieval_report.cli.streams import standard_input
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.report.terminal import visible
-from retrieval_report.writing.files import check_writable_folder, csv_bytes, refuse_inputs, write_files
+from retrieval_report.writing.files import check_writable_folder, csv_bytes, parquet_bytes, refuse_inputs, write_files
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,10 +191,13 @@ class Output:
         return folder
 
     def write(self, frames: Mapping[str, pl.DataFrame]) -> list[Path]:
-        """Write frames as CSV files of these names if there is a folder, and return the files."""
+        """Write frames as CSV or Parquet files of these names if there is a folder, and return the files."""
         if self.out is None:
             return []
-        files = {Path(self.out) / name: csv_bytes(frame, raw=self.raw) for name, frame in frames.items()}
+        files = {
+            Path(self.out) / name: parquet_bytes(frame) if name.endswith(".parquet") else csv_bytes(frame, raw=self.raw)
+            for name, frame in frames.items()
+        }
         write_files(files)
         return list(files)
 

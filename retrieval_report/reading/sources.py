@@ -82,24 +82,24 @@ class Source:
     path: Path
     content: Path | bytes
 
+    def open(self) -> BinaryIO:
+        """Return the bytes as a file."""
+        return io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb")
+
     def head(self, size: int = 2**16) -> bytes:
         """Return the first bytes."""
-        if isinstance(self.content, bytes):
-            return self.content[:size]
-        with self.content.open("rb") as file:
+        with self.open() as file:
             return file.read(size)
 
     def last_byte(self) -> bytes:
         """Return the last byte; the file is not empty."""
-        if isinstance(self.content, bytes):
-            return self.content[-1:]
-        with self.content.open("rb") as file:
+        with self.open() as file:
             file.seek(-1, io.SEEK_END)
             return file.read(1)
 
     def chunks(self) -> Iterator[bytes]:
         """Yield all bytes in pieces that stay in the processor's cache."""
-        with io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb") as file:
+        with self.open() as file:
             while chunk := file.read(SMALL_CHUNK):
                 yield chunk
 

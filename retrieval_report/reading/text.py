@@ -164,7 +164,7 @@ def _refuse_second_header(
 
 def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Walk through the records with the number of the line each begins on: slow, for headers and messages."""
-    raw = io.BytesIO(source.content) if isinstance(source.content, bytes) else source.content.open("rb")
+    raw = source.open()
     with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="\n") as lines:
         reader = csv.reader(lines, delimiter=separator)
         before = 0
@@ -189,7 +189,7 @@ def _line_of_row(source: Source, separator: str, row: int) -> int:
 def undecodable(source: Source) -> str | None:
     """Describe the first byte that is not UTF-8, or return None when all of them are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    raw = io.BytesIO(source.content) if isinstance(source.content, bytes) else source.content.open("rb")
+    raw = source.open()
     done = 0
     with raw:
         while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +9,7 @@ import polars as pl
 
 from retrieval_report.contracts.registry import describe
 from retrieval_report.report.contents import Report
-from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes
+from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes, parquet_bytes
 
 __all__ = ["ABOUT", "FRAME_FORMATS", "about_bytes", "csv_files", "json_files", "parquet_files", "read_csv", "read_json"]
 
@@ -29,12 +28,7 @@ def csv_files(report: Report, *, raw: bool = False) -> dict[str, bytes]:
 
 def parquet_files(report: Report) -> dict[str, bytes]:
     """Return every frame as ``<name>.parquet``."""
-    files = {}
-    for name, frame in _written(report).items():
-        buffer = io.BytesIO()
-        frame.write_parquet(buffer)
-        files[f"{name}.parquet"] = buffer.getvalue()
-    return files
+    return {f"{name}.parquet": parquet_bytes(frame) for name, frame in _written(report).items()}
 
 
 def json_files(report: Report) -> dict[str, bytes]:

@@ -3,73 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
-
-import polars as pl
+from typing import Any
 
 from retrieval_report import charts
+from retrieval_report.analysis.answers import Answers
 from retrieval_report.analysis.queries import query_table
-from retrieval_report.metrics.parsing import parse_measure
 
 __all__ = ["Plots"]
-
-
-class Drawn(Protocol):
-    """The parts of a study that the charts use."""
-
-    @property
-    def measure(self) -> str:
-        """The headline measure."""
-
-    @property
-    def scores(self) -> pl.DataFrame:
-        """Scores of every query."""
-
-    @property
-    def summary(self) -> pl.DataFrame:
-        """Means over the queries."""
-
-    @property
-    def comparison(self) -> pl.DataFrame:
-        """Every pair of models."""
-
-    @property
-    def draws(self) -> pl.DataFrame:
-        """Means under every random order."""
-
-    def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
-        """Exact probabilities of the means, where they are known."""
-
-    @property
-    def ties(self) -> pl.DataFrame:
-        """How much the distances tie."""
-
-    @property
-    def board(self) -> pl.DataFrame:
-        """The leaderboard."""
-
-    @property
-    def deciding(self) -> pl.DataFrame:
-        """Differences of the first two models."""
-
-    @property
-    def costs(self) -> pl.DataFrame:
-        """Scores against costs."""
-
-    @property
-    def recall_curve(self) -> pl.DataFrame:
-        """Interpolated precision along recall."""
 
 
 class Plots:
     """The charts of a study, with its measure filled in."""
 
-    def __init__(self, study: Drawn) -> None:
+    def __init__(self, study: Answers) -> None:
         """Take the study to draw."""
         self._study = study
 
     def _at(self) -> dict[str, Any]:
-        metric, cutoff = parse_measure(self._study.measure)
+        metric, cutoff = self._study.measures[0]
         return {"metric": metric, "cutoff": cutoff}
 
     def policies(self) -> Any:

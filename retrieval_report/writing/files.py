@@ -14,7 +14,16 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import decide, finish, temporary_folder, temporary_name, tidy
 
-__all__ = ["check_writable_folder", "csv_bytes", "made", "refuse_inputs", "write_bytes", "write_files", "write_text"]
+__all__ = [
+    "check_writable_folder",
+    "csv_bytes",
+    "made",
+    "parquet_bytes",
+    "refuse_inputs",
+    "write_bytes",
+    "write_files",
+    "write_text",
+]
 
 # What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
 _FORMULA = (
@@ -53,6 +62,13 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
         )
     buffer = io.BytesIO()
     frame.write_csv(buffer)
+    return buffer.getvalue()
+
+
+def parquet_bytes(frame: pl.DataFrame) -> bytes:
+    """Return a frame as Parquet."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
     return buffer.getvalue()
 
 

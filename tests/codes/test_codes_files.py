@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codes_by_hand import classes, random_bits
 from retrieval_report import evaluate, summarise
+from retrieval_report.cli import cli
 from retrieval_report.cli.code_scores import codes_command
+from retrieval_report.cli.codes import WRITTEN
 from retrieval_report.codes import count_codes
 from retrieval_report.codes.files import codes_from, load_codes
 from retrieval_report.codes.inputs import FileRows
@@ -57,33 +60,33 @@ def test_files_are_shards(folder: Path) -> None:
     assert result.summary.equals(summarise(evaluate(counts, policies=("expected", "worst", "best"))))
     assert result.radius is not None
     assert result.radius.equals(evaluate_radius(counts))
-    assert result.files == []
 
 
 def test_results_are_written(folder: Path) -> None:
-    options: dict[str, Any] = {"metrics": "ap", "cutoffs": 5, "policies": ("expected",), "radii": (3,), "empty": "skip"}
-    result = codes_command(folder / "queries.npz", items(folder), folder / "out", model="m", **options)
-    assert [path.name for path in result.files] == ["counts.parquet", "scores.csv", "summary.csv", "radius.csv"]
+    result = codes_command(folder / "queries.npz", items(folder), model="m", metrics="ap", cutoffs=5)
+    paths = [str(path) for path in (folder / "queries.npz", *items(folder))]
+    options = ["--model", "m", "--metrics", "ap", "--cutoffs", "5", "--out", str(folder / "out")]
+    assert CliRunner().invoke(cli, ["codes", *paths, *options]).exit_code == 0
+    assert {path.name for path in (folder / "out").iterdir()} == set(WRITTEN)
     assert pl.read_parquet(folder / "out/counts.parquet").equals(expected_counts(model="m"))
-    assert pl.read_csv(folder / "out/scores.csv").height == 8
-    assert pl.read_csv(folder / "out/radius.csv")["radius"].to_list() == [3]
+    assert pl.read_csv(folder / "out/scores.csv").height == 8 * 3
+    assert pl.read_csv(folder / "out/radius.csv")["radius"].to_list() == [0, 1, 2]
     assert pl.read_csv(folder / "out/summary.csv")["value"].to_list() == pytest.approx(
         result.summary["value"].to_list()
     )
 
 
 def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
-    result = codes_command(folder / "queries.npz", items(folder), folder / "out", cutoffs=(1, 5), depth=5)
+    result = codes_command(folder / "queries.npz", items(folder), cutoffs=(1, 5), depth=5)
     whole = summarise(evaluate(expected_counts(), cutoffs=(1, 5), policies=("expected", "worst", "best")))
     assert result.counts.equals(expected_counts(depth=5))
     assert result.summary.equals(whole)
     assert result.radius is None
-    assert [path.name for path in result.files] == ["counts.parquet", "scores.csv", "summary.csv"]
 
 
 def test_counts_of_the_nearest_are_known_to_end_between_ties(folder: Path) -> None:
-    codes_command(folder / "queries.npz", items(folder), folder / "out", metrics="precision", cutoffs=(5, 60), depth=5)
-    scores = pl.read_csv(folder / "out/scores.csv")
+    found = codes_command(folder / "queries.npz", items(folder), metrics="precision", cutoffs=(5, 60), depth=5)
+    scores = found.scores
     reaching = scores.group_by("cutoff").agg(pl.col("truncated").unique()).sort("cutoff")
     assert reaching.rows() == [(5, [False]), (60, [True])]
     assert scores.filter(cutoff=60)["std"].is_null().all()
@@ -186,7 +189,6 @@ def test_broken_files_are_named(folder: Path, name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"depth": 5, "radii": (1,)}, ParameterError, "radii: counts limited to a depth"),
         ({"relevance": "most"}, ParameterError, r"relevance: 'most' .*queries.npz"),
         ({"depth": 0}, ParameterError, r"depth: 0 .* \(of '[^']*queries.npz'\)$"),
         ({"bits": 21}, ParameterError, "bits: 21 bits do not fit"),
@@ -196,8 +198,7 @@ def test_bad_options_are_refused(
     folder: Path, options: dict[str, Any], error: type[RetrievalReportError], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        codes_command(folder / "queries.npz", items(folder), folder / "out", **options)
-    assert not (folder / "out").exists()
+        codes_command(folder / "queries.npz", items(folder), **options)
 
 
 @pytest.mark.parametrize("again", ["a.npz", "./a.npz", "other/../a.npz", "link.npz"])
