@@ -90,7 +90,7 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
         return sentence_chart(f"{title}: all print the exact {where}, {number(everything['exact'][0])}.")
     low, high = nice_domain(rows, ["prints_low", "prints_high", "exact", "lowest", "highest"])
     x = alt.X(title=where, scale=fixed_scale(low, high))
-    y = row_axis(rows["label"], labelLimit=230)
+    y = row_axis(rows["label"], labelLimit=260)
     layers = [*_ranges(rows, x, y), _exact(rows, x), *_open(rows, x, y), _prints(rows, x, y)]
     chart = row_chart(layers, rows.height, STEP)
     lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
@@ -118,7 +118,7 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
     # The same call of another version may order ties differently.
     full = pl.when("again").then(pl.concat_str("name", pl.lit(", "), "version")).otherwise("name")
     rows = rows.with_columns(name=full).sort(furthest_off, "name", descending=[True, False])
-    labels = unique_labels(rows["name"])
+    labels = unique_labels(rows["name"], 44)
     return rows.with_columns(label=pl.col("name").replace_strict(labels, return_dtype=pl.String)).select(
         "label", "kind", "model", *TEXTS, *NUMBERS
     )
@@ -148,7 +148,6 @@ def _exact(rows: pl.DataFrame, x: alt.X) -> alt.Chart:
 
 
 def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
-    kinds = [kind for kind in COLOURS if kind in set(rows["kind"])]
     ends = rows.filter(kind=OPEN)
     marks = [rows.filter(pl.col("kind") != OPEN).with_columns(at="prints")]
     marks += [ends.with_columns(at=end) for end in ("prints_low", "prints_high")]
@@ -156,8 +155,8 @@ def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
     drawn: alt.Chart = points.encode(
         x=along(x, "at"),
         y=y,
-        color=keyed(alt.Color, "kind", {kind: COLOURS[kind] for kind in kinds}, "prints"),
-        shape=keyed(alt.Shape, "kind", {kind: SHAPES[kind] for kind in kinds}, "prints"),
+        color=keyed(alt.Color, rows["kind"], COLOURS, "prints"),
+        shape=keyed(alt.Shape, rows["kind"], SHAPES, "prints"),
         tooltip=[*texts(*TEXTS), *tooltips(NUMBERS)],
     )
     return drawn

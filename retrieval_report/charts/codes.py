@@ -9,7 +9,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import best_of, by_mean, held, inline, joined, side_by_side, summary_frame
-from retrieval_report.charts.lines import K, colour_scale, grey_and_lit, lighted, unlit, vertical_scale
+from retrieval_report.charts.lines import K, grey_and_lit, lighted, shaded, unlit, vertical_scale
 from retrieval_report.charts.theme import empty_chart, finish, layered, texts, tooltips
 from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import listed
@@ -75,15 +75,10 @@ def _radius_panel(rows: pl.DataFrame, name: str, title: str, lit: list[str]) -> 
     )
     y, tooltip = alt.Y(f"{name}:Q", scale=scale, title=title), [*texts("model"), alt.Tooltip("radius:Q")]
     tooltip += [*tooltips(("precision", "recall", "f1", "hit_rate", "empty")), alt.Tooltip("queries:Q")]
-    shown: dict[str, Any] = {"color": _colour(rows, lit), "detail": "label:N", "tooltip": tooltip}
+    shown: dict[str, Any] = {"color": shaded(rows, lit), "detail": "label:N", "tooltip": tooltip}
     rows = rows.filter(pl.col(name).is_not_null())
     layers = [_line(part, bright, 18).encode(x=x, y=y, **shown) for part, bright in grey_and_lit(rows)]
     return layered(*layers).properties(width=WIDTH, height=HEIGHT)
-
-
-def _colour(rows: pl.DataFrame, lit: list[str], **legend: Any) -> alt.Color:
-    scale = colour_scale(lit, grey=rows["label"].n_unique() > len(lit))
-    return alt.Color("shade:N", scale=scale, legend=alt.Legend(title=None, **legend))
 
 
 def _line(part: pl.DataFrame, bright: bool, size: int) -> alt.Chart:
@@ -160,7 +155,7 @@ def curves(
     x = alt.X("recall:Q", scale=x_scale, title=axes[0], axis=alt.Axis(tickCount=6))
     y = alt.Y("precision:Q", scale=y_scale, title=axes[1], axis=alt.Axis(tickCount=6))
     tooltip = [*names, *tooltips(("precision", "recall"))]
-    shown: dict[str, Any] = {"color": _colour(rows, lit, orient="right"), "detail": "label:N", "tooltip": tooltip}
+    shown: dict[str, Any] = {"color": shaded(rows, lit), "detail": "label:N", "tooltip": tooltip}
     parts = [(part.with_columns(step=pl.int_range(pl.len())), bright) for part, bright in grey_and_lit(rows)]
     return [_line(part, bright, 26).encode(x=x, y=y, order="step:Q", **shown) for part, bright in parts]
 

@@ -104,7 +104,7 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerChart:
     x = alt.X("amount:Q", title=what, scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True))
     ends = nice_domain(rows, ["value", "ci_low", "ci_high", "tie_low", "tie_high"])
-    colour = keyed(alt.Color, "standing", {ON: BLUE, OFF: GREY}, labelLimit=320)
+    colour = keyed(alt.Color, rows["standing"], {ON: BLUE, OFF: GREY}, labelLimit=320)
     amount = alt.Tooltip("amount:Q", title=what, format=",~f")
     tooltip = [*texts("model", "standing", "beaten_by"), amount, *tooltips(NUMBERS)]
     kept = ["model", "label", "standing", "beaten_by", "amount", "tie_low", "tie_high", *NUMBERS]

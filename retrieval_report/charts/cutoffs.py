@@ -16,11 +16,11 @@ from retrieval_report.charts.lines import (
     CUT,
     HEIGHT,
     K,
-    colour_scale,
     dashed_ends,
     end_labels,
     grey_and_lit,
     lighted,
+    shaded,
     unlit,
     vertical_scale,
 )
@@ -98,11 +98,11 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     x = alt.X("at:Q", scale=axis[0], axis=axis[1])
     name = clean(str(metric), 60)
     y = alt.Y("order:Q", scale=scale, title=name)
-    colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
-    layers = [*_bands(banded, x, y, lit), *_lines(rows, x, y, colour), *_marks(rows, lit, x, y, colour)]
+    colour = shaded(rows, lit, legend=False)
+    layers = [*_bands(banded, x, y, colour), *_lines(rows, x, y, colour), *_marks(rows, lit, x, y, colour)]
     last = rows.sort("at").group_by("label", maintain_order=True)
     ends = last.agg(pl.col("model", "shade").last(), end=pl.col("order").last())
-    layers += end_labels(ends, lit, domain, (scale, name))
+    layers += end_labels(ends, lit, domain, (scale, name), colour)
     chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
     return finish(chart, _title(wide, name), _legend(rows, lit, bool(bands)), _spoken(rows, lit))
 
@@ -155,9 +155,8 @@ def _marks(rows: pl.DataFrame, lit: Sequence[str], x: alt.X, y: alt.Y, colour: a
     return layers
 
 
-def _bands(rows: pl.DataFrame, x: alt.X, y: alt.Y, lit: Sequence[str]) -> list[alt.Chart]:
+def _bands(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
     layers = []
-    colour = alt.Color("shade:N", scale=colour_scale(lit), legend=None)
     bounded = rows.filter(pl.col("lowest").is_not_null() & pl.col("highest").is_not_null())
     if bounded.filter(CUT).height:
         part = dashed_ends(bounded, CUT).select("label", "shade", "at", "lowest", "highest", range=pl.lit(OPEN))

@@ -170,7 +170,7 @@ def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, flo
         low, high = low - 0.05, high + 0.05
     step = 10 ** math.floor(math.log10(high - low)) / 5
     ends = round(math.floor(low / step) * step, 12), round(math.ceil(high / step) * step, 12)
-    share = min(numbers) >= 0 and max(numbers) <= 1
+    share = min(numbers) >= 0 and max(numbers) <= 1 + SAME
     return (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends
 
 

@@ -100,7 +100,7 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     y = row_axis(rows["label"], grid=False)
-    colour = keyed(alt.Color, "order", {SURE: BLUE, UNSURE: VERMILLION}, labelLimit=420)
+    colour = keyed(alt.Color, rows["order"], {SURE: BLUE, UNSURE: VERMILLION}, labelLimit=420)
     tooltip = [*texts("query", "model_a", "model_b", "order"), *tooltips(NUMBERS)]
     base = alt.Chart(inline(rows.select("label", "query", "model_a", "model_b", "order", "decides", *NUMBERS)))
     x = alt.X("difference:Q", title=f"difference of {where}")

@@ -97,9 +97,11 @@ def intervals(
     bounds = None if summary is None else summary_frame(summary)
     bounds = None if bounds is None else at_measure(bounds, *parse_measure(metric, cutoff))
     rows = _oriented(pairs, unique_labels(order), lead, bounds)
-    chart = _interval_chart(rows, f"difference of {where}" + (" minus the other" if lead else ""))
+    chart = _interval_chart(rows, f"difference of {where}")
+    whose = f", {quoted(lead)} minus the other" if lead else ""
     lines = [
-        "dot: difference; thin line: 95% confidence interval over queries, not adjusted for the number of pairs;",
+        f"dot: difference{whose};",
+        "thin line: 95% confidence interval over queries, not adjusted for the number of pairs;",
         "thick line: ±2 standard deviations under random tie order",
         *(["dashed frame: open, whatever a deeper retrieval could show"] if rows["open_low"].count() else []),
     ]
@@ -144,9 +146,7 @@ def _with_open(rows: pl.DataFrame, bounds: pl.DataFrame | None) -> pl.DataFrame:
 
 def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
     y = row_axis(rows["pair"], "pair", labelLimit=330)
-    shown = set(rows["verdict"])
-    colours = {verdict: colour for verdict, colour in COLOURS.items() if verdict in shown}
-    colour, tooltip = keyed(alt.Color, "verdict", colours, "the difference"), pair_tooltip("model_a")
+    colour, tooltip = keyed(alt.Color, rows["verdict"], COLOURS, "the difference"), pair_tooltip("model_a")
     x = alt.X("difference:Q", title=title)
     kept = [*("pair", "model_a", "model_b", "verdict", "chance", "p_tie", "two_low", "two_high")]
     kept += [*NUMBERS, *CHANCES, *COUNTS]

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from retrieval_report.charts.data import inline, nice_domain, spread, with_labels
-from retrieval_report.charts.theme import GREY, PALETTE, WIDTH, along, fixed_scale, texts
+from retrieval_report.charts.theme import GREY, PALETTE, WIDTH, along, fixed_scale, keyed, texts
 from retrieval_report.writing.names import unique_labels
 
 __all__ = [
@@ -16,11 +16,11 @@ __all__ = [
     "HEIGHT",
     "OTHERS",
     "K",
-    "colour_scale",
     "dashed_ends",
     "end_labels",
     "grey_and_lit",
     "lighted",
+    "shaded",
     "unlit",
     "vertical_scale",
 ]
@@ -59,9 +59,10 @@ def unlit(number: int) -> str:
     return f"; grey: {number} other model{'s' * (number > 1)}" if number > 0 else ""
 
 
-def colour_scale(lit: Sequence[str], grey: bool = True) -> alt.Scale:
-    """Return a scale with colours for highlighted labels, and grey for the rest."""
-    return alt.Scale(domain=[*lit, *[OTHERS] * grey], range=[*PALETTE[: len(lit)], *[GREY] * grey])
+def shaded(rows: pl.DataFrame, lit: Sequence[str], legend: bool = True) -> alt.Color:
+    """Return colours for highlighted labels, and grey for the rest."""
+    colour = keyed(alt.Color, rows["shade"], {**dict(zip(lit, PALETTE, strict=False)), OTHERS: GREY}, columns=3)
+    return colour if legend else colour.legend(None)
 
 
 def dashed_ends(rows: pl.DataFrame, dashed: pl.Expr) -> pl.DataFrame:
@@ -84,7 +85,11 @@ def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Sca
 
 
 def end_labels(
-    ends: pl.DataFrame, lit: Sequence[str], domain: tuple[float, float], y_axis: tuple[alt.Scale, str]
+    ends: pl.DataFrame,
+    lit: Sequence[str],
+    domain: tuple[float, float],
+    y_axis: tuple[alt.Scale, str],
+    colour: alt.Color,
 ) -> list[alt.Chart]:
     """Draw names at the right end of the lines, moved apart; grey ones only if there is room for all.
 
@@ -97,7 +102,7 @@ def end_labels(
     ends = ends.with_columns(named_at=pl.Series(spread(ends["end"].to_list(), gap, *domain), dtype=pl.Float64))
     data = inline(ends.select("label", "model", "end", "named_at", "shade"))
     scale, title = y_axis
-    base = alt.Chart(data).encode(color=alt.Color("shade:N", scale=colour_scale(lit), legend=None))
+    base = alt.Chart(data).encode(color=colour)
     y = alt.Y("end:Q", scale=scale, title=title)
     link = base.mark_rule(strokeWidth=1.2).encode(
         x=alt.value(WIDTH + 3), x2=alt.value(WIDTH + 15), y=y, y2="named_at:Q"

@@ -15,6 +15,7 @@ from retrieval_report.charts.theme import (
     BLUE,
     GREEN,
     GREY,
+    NUMBER,
     SKY,
     VERMILLION,
     empty_chart,
@@ -76,7 +77,8 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     order = order_column(frame)
     rows = _items(frame, order)
     shown = rows.filter(pl.col("tie_start") <= ITEMS).head(10 * ITEMS)
-    chart = layered(_ties(shown, order), _dots(shown, order)).properties(width=WIDTH, height=HEIGHT)
+    height = min(HEIGHT, 64 + 36 * shown[order].n_unique())
+    chart = layered(_ties(shown, order), _dots(shown, order)).properties(width=WIDTH, height=height)
     lines = ["a horizontal bar is a tie: its items could be in any order"]
     if shown.height < rows.height:
         lines[0] += f"; the first {shown.height} of {rows.height} items"
@@ -99,19 +101,20 @@ def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
     ).select(*COLUMNS[2:], "tie_end", order, "kind", "rank", "left", "right")
 
 
-def _y(order: str) -> alt.Y:
-    return alt.Y(f"{order}:Q", title=order, scale=alt.Scale(zero=False, padding=12))
+def _y(rows: pl.DataFrame, order: str) -> alt.Y:
+    axis = alt.Axis(values=[rows[order][0]], format=NUMBER) if rows[order].n_unique() == 1 else alt.Axis()
+    return alt.Y(f"{order}:Q", title=order, scale=alt.Scale(zero=False, padding=12), axis=axis)
 
 
 def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
     ties = rows.group_by("tie", maintain_order=True).first()
     symbol: dict[str, Any] = {"symbolType": "square", "symbolStrokeWidth": 6, "symbolSize": 30}
-    colour = keyed(alt.Color, "kind", {MIXED: VERMILLION, PURE: SKY, ALONE: GREY}, "ranks", **symbol)
+    colour = keyed(alt.Color, ties["kind"], {MIXED: VERMILLION, PURE: SKY, ALONE: GREY}, "ranks", **symbol)
     titled = {"tie_start": "from rank", "tie_end": "to rank", "tie_size": "items", "tie_relevant": "relevant items"}
     tooltip = _numbers({order: order, "tie": "tie", **titled})
     x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
-    drawn: alt.Chart = bar.encode(x=x, x2="right:Q", y=_y(order), color=colour, tooltip=tooltip)
+    drawn: alt.Chart = bar.encode(x=x, x2="right:Q", y=_y(rows, order), color=colour, tooltip=tooltip)
     return drawn
 
 
@@ -131,14 +134,14 @@ def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
     ]
     rows = rows.with_columns(grade=pl.col("relevance").map_elements(number_text, return_dtype=pl.String))
     looks = dict(zip(map(number_text, grades), colours, strict=True))
-    fill = keyed(alt.Fill, "grade", looks, "relevance", symbolStrokeWidth=1)
+    fill = keyed(alt.Fill, rows["grade"], looks, "relevance", symbolStrokeWidth=1)
     size = 34 if rows.height <= 120 else 14
     tie = {"tie_start": "tie from rank", "tie_end": "to rank", "tie_size": "items in the tie"}
     of_item = {"relevance": "relevance", order: order, "rank": "rank received", **tie}
     tooltip = [*texts("item"), *_numbers(of_item)]
     x = alt.X("rank:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     dot = alt.Chart(inline(rows)).mark_point(size=size, stroke=GREY, strokeWidth=1, opacity=1)
-    drawn: alt.Chart = dot.encode(x=x, y=_y(order), fill=fill, tooltip=tooltip)
+    drawn: alt.Chart = dot.encode(x=x, y=_y(rows, order), fill=fill, tooltip=tooltip)
     return drawn
 
 

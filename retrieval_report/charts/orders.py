@@ -143,8 +143,8 @@ def _marks(known: Mapping[str, float], x: alt.X) -> list[alt.Chart]:
     rows = pl.DataFrame({"what": names, "at": [*known.values()]})
     legend: dict[str, Any] = {"orient": "top", "symbolType": "stroke", "columns": 3}
     look: dict[str, Any] = {
-        "color": keyed(alt.Color, "what", dict(zip(names, COLOURS, strict=False)), **legend),
-        "strokeDash": keyed(alt.StrokeDash, "what", dict(zip(names, DASHES, strict=False)), **legend),
+        "color": keyed(alt.Color, rows["what"], dict(zip(names, COLOURS, strict=False)), **legend),
+        "strokeDash": keyed(alt.StrokeDash, rows["what"], dict(zip(names, DASHES, strict=False)), **legend),
     }
     tooltip = [*texts("what"), alt.Tooltip("at:Q", format=NUMBER, title="score")]
     return [alt.Chart(inline(rows)).mark_rule(strokeWidth=2).encode(x=along(x, "at"), tooltip=tooltip, **look)]

@@ -11,7 +11,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.cutoffs import cutoff_axis
 from retrieval_report.charts.data import by_mean, inline, joined, of_metric, side_by_side, summary_frame
-from retrieval_report.charts.lines import CUT, OTHERS, K, colour_scale, dashed_ends, lighted, unlit, vertical_scale
+from retrieval_report.charts.lines import CUT, OTHERS, K, dashed_ends, lighted, shaded, unlit, vertical_scale
 from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, open_dash, texts, tooltips
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, quoted
@@ -78,18 +78,15 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     scale, _ = vertical_scale(rows, ["value"])
     x = alt.X("at:Q", scale=axis[0], axis=axis[1])
     y = alt.Y("value:Q", scale=scale, title=None)
-    panels = [_panel(rows.filter(policy=policy), PANELS[policy], lit, x, y) for policy in shown]
+    colour = shaded(rows, lit)
+    panels = [_panel(rows.filter(policy=policy), PANELS[policy], colour, x, y) for policy in shown]
     chart = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
     legend = f"{name} along the cutoffs, one scale{unlit(len(models) - len(lit))}"
     return finish(chart, _title(rows, shown, name), [legend], _spoken(rows, shown))
 
 
-def _panel(rows: pl.DataFrame, title: str, lit: Sequence[str], x: alt.X, y: alt.Y) -> alt.Chart | alt.LayerChart:
+def _panel(rows: pl.DataFrame, title: str, colour: alt.Color, x: alt.X, y: alt.Y) -> alt.Chart | alt.LayerChart:
     """Draw lines with a dot at every cutoff, dashed where lists are cut, grey ones at the bottom."""
-    grey = rows["shade"].eq(OTHERS).any()
-    colour = alt.Color(
-        "shade:N", scale=colour_scale(lit, grey=grey), legend=alt.Legend(title=None, orient="bottom", columns=3)
-    )
     columns = ["model", "label", "shade", "at", "k", "value"]
     ordered = rows.sort(pl.col("shade") != OTHERS, "label", "at")
     tooltip = [*texts("model", k="cutoff"), *tooltips(["value"])]

@@ -94,8 +94,9 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     ticks = pl.concat([_naive(rows), _printed(audit, *parse_measure(metric, cutoff), labels)], how="diagonal")
     if rows.select("expected", "lowest").count().sum_horizontal().item() + ticks.height == 0:
         return empty_chart(f"no model has a score for {where}")
-    scores = _scores(rows, ticks, where).properties(width=SCORES, height=_height(rows))
-    offsets = _offsets(rows, ticks, where)
+    colour = keyed(alt.Color, ticks["mark"], COLOURS, columns=1, **TICK)
+    scores = _scores(rows, ticks, where, colour).properties(width=SCORES, height=_height(rows))
+    offsets = _offsets(rows, ticks, where, colour)
     chart: ChartType = scores if offsets is None else alt.concat(scores, offsets, columns=2, spacing=24)
     return finish(chart, lead_title(wide, where), _legend(rows, ticks), _spoken(rows))
 
@@ -155,7 +156,7 @@ def _printed(audit: object, metric: str, cutoff: int | None, labels: Mapping[str
     return with_labels(frame, labels)
 
 
-def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerChart:
+def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str, colour: alt.Color) -> alt.LayerChart:
     """Draw bar, line and dot of every model, with the printed scores as ticks above and below."""
     numbers = ("expected", "lowest", "highest", "ci_low", "ci_high")
     shown = [rows.select(at=name) for name in numbers] + [ticks.select("at")]
@@ -170,7 +171,7 @@ def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCha
     line = alt.Chart(data).mark_rule(strokeWidth=1.8, color=BLUE)
     dot = alt.Chart(data).mark_point(filled=True, size=58, opacity=1, color=BLUE, stroke="white", strokeWidth=0.8)
     layers = [*_bars(rows, x("lowest"), y), line.encode(x=x("ci_low"), x2="ci_high:Q", y=y, tooltip=found)]
-    layers += [*_ticks(ticks, x("at"), y), dot.encode(x=x("expected"), y=y, tooltip=found)]
+    layers += [*_ticks(ticks, x("at"), y, colour), dot.encode(x=x("expected"), y=y, tooltip=found)]
     return layered(*layers)
 
 
@@ -192,11 +193,8 @@ def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return layers
 
 
-def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
     """Draw ticks for the order received above the middle of the row, and for other systems below it."""
-    shown = set(ticks["mark"])
-    looks = {name: colour for name, colour in COLOURS.items() if name in shown}
-    colour = keyed(alt.Color, "mark", looks, columns=1, **TICK)
     found = [*texts("model", mark="what"), *tooltips(["at", "expected", "off"])]
     others = [*texts("system", "version", "call", "definition", "order"), *tooltips(["z", "definition_shift"])]
     layers = []
@@ -210,7 +208,7 @@ def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return layers
 
 
-def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerChart | None:
+def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str, colour: alt.Color) -> alt.LayerChart | None:
     """Draw how far printed scores are off for models where any is, beside the effect of tie order."""
     off = ticks.filter(pl.col("off").abs() > SAME)
     if not off.height:
@@ -232,7 +230,7 @@ def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str) -> alt.LayerCh
         tooltip = [*texts("model"), *tooltips(["tie_std"])]
         layers.append(bar.encode(x=along(x, "low"), x2="high:Q", y=y, tooltip=tooltip))
     known = ticks.filter(pl.col("off").is_not_null())
-    chart = layered(*layers, *_ticks(known, x, y))
+    chart = layered(*layers, *_ticks(known, x, y, colour))
     rest = f"nothing is off for {left} other{'s' * (left > 1)}" if left else ""
     heading = alt.Title(text="How far printed scores are off", subtitle=rest, fontSize=12, fontWeight="normal")
     return chart.properties(width=OFFSETS, height=_height(rows), title=heading)

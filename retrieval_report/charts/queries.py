@@ -152,7 +152,7 @@ def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.Laye
     y = alt.Y("expected:Q", scale=scale, title=f"{where} expected")
     across: dict[str, Any] = {"x": along(x, "from"), "x2": "to:Q", "y": along(y, "from"), "y2": "to:Q"}
     diagonal = alt.Chart(ends).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(**across)
-    colour = keyed(alt.Color, "side", {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY}, "the score of a list is")
+    colour = keyed(alt.Color, points["side"], {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY}, "the score of a list is")
     opacity = alt.condition(brush, alt.value(0.7), alt.value(0.12))
     tooltip = [*texts("model", "query"), alt.Tooltip("lists:Q"), *tooltips(NUMBERS)]
     look: dict[str, Any] = {"color": colour, "size": _size(points), "opacity": opacity, "tooltip": tooltip}

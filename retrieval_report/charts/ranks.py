@@ -154,7 +154,7 @@ def _rows(models: int) -> alt.Y:
 
 def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
     """Draw grey lines below coloured ones."""
-    colour = keyed(alt.Color, "change", {UP: BLUE, DOWN: VERMILLION, SAME: GREY}, "read from left to right")
+    colour = keyed(alt.Color, segments["change"], {UP: BLUE, DOWN: VERMILLION, SAME: GREY}, "read from left to right")
     numbers = [alt.Tooltip(name, title=name[:-2].replace("_", " ")) for name in ("from_rank:Q", "to_rank:Q")]
     tooltip = [*texts("model", "segment"), *numbers, *tooltips(["from_score", "to_score"])]
     layers = []

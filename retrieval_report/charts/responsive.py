@@ -11,9 +11,14 @@ from retrieval_report.charts.theme import GRID, IN_CELL, TEXT, WIDTH, styled
 
 __all__ = ["Panel", "Responsive", "responsive"]
 
-NARROW = 520  # pixels; on narrower screens labels are shortened and legends have one column
-NARROW_LABEL = 116
+NARROW = 520  # pixels; on narrower screens labels are shortened and legends are stacked in one column
+NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 116, 150, 220  # pixels of labels and texts beside a plot, and below it
+LETTERS = 16  # of such a label; longer ones lose their middle, where names of a series differ least
 LABELS = 300  # pixels beside a plot, for names and legends
+SHORTENED = (
+    f"containerSize()[0] < {NARROW} && length(datum.label) > {LETTERS} ? "
+    f"slice(datum.label, 0, {LETTERS // 2}) + '…' + slice(datum.label, {1 - LETTERS // 2}) : datum.label"
+)
 OF_WHOLE = ("$schema", "config", "datasets")
 LEGENDS = ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size")
 
@@ -39,7 +44,8 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     """Take a chart apart for a page that fits it to its width.
 
     Vega-Lite stretches only single plots to the element around them, so panels are returned separately; the page
-    puts them side by side if there is room. On a narrow screen labels are shortened and legends have one column.
+    puts them side by side if there is room; panels that follow a selection in another are left out. On a narrow
+    screen labels are shortened, and legends stand below each other.
 
     Parameters
     ----------
@@ -69,7 +75,7 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     title, description = whole.pop("title", None), whole.get("description", "")
     if title is None:  # a sentence, which the page can wrap
         return Responsive(description, "", description, (), 1)
-    plots = next((whole[kind] for kind in ("concat", "hconcat", "vconcat") if kind in whole), [whole])
+    plots = next(([*_apart(whole, whole[kind])] for kind in ("concat", "hconcat", "vconcat") if kind in whole), [whole])
     legends = [index == 0 or "resolve" in whole for index in range(len(plots))]
     known = [
         description,
@@ -82,6 +88,16 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
         tuple(_panel(whole, *parts) for parts in zip(plots, known, legends, strict=True)),
         whole.get("columns", len(plots)),
     )
+
+
+def _apart(whole: dict[str, Any], plots: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the panels with their selections, except those that follow a selection in another."""
+    for plot in plots:
+        parts = list(_dictionaries(plot))
+        names = {part.get("name") for part in parts}
+        own = [param for param in whole.get("params", ()) if names & set(param["views"])]
+        if {part["param"] for part in parts if "param" in part} <= {param["name"] for param in own}:
+            yield {**plot, "params": own} if own else plot
 
 
 def _panel(whole: dict[str, Any], plot: dict[str, Any], description: str, legends: bool) -> Panel:
@@ -104,14 +120,17 @@ def _is_field(part: dict[str, Any], channel: str) -> bool:
 
 
 def _narrowing(config: dict[str, Any], width: float) -> dict[str, Any]:
-    """Return settings that shorten labels on a narrow screen, and drop numbers from tiles if they do not fit."""
+    """Return settings that shorten labels and stack legends on a narrow screen, and drop numbers that do not fit."""
     axis = {**config["axis"], "labelLimit": _where_narrow(NARROW_LABEL, config["axis"]["labelLimit"])}
+    axis["titleLimit"] = _where_narrow(NARROW_TITLE, 0)
+    stacked = {"direction": {"signal": _where_narrow("'vertical'", "'horizontal'")["expr"]}, "margin": 12}
+    legend = {**config["legend"], "layout": {"bottom": stacked, "top": stacked}}
     hidden = {"expr": f"containerSize()[0] < {0.8 * width + NARROW_LABEL:.0f} ? 0 : 1"}
     style = {IN_CELL: {**config["style"][IN_CELL], "opacity": hidden}}
-    return {**config, "axis": axis, "style": style}
+    return {**config, "axis": axis, "legend": legend, "style": style}
 
 
-def _where_narrow(narrow: float, wide: float) -> dict[str, str]:
+def _where_narrow(narrow: object, wide: object) -> dict[str, str]:
     return {"expr": f"containerSize()[0] < {NARROW} ? {narrow} : {wide}"}
 
 
@@ -128,12 +147,14 @@ def _fitted(part: Any, width: float) -> Any:
             found[end] = {"value": {"expr": f"width + {at - width:g}"}}
     legend = found.get("legend")
     if isinstance(legend, dict) and legend.get("orient") in ("top", "bottom"):
-        length = legend.get("gradientLength", 0)
         found["legend"] = {**legend, "columns": _where_narrow(1, legend.get("columns", 0))}
-        found["legend"] |= {"gradientLength": _where_narrow(length // 2, length)} if length else {}
-    axis = found.get("axis")
-    if isinstance(axis, dict) and isinstance(axis.get("labelLimit"), int):
-        found["axis"] = {**axis, "labelLimit": _where_narrow(min(NARROW_LABEL, axis["labelLimit"]), axis["labelLimit"])}
+    axis, mark = found.get("axis"), found.get("mark")
+    if isinstance(axis, dict):
+        limit = axis.get("labelLimit")
+        own = {"labelLimit": _where_narrow(NARROW_LABEL, limit)} if isinstance(limit, int) else {}
+        found["axis"] = {**axis, **own, **({"labelExpr": SHORTENED} if found.get("type") == "nominal" else {})}
+    if isinstance(mark, dict) and mark["type"] == "text" and mark.get("align") == "left":
+        found["mark"] = {**mark, "limit": _where_narrow(NARROW_TEXT, mark.get("limit", 0))}
     return found
 
 

@@ -75,7 +75,7 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     low, high = nice_domain(long, ["low", "high"])
     y = row_axis(labels.values(), grid=True)
     x = alt.X(title=where, scale=fixed_scale(low, high))
-    layers = [part for what in SHAPES for part in (_spans(long, what, x, y), _dots(long, what, x, y))]
+    layers = [part for what in SHAPES for part in _marks(long, what, x, y)]
     chart = row_chart(layers, len(labels), STEP)
     lines = ["whiskers: ±2 standard deviations under random tie order"]
     return finish(chart, _title(rows, where), lines, _spoken(rows))
@@ -87,23 +87,13 @@ def _points(rows: pl.DataFrame, what: str, suffix: str) -> pl.DataFrame:
     return rows.select("model", *NUMBERS, what=pl.lit(what), at=at, low=at - two, high=at + two)
 
 
-def _spans(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
-    rows = long.filter(what=what).select("label", "what", "low", "high")
-    span = alt.Chart(inline(rows)).mark_bar(size=3, opacity=0.5, yOffset=BELOW[what])
-    drawn: alt.Chart = span.encode(x=along(x, "low"), x2="high:Q", y=y, color=keyed(alt.Color, "what", COLOURS))
-    return drawn
-
-
-def _dots(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> alt.Chart:
-    dots = alt.Chart(inline(long.filter(what=what))).mark_point(filled=True, opacity=1, size=55, yOffset=BELOW[what])
-    drawn: alt.Chart = dots.encode(
-        x=along(x, "at"),
-        y=y,
-        color=keyed(alt.Color, "what", COLOURS),
-        shape=keyed(alt.Shape, "what", SHAPES),
-        tooltip=[*texts("model", "what"), *tooltips(NUMBERS)],
-    )
-    return drawn
+def _marks(long: pl.DataFrame, what: str, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """Draw whiskers and dots on one side of the line of every model."""
+    base = alt.Chart(inline(long.filter(what=what))).encode(y=y, color=keyed(alt.Color, long["what"], COLOURS))
+    span = base.mark_bar(size=3, opacity=0.5, yOffset=BELOW[what]).encode(x=along(x, "low"), x2="high:Q")
+    dots = base.mark_point(filled=True, opacity=1, size=55, yOffset=BELOW[what])
+    shape, tooltip = keyed(alt.Shape, long["what"], SHAPES), [*texts("model", "what"), *tooltips(NUMBERS)]
+    return [span, dots.encode(x=along(x, "at"), shape=shape, tooltip=tooltip)]
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:

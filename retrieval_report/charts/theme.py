@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import altair as alt
+import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.contracts.registry import title_of
@@ -174,6 +175,7 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
             "labelLimit": 260,
             "titleLimit": 320,
             "symbolStrokeWidth": 2,
+            "symbolOpacity": 1,
         },
         title={
             "color": text,
@@ -209,11 +211,13 @@ def texts(*names: str, **titled: str) -> list[alt.Tooltip]:
 
 
 def keyed(
-    channel: type[Channel], column: str, looks: Mapping[str, Any], title: str | None = None, **legend: Any
+    channel: type[Channel], column: pl.Series, looks: Mapping[str, Any], title: str | None = None, **legend: Any
 ) -> Channel:
-    """A colour or shape for every text of a column, with a legend below the chart."""
-    scale = alt.Scale(domain=[*looks], range=[*looks.values()])
-    return channel(f"{column}:N", scale=scale, legend=alt.Legend(**{"title": title, "orient": "bottom", **legend}))
+    """A colour or shape for every text of a column that occurs in it, with a legend below the chart."""
+    there = set(column)
+    used: dict[str, Any] = {text: look for text, look in looks.items() if text in there}
+    scale = alt.Scale(domain=[*used], range=[*used.values()])
+    return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(**{"title": title, "orient": "bottom", **legend}))
 
 
 def fixed_scale(low: float, high: float) -> alt.Scale:

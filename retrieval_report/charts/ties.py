@@ -124,10 +124,12 @@ def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.Lay
     axis = alt.Axis(values=DECADES, format="~s")
     x = alt.X("size:Q", scale=scale, title=f"items in a tie ({depth})", axis=axis)
     names = {name: title_of(name) for name in ("tie_median", "tie_p90", "tie_max")}
-    shape = keyed(alt.Shape, "what", dict(zip(names.values(), SHAPES, strict=True)), columns=1)
-    colour = keyed(alt.Color, "what", dict(zip(names.values(), (BLUE, GREY, VERMILLION), strict=True)), columns=1)
+    long = _long(rows, names, "size")
+    shapes, colours = (dict(zip(names.values(), looks, strict=True)) for looks in (SHAPES, (BLUE, GREY, VERMILLION)))
+    shape = keyed(alt.Shape, long["what"], shapes, columns=1)
+    colour = keyed(alt.Color, long["what"], colours, columns=1)
     line = alt.Chart(data).mark_rule(strokeWidth=1.6, color=GREY).encode(x=along(x, "tie_median"), x2="tie_max:Q", y=y)
-    dots = alt.Chart(inline(_long(rows, names, "size"))).mark_point(filled=True, size=50, opacity=1, strokeWidth=2)
+    dots = alt.Chart(inline(long)).mark_point(filled=True, size=50, opacity=1, strokeWidth=2)
     dots = dots.encode(x=x, y=y, tooltip=_tooltip(), shape=shape, color=colour)
     return layered(line, dots).properties(width=NARROW, height=_height(labels))
 
@@ -171,10 +173,11 @@ def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     axis = alt.Axis(values=DECADES, format="~s")
     title = "different distances in a list (median)"
     x = alt.X("number:Q", title=title, scale=_decades(rows, "items"), axis=axis)
-    dots = alt.Chart(inline(_long(rows, names, "number"))).mark_point(size=55, strokeWidth=1.8, opacity=1)
+    long = _long(rows, names, "number")
+    dots = alt.Chart(inline(long)).mark_point(size=55, strokeWidth=1.8, opacity=1)
     distances, items = names.values()
-    stroke = keyed(alt.Stroke, "what", {distances: BLUE, items: GREY}, columns=1)
-    fill = keyed(alt.Fill, "what", {distances: BLUE, items: "transparent"}, columns=1)
+    stroke = keyed(alt.Stroke, long["what"], {distances: BLUE, items: GREY}, columns=1)
+    fill = keyed(alt.Fill, long["what"], {distances: BLUE, items: "transparent"}, columns=1)
     dots = dots.encode(x=x, y=y, stroke=stroke, fill=fill, tooltip=_tooltip())
     return layered(dots).properties(width=NARROW, height=_height(labels))
 

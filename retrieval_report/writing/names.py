@@ -43,9 +43,9 @@ def unlinked(text: str) -> str:
     return ADDRESS.sub("\u2060", text)
 
 
-def short(name: str) -> str:
+def short(name: str, limit: int = LABEL) -> str:
     """Return the name as a label."""
-    return clean(name, LABEL)
+    return clean(name, limit)
 
 
 def quoted(name: str) -> str:
@@ -56,7 +56,7 @@ def quoted(name: str) -> str:
     return label
 
 
-def unique_labels(names: Iterable[str]) -> dict[str, str]:
+def unique_labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
     """Return a label for every name; names that look alike when shortened are numbered.
 
     >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
@@ -65,10 +65,10 @@ def unique_labels(names: Iterable[str]) -> dict[str, str]:
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for name in dict.fromkeys(names):
-        label, number = short(name), 1
+        label, number = short(name, limit), 1
         while label in taken:
             number += 1
-            label = f"{short(name)} ({number})"
+            label = f"{short(name, limit)} ({number})"
         taken.add(label)
         labels[name] = label
     return labels

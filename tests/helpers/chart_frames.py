@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import polars as pl
 
 import retrieval_report as rr
+from retrieval_report import charts
 from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.scoring.radius import evaluate_radius
@@ -83,3 +85,36 @@ def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
     """A model against a copy of itself, where there is one model."""
     both = pl.concat([scores, scores.with_columns(model=pl.lit("copy"))])
     return rr.stats.deciding_queries(both, scores["model"][0], "copy")
+
+
+CHARTS: dict[str, Callable[[Frames], Any]] = {
+    "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
+    "scores_by_cutoff, linear": lambda of: charts.scores_by_cutoff(
+        of["summary"], metric="precision", bands=of["summary"]["model"].unique().sort().to_list()[:1], log=False
+    ),
+    "policy_panels": lambda of: charts.policy_panels(of["summary"], metric="precision"),
+    "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
+    "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
+    "shuffled_distribution": lambda of: charts.shuffled_distribution(of["means"], of["summary"], **PLACE),
+    "shuffled_distribution, one axis": lambda of: charts.shuffled_distribution(
+        of["means"], of["summary"], **PLACE, models=sorted(set(of["means"]["model"]))[:2], one_axis=True
+    ),
+    "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
+    "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
+    "leaderboard": lambda of: charts.leaderboard(of["leaderboard"], **PLACE),
+    "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
+    "costs": lambda of: charts.costs(of["costs"], **PLACE),
+    "profile": lambda of: charts.profile(of["profile"]),
+    "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
+    "query_scatter, not listed": lambda of: charts.query_scatter(of["queries"], **PLACE, listed=False),
+    "ranked_list": lambda of: charts.ranked_list(of["list"]),
+    "list_orders": lambda of: charts.list_orders({"order received": of["list"], "</b> again": of["list"]}, cutoff=2),
+    "score_distribution": lambda of: charts.score_distribution(
+        of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}
+    ),
+    "rounding": lambda of: charts.rounding(of["rounding"], **PLACE),
+    "evaluators": lambda of: charts.evaluators(of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")),
+    "radius": lambda of: charts.radius(of["radius"]),
+    "recall_curve": lambda of: charts.recall_curve(of["curve"]),
+    "precision_recall": lambda of: charts.precision_recall(of["summary"]),
+}

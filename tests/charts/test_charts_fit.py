@@ -1,0 +1,64 @@
+"""Every chart on the screen of a phone: in Chromium, no text of a legend, an axis or a label leaves its plot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from chart_frames import CHARTS, PLAIN, Frames, frames
+from retrieval_report.charts import responsive
+from retrieval_report.report.bundle import vega_bundle
+
+pytestmark = pytest.mark.browser
+
+PHONE = 390 - 2 * 16  # pixels inside the margins of a page
+LONG = tuple(f"model-with-a-long-name-{number:02}" for number in range(30))
+OUTSIDE = """async (specification) => {
+    const box = document.createElement("div");
+    document.body.replaceChildren(box);
+    const how = {ast: true, renderer: "svg", actions: false, defaultStyle: false};
+    const drawn = await window.embedChart(box, specification, how);
+    await drawn.view.runAsync();
+    const frame = box.querySelector("svg").getBoundingClientRect();
+    const texts = [...box.querySelectorAll("svg text")].filter((text) => text.textContent);
+    const leaves = (at) => at.right > frame.right + 1 || at.left < frame.left - 4 || at.bottom > frame.bottom + 1;
+    const outside = texts.filter((text) => leaves(text.getBoundingClientRect())).map((text) => text.textContent);
+    drawn.finalize();
+    return [frame.width, outside];
+}"""  # fmt: skip
+
+
+def cut(own: Frames) -> Frames:
+    """The frames as if all lists were cut, which adds a second legend."""
+    share = pl.lit(0.5).alias("truncated_share")
+    return {name: frame.with_columns(share) if share.meta.output_name() in frame.columns else frame
+            for name, frame in own.items()}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def phone(browser: Any) -> Any:
+    page = browser.new_page()
+    page.set_viewport_size({"width": PHONE, "height": 844})
+    page.set_content(f"<style>body {{margin: 0}}</style><script>{vega_bundle()}</script>")
+    return page
+
+
+MADE: dict[str, Callable[[], Frames]] = {
+    "few": lambda: frames(PLAIN),
+    "cut": lambda: cut(frames(PLAIN)),
+    "many": lambda: frames(LONG),
+}
+
+
+@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+def test_no_text_leaves_its_plot_on_a_phone(phone: Any, made: Callable[[], Frames]) -> None:
+    own = made()
+    for name, draw in CHARTS.items():
+        for panel in responsive(draw(own)).panels:
+            width, outside = phone.evaluate(OUTSIDE, json.loads(json.dumps(panel.specification)))
+            assert width <= PHONE, name
+            assert outside == [], name
