@@ -120,6 +120,13 @@ def test_a_threshold_at_the_end_of_a_tie_may_lie_above_every_order() -> None:
     assert (row["tie_std"], row["z"], row["order"]) == (0.0, None, "a tie is one threshold")
 
 
+def test_thresholds_count_what_is_relevant_from_a_grade_on() -> None:
+    ties = {"distance": [0, 0, 1, 1], "relevance": [1, 2, 0, 2]}
+    rankings = pl.DataFrame({"query": ["q"] * 4, "item": list("abcd"), **ties})
+    frame = audit(rankings, metrics="ap", cutoffs=None, systems="scikit-learn", relevant_from=2)
+    assert frame["prints"].to_list() == [(1 / 2 + 2 / 4) / 2]
+
+
 def test_tie_aware_retrieval_metrics_prints_what_the_audit_says() -> None:
     trm = pytest.importorskip("trm", reason="tie-aware-retrieval-metrics, of the extra `dev`, is not installed")
     run = make_run()

@@ -153,7 +153,11 @@ def test_queries_that_neither_answers_count_where_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"measure": "ndgc@10"}, {"margin": -1}, {"tie_order": "best"}, {"alpha": 0.7}, {"measure": "ndcg@0"}]
+    "wrong",
+    [
+        *({"measure": measure} for measure in ("ndgc@10", "ndcg@0", "ndcg@5,ap@5", "ndcg@5,ndcg@10")),
+        *({"margin": -1}, {"tie_order": "best"}, {"alpha": 0.7}),
+    ],
 )
 def test_wrong_arguments(wrong: dict[str, Any]) -> None:
     with pytest.raises(rr.ParameterError):
