@@ -172,14 +172,18 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[
 
 
 def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Put the verdict beside each pair, whichever of its models is named first."""
+    """Put the verdict beside each pair, whichever of its models is named first; the least certain pairs come first."""
     import polars as pl
+
+    from retrieval_report.analysis.verdicts import VERDICTS
 
     # A baseline is model_b whatever its name; verdicts order the models alphabetically.
     pair = (pl.min_horizontal("model_a", "model_b"), pl.max_horizontal("model_a", "model_b"))
     keys = ["model_a", "model_b", "metric", "cutoff"]
     known = verdicts.select(*keys, "verdict")
-    return rows.join(
+    measure = pl.int_range(pl.len()).min().over("metric", "cutoff")
+    doubt = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8)
+    joined = rows.join(
         known,
         left_on=[*pair, pl.col("metric"), pl.col("cutoff")],
         right_on=keys,
@@ -187,4 +191,5 @@ def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
         nulls_equal=True,
         maintain_order="left",
         coalesce=False,
-    ).select(*rows.columns, "verdict")
+    )
+    return joined.select(*rows.columns, "verdict").sort(measure, doubt, maintain_order=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
+from retrieval_report.analysis.verdicts import VERDICTS
 from retrieval_report.cli import cli
 
 ROWS = """model,query,item,distance,relevance
@@ -42,6 +44,27 @@ def test_compare_prints_pairs_with_a_verdict_and_writes_them(rankings: Path, tmp
     comparison = pl.read_csv(tmp_path / "out/comparison.csv")
     assert comparison.filter(policy="expected")["difference"].to_list() == [0.0, 0.0]
     assert set(pl.read_csv(tmp_path / "out/flips.csv")["verdict"]) == {"depends on tie order"}
+
+
+def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    items = [("a", 1), ("b", 0), ("c", 0), ("d", 0)]
+    lists = {"1 worst": [4, 3, 2, 1], "2 ties": [1, 1, 1, 1], "3 best": [1, 2, 3, 4]}
+    rows = [
+        f"{model},q{query},{item},{distance},{relevance}"
+        for model, distances in lists.items()
+        for query in range(9)
+        for (item, relevance), distance in zip(items, distances, strict=True)
+    ]
+    path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]))
+    result = run("compare", path, "--metrics", "rr", "--cutoffs", "1,all")
+    assert result.exit_code == 0, result.output
+    first, second = result.output.split("\n\n")[:2]
+    assert (first.splitlines()[0], second.splitlines()[0]) == ("rr@1", "rr@all")
+    for block in (first, second):
+        verdicts = [re.split(r"  +", line)[-1] for line in block.splitlines()[2:]]
+        assert len(set(verdicts)) > 1
+        assert verdicts == sorted(verdicts, key=VERDICTS.index)
 
 
 def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rankings: Path, tmp_path: Path) -> None:
