@@ -15,7 +15,7 @@ from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
-from retrieval_report.reading.results import Results, as_array, read_results, series_of, warn_of_direction
+from retrieval_report.reading.results import Results, as_array, item_ids, read_results, warn_of_direction
 
 __all__ = ["Inputs", "from_search"]
 
@@ -268,7 +268,7 @@ class _Items:
     def names(self, found: Results, what: str) -> pl.Series:
         """Return the ids of the items."""
         if self.ids is None or self.keys is not None:
-            return series_of("item", found.item)
+            return item_ids(found.item)
         return self.ids.gather(pl.Series(self.row_numbers(found, what))).alias("item")
 
 

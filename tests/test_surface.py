@@ -14,7 +14,6 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report.analysis.comparison import ComparisonOptions
-from retrieval_report.analysis.leaderboard import BoardOptions
 from retrieval_report.analysis.likeness import LikeOptions
 from retrieval_report.analysis.summary import SummaryOptions
 from retrieval_report.contracts.options import EvaluateOptions, Options
@@ -93,7 +92,6 @@ def test_options_are_those_of_evaluate_in_every_spelling() -> None:
 
 @pytest.mark.parametrize(("function", "options", "own"), [
     (rr.summarise, SummaryOptions, {"queries"}),
-    (rr.leaderboard, BoardOptions, set()),
     (rr.compare, ComparisonOptions, {"queries"}),
     (rr.report.report_contents, ReportOptions, set()),
     (rr.systems.evaluate_like, LikeOptions, {"judgements", "queries", "metrics", "cutoffs", "policies", "seed"}),

@@ -56,7 +56,7 @@ Indices = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
 
-def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
+def check_scores(scores: object) -> pl.DataFrame:
     """Check a scores frame; NaN becomes null, and cutoffs that pandas made floats become whole again.
 
     Missing columns ``truncated`` and ``pooled`` are added as false.
@@ -66,12 +66,12 @@ def check_scores(scores: object, what: str = "scores") -> pl.DataFrame:
     retrieval_report.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value', 'std', \
 'items', 'n_relevant'; expected what evaluate returns
     """
-    frame = to_polars(scores, what)
+    frame = to_polars(scores, "scores")
     frame = frame.with_columns(pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns)
-    frame = hold(frame, SCORES, what, "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
+    frame = hold(frame, SCORES, "scores", "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
     keys = ["model", "query", *SCORE]
     for name in ("model", "query", "metric", "policy"):
-        refuse(frame, pl.col(name).is_null(), name, f"null in the {what}")
+        refuse(frame, pl.col(name).is_null(), name, "null in the scores")
     refuse(frame, pl.col("value").is_infinite(), "value", "infinite")
     refuse(frame, pl.col("std").is_infinite() | (pl.col("std") < 0), "std", "negative or infinite")
     if frame.select(keys).n_unique() < frame.height:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypedDict
 
 import numpy as np
 import polars as pl
@@ -30,18 +29,6 @@ __all__ = ["LEADERBOARD", "leaderboard"]
 
 LEADERBOARD = schema("leaderboard")
 KEYS = [*SCORE, "model"]
-
-
-class BoardOptions(TypedDict, total=False):
-    """The options of ``leaderboard``."""
-
-    policies: str | Sequence[str] | None
-    test: str | None
-    alpha: float
-    confidence: float
-    shuffled: object
-    resamples: int
-    seed: int
 
 
 def leaderboard(

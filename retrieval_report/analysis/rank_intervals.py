@@ -116,7 +116,7 @@ def rank_intervals(
     known = None if shuffled is None else hold(to_polars(shuffled, "shuffled"), DRAWS, "shuffled", "shuffled_means")
     frames = [pl.DataFrame(schema=RANKS)]
     for measure in asked_measures(grid, policies):
-        here = _Place.of(grid, measure)
+        here = _Part.of(grid, measure)
         for source in wanted:
             draws = None
             if source == "ties" and known is not None and here.policy == "expected":
@@ -125,7 +125,7 @@ def rank_intervals(
     return pl.concat(frames)
 
 
-class _Place(NamedTuple):
+class _Part(NamedTuple):
     """The scores of one metric, cutoff and policy on the queries that all models share."""
 
     metric: str
@@ -135,7 +135,7 @@ class _Place(NamedTuple):
     std: Floats
 
     @classmethod
-    def of(cls, grid: Grid, measure: int) -> _Place:
+    def of(cls, grid: Grid, measure: int) -> _Part:
         shared = complete_queries(grid.value[measure])
         return cls(*grid.measures[measure], grid.value[measure][:, shared], grid.std[measure][:, shared])
 
@@ -161,7 +161,7 @@ def resampled_means(value: Floats, resamples: int, seed: int, std: Floats | None
         yield means
 
 
-def _tied_means(here: _Place, resamples: int, seed: int) -> Iterator[Floats]:
+def _tied_means(here: _Part, resamples: int, seed: int) -> Iterator[Floats]:
     """Means of each model under random tie order, from their exact moments."""
     generator = np.random.default_rng(seed)
     means, spread = here.value.mean(axis=1), np.sqrt((here.std**2).sum(axis=1)) / here.value.shape[1]
@@ -170,7 +170,7 @@ def _tied_means(here: _Place, resamples: int, seed: int) -> Iterator[Floats]:
         yield means + spread * generator.standard_normal((size, means.size))
 
 
-def _given_draws(known: pl.DataFrame, here: _Place, models: list[str]) -> Floats:
+def _given_draws(known: pl.DataFrame, here: _Part, models: list[str]) -> Floats:
     """The means of single random orders, (draws, models)."""
     rows = known.filter(at_measure(here.metric, here.cutoff))
     wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
@@ -180,7 +180,7 @@ def _given_draws(known: pl.DataFrame, here: _Place, models: list[str]) -> Floats
     return wide.select(models).to_numpy()
 
 
-def _means(here: _Place, source: str, draws: Floats | None, resamples: int, seed: int) -> tuple[Iterator[Floats], str]:
+def _means(here: _Part, source: str, draws: Floats | None, resamples: int, seed: int) -> tuple[Iterator[Floats], str]:
     """Drawn means, chunk by chunk, and how they were drawn."""
     if source == "queries":
         return resampled_means(here.value, resamples, seed), "bootstrap"
@@ -196,7 +196,7 @@ def _means(here: _Place, source: str, draws: Floats | None, resamples: int, seed
 
 
 def _ranked(
-    here: _Place, models: list[str], source: str, draws: Floats | None, confidence: float, resamples: int, seed: int
+    here: _Part, models: list[str], source: str, draws: Floats | None, confidence: float, resamples: int, seed: int
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff, policy and source."""
     known = here.value.shape[1] > 0

@@ -79,16 +79,16 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
         raise KeyMismatchError(f"column 'query' is {ids} in the scores and {found} in the queries")
     own = given.select(
         pl.col("query").cast(ids, strict=False),
-        pl.col(by).rank("dense").fill_null(0).alias("__place"),
+        pl.col(by).rank("dense").fill_null(0).alias("__order"),
         pl.col(by).cast(pl.String).fill_null(NO_VALUE).alias("__segment"),
     ).drop_nulls("query")
     joined = frame.join(own, on="query", how="left", maintain_order="left")
     refuse(joined, pl.col("__segment").is_null(), by, "scores of queries that the queries frame lacks", what="queries")
     # Null comes last; numbers and dates are in their own order, not that of their text.
-    last = pl.when(pl.col("__place") == 0).then(None).otherwise(pl.col("__place"))
-    ranked = joined.select("__segment", last.alias("__place")).unique().sort("__place", "__segment", nulls_last=True)
+    last = pl.when(pl.col("__order") == 0).then(None).otherwise(pl.col("__order"))
+    ranked = joined.select("__segment", last.alias("__order")).unique().sort("__order", "__segment", nulls_last=True)
     names = ranked["__segment"].to_list()
-    return [(name, joined.filter(__segment=name).drop("__segment", "__place")) for name in dict.fromkeys(names)]
+    return [(name, joined.filter(__segment=name).drop("__segment", "__order")) for name in dict.fromkeys(names)]
 
 
 def summarise_by(scores: object, queries: object, by: str, **options: Unpack[SummaryOptions]) -> pl.DataFrame:
@@ -221,13 +221,13 @@ def segment_winners(
     )
     same = pl.col("winner").eq_missing(pl.col("overall_winner"))
     verdict = segment_rule(same, pl.col("segments_p"), alpha)
-    frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__place", measures, dtype=pl.Int64))
-    frame = frame.sort("__place", maintain_order=True)
+    frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__order", measures, dtype=pl.Int64))
+    frame = frame.sort("__order", maintain_order=True)
     return in_contract(frame, WINNERS)
 
 
 LATER = ("segments_p", "verdict")
-Place = tuple[str, int | None, str]
+Measure = tuple[str, int | None, str]
 
 
 def _each(
@@ -251,16 +251,16 @@ def _corrected(name: str, correct: Callable[[Any], Any]) -> pl.Expr:
     return pl.col(name).map_batches(fill, return_dtype=pl.Float64)
 
 
-def _winners(frame: pl.DataFrame) -> dict[Place, tuple[str | None, float | None, int]]:
+def _winners(frame: pl.DataFrame) -> dict[Measure, tuple[str | None, float | None, int]]:
     """Return the best model by every measure, its mean, and the number of queries."""
     grid = Grid.of(frame)
-    found: dict[Place, tuple[str | None, float | None, int]] = {}
+    found: dict[Measure, tuple[str | None, float | None, int]] = {}
     for at in asked_measures(grid, None):
         known = ~np.isnan(grid.value[at])
         size = known.sum(axis=1)
         means = np.where(known, grid.value[at], 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
         best = int(best_first(means)[0])
-        measure: Place = grid.measures[at]
+        measure: Measure = grid.measures[at]
         if size[best]:
             found[measure] = grid.models[best], float(means[best]), int(known.any(axis=0).sum())
         else:
@@ -269,7 +269,7 @@ def _winners(frame: pl.DataFrame) -> dict[Place, tuple[str | None, float | None,
 
 
 def _against(
-    part: pl.DataFrame, measure: Place, winner: str | None, value: float | None, overall: str | None,
+    part: pl.DataFrame, measure: Measure, winner: str | None, value: float | None, overall: str | None,
     resamples: int, seed: int,
 ) -> dict[str, Any]:  # fmt: skip
     """The winner of a segment beside the overall winner; p where they are not the same."""

@@ -26,7 +26,7 @@ from retrieval_report.scoring.layout import lay_out
 __all__ = ["closed", "tie_orders"]
 
 DRAWS = 1_000
-Place = tuple[str, int | None]
+Measure = tuple[str, int | None]
 
 
 def tie_orders(
@@ -66,7 +66,7 @@ def tie_orders(
     return found
 
 
-def _alike(measures: Iterable[Place]) -> list[Requests]:
+def _alike(measures: Iterable[Measure]) -> list[Requests]:
     """Group metrics made of the same sums over the same ranks, which distinguish the same orders."""
     groups: defaultdict[tuple[object, bool, int | None], Requests] = defaultdict(list)
     for name, cutoff in measures:

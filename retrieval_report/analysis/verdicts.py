@@ -150,10 +150,10 @@ def least_certain(verdicts: Iterable[str]) -> str:
     return min(verdicts, key=VERDICTS.index, default=EQUAL)
 
 
-def surely_depends(pair: Mapping[str, Any], tie_risk: float = TIE_RISK) -> bool:
+def surely_depends(pair: Mapping[str, Any]) -> bool:
     """Whether a pair that may depend on tie order does so whatever the chance is within its bounds."""
     low = pair.get("p_tie_low")
-    return bool(pair["disagree"]) or (low is not None and low >= tie_risk)
+    return bool(pair["disagree"]) or (low is not None and low >= TIE_RISK)
 
 
 def equal_means(one: Any, other: Any) -> bool:

@@ -25,7 +25,7 @@ Integers = NDArray[np.int64]
 
 
 def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
-    """Return the judgements of the given queries, with the query's index: ``place``, ``item``, ``relevance``.
+    """Return the judgements of the given queries, with the query's index: ``index``, ``item``, ``relevance``.
 
     Relevances become Int64 if all are whole numbers.
     """

@@ -53,7 +53,7 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def _place(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
+def _where(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
     """Return how many rows are bad, and a description of where the first one is."""
     rows = frame.with_row_index("__row").filter(bad)
     if rows.height == 0:
@@ -72,7 +72,7 @@ def refuse(
     """Raise a DataError if any row is bad."""
     if not frame.select(bad.any()).item():
         return
-    rows, location = _place(frame, bad)
+    rows, location = _where(frame, bad)
     source = "" if what == "rankings" else f"{what}: "
     raise DataError(f"{source}column {column!r}: {rows} {rule}, {location}{hint}")
 
@@ -83,7 +83,7 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         return  # the usual case: rows with different hashes differ
     if frame.select(keys).n_unique() == frame.height:
         return
-    rows, location = _place(frame, pl.struct(keys).is_duplicated())
+    rows, location = _where(frame, pl.struct(keys).is_duplicated())
     first = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0, named=True)
     named = ", ".join(f"{key} {value!r}" for key, value in first.items())
     raise DataError(

@@ -22,9 +22,9 @@ __all__ = [
     "Results",
     "as_array",
     "is_search_result",
+    "item_ids",
     "read_results",
     "results_frame",
-    "series_of",
     "warn_of_direction",
 ]
 
@@ -208,20 +208,19 @@ def _flat_queries(indexes: object, flat: Array, lengths: NDArray[np.int64], what
     return query.astype(np.int64), np.unique(query).size
 
 
-def results_frame(given: object, what: str, scores: bool = False) -> pl.DataFrame:
-    """Return results of a search that names its items, as ``query``, ``item``, and ``distance`` or ``score``."""
+def results_frame(given: object, what: str) -> pl.DataFrame:
+    """Return results of a search that names its items, as ``query``, ``item`` and ``distance``."""
     found = read_results(given, what)
-    warn_of_direction(found, what, scores=scores)
-    value = "score" if scores else "distance"
-    return pl.DataFrame({"query": found.query, "item": series_of("item", found.item), value: found.value})
+    warn_of_direction(found, what, scores=False)
+    return pl.DataFrame({"query": found.query, "item": item_ids(found.item), "distance": found.value})
 
 
-def series_of(name: str, values: Array) -> pl.Series:
+def item_ids(values: Array) -> pl.Series:
     """Return indices as ids; keys beyond int64 stay unsigned."""
     if values.dtype.kind in "UO":
-        return pl.Series(name, [str(value) for value in values.tolist()], dtype=pl.String)
+        return pl.Series("item", [str(value) for value in values.tolist()], dtype=pl.String)
     fits = values.dtype != np.uint64 or not values.size or values.max() <= np.iinfo(np.int64).max
-    return pl.Series(name, values.astype(np.int64) if fits else values)
+    return pl.Series("item", values.astype(np.int64) if fits else values)
 
 
 def warn_of_direction(found: Results, what: str, *, scores: bool) -> None:

@@ -32,7 +32,7 @@ from retrieval_report.report.table_columns import (
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import column_decimals, number, span
 
-__all__ = ["Cell", "Column", "Table", "plain_table", "report_tables"]
+__all__ = ["Cell", "Column", "Table", "report_tables"]
 
 ROWS = 1000  # more would make the page slow; the files hold all rows
 SAME = 1e-12
@@ -75,15 +75,16 @@ def report_tables(report: Report) -> dict[str, Table]:
         _profile(report),
         _queries(report),
         _truncation(report),
-        plain_table("fingerprint", "The data this report was made from", report.fingerprint),
+        _fingerprint(report),
     )
     return {table.id: table for table in tables if table.rows or table.note}
 
 
-def plain_table(id: str, caption: str, frame: pl.DataFrame) -> Table:
-    """Return a table that shows a small frame unchanged."""
-    columns = [column_of(id, name, width=64) for name in frame.columns]
-    return _table(id, caption, columns, frame.iter_rows(named=True))
+def _fingerprint(report: Report) -> Table:
+    """Return the table of the frames received."""
+    frame = report.fingerprint
+    columns = [column_of("fingerprint", name, width=64) for name in frame.columns]
+    return _table("fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True))
 
 
 def _summary(report: Report) -> Table:

@@ -28,7 +28,7 @@ from retrieval_report.kernels import grouping
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.arrays import Codes, Floats, Keys, Rows
-from retrieval_report.scoring.lists import all_lists
+from retrieval_report.scoring.lists import all_lists, every_list
 from retrieval_report.scoring.lookup import KEYS, UNJUDGED_HINT, Located, judged_rows, of_one_width, settle_nulls
 
 __all__ = ["KNOWN", "NOT_RETRIEVED", "RETRIEVED", "Judged", "KnownOfWhole", "judge"]
@@ -121,10 +121,8 @@ class Judged:
     def as_lists(self, rows: pl.DataFrame) -> Judged:
         """Return some of the rows as if they were everything that is known."""
         there = rows.select(KEYS).unique()
-        names = there.select("model").unique().join(there.select("query").unique(), how="cross").sort(KEYS)
-        lists = names.join(there.with_columns(missing=pl.lit(False)), on=KEYS, how="left", maintain_order="left")
-        nothing = replace(self, whole=KNOWS_ALL)
-        return nothing.with_rows(rows, rows.clear(), lists.with_columns(pl.col("missing").fill_null(True)))
+        lists = every_list(there.select("model").unique(), there.select("query").unique(), there)
+        return replace(self, whole=KNOWS_ALL).with_rows(rows, rows.clear(), lists)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.options import Options
 from retrieval_report.scoring.lookup import KEYS
 
-__all__ = ["all_lists", "refuse_missing", "refuse_unjudged", "refuse_unnamed"]
+__all__ = ["all_lists", "every_list", "refuse_missing", "refuse_unjudged", "refuse_unnamed"]
 
 
 def all_lists(
@@ -40,16 +40,20 @@ def all_lists(
     if found.height == names.height * universe.height:
         lists = found.with_columns(missing=False)
     else:
-        lists = names.join(universe, how="cross").sort(KEYS)
-        there = present.select(*KEYS, missing=pl.lit(False))
-        lists = lists.join(there, on=KEYS, how="left", maintain_order="left").with_columns(
-            pl.col("missing").fill_null(True)
-        )
+        lists = every_list(names, universe, present)
     refuse_missing(lists.filter("missing"), options)
     if queries is None or "n_relevant" not in queries.columns:
         return lists
     numbers = queries.select("query", pl.col("n_relevant").cast(pl.Int64))
     return lists.join(numbers, on="query", how="left", maintain_order="left")
+
+
+def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
+    """Return a list for every model and query, sorted, and whether it is missing among those present."""
+    names = models.join(queries, how="cross").sort(KEYS)
+    there = present.select(*KEYS, missing=pl.lit(False))
+    lists = names.join(there, on=KEYS, how="left", maintain_order="left")
+    return lists.with_columns(pl.col("missing").fill_null(True))
 
 
 def refuse_unnamed(queries: pl.Series) -> None:

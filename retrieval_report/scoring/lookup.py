@@ -76,8 +76,8 @@ def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worke
     if items is None or dtype in (pl.Int128, pl.UInt128):
         return None
     theirs = Located.of(judgements.select("query", "item"))
-    place = located.names.join(theirs.names.with_row_index("place"), on="query", how="left", maintain_order="left")
-    judged = arrays.frozen(place["place"].cast(pl.Int64).fill_null(-1).to_numpy())
+    joined = located.names.join(theirs.names.with_row_index("list"), on="query", how="left", maintain_order="left")
+    judged = arrays.frozen(joined["list"].cast(pl.Int64).fill_null(-1).to_numpy())
     found = np.empty(rows.height, np.uint32)
     keys = theirs.items
     assert keys is not None

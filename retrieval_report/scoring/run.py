@@ -76,12 +76,12 @@ class Run:
         step = result.value.shape[1] // self.shape[1]
         plain: list[Target] = []
         deep: list[Target] = []
-        place = policy
+        first = policy
         for metric, cutoffs in self.requests:
             own = [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]
-            places = place + step * np.arange(len(own))
-            (deep if metric.own_depth else plain).append(Target(metric, np.array(own, np.int64), result, places))
-            place += step * len(own)
+            columns = first + step * np.arange(len(own))
+            (deep if metric.own_depth else plain).append(Target(metric, np.array(own, np.int64), result, columns))
+            first += step * len(own)
         self.scorer.write(plain, arrangement)
         self.deep_scorer.write(deep, arrangement)
         return result
