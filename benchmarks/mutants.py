@@ -1,7 +1,9 @@
-"""Change the code in one place at a time, and see whether a test fails: ``python benchmarks/mutants.py --sample 20``.
+"""Change the code in one place at a time, and see whether a test fails: ``python benchmarks/mutants.py --sample 100``.
 
-Kernels and scoring are tested interpreted, by a few of their tests; an analysis by the tests that name it. A mutant
-that no test kills has survived: a test is missing among those asked, or the change makes no difference.
+The quick tests run once with coverage, which says what tests reach each line (``build/mutants``). A mutant is then made
+in memory, in a process forked after the tests were collected. It is asked about by the tests that reach its line, quick ones
+first, and then by the other tests of their files. Kernels are tested interpreted, all else with compiled kernels.
+``mutants.md`` has the results. A reason written there, why a survivor makes no difference, is kept.
 """
 
 from __future__ import annotations
@@ -9,24 +11,48 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import doctest
+import functools
+import gc
+import importlib
+import json
 import os
 import random
-import shutil
-import subprocess
+import resource
+import signal
 import sys
-import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import get_context
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
+import coverage
+import pytest
+from _pytest.runner import runtestprotocol
+
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGE, KEPT, RESULTS = ROOT / "retrieval_report", ROOT / "build" / "mutants", Path(__file__).with_suffix(".md")
 FOLDERS = ("kernels", "scoring", "analysis")
-INTERPRETED = [  # the quick ones first: most mutants die of them
-    *("kernels/test_single_items.py", "scoring/test_arrays.py", "codes/test_codes.py", "scoring/test_counting.py"),
-    *("scoring/test_ties.py", "scoring/test_evaluation.py", "kernels/test_stopping_spread.py"),
-]
-SLOW = "not same_bytes and not whatever_states and not other_cutoffs"  # where nothing is compiled
+COMPILER = ("compile.py", "cache.py")  # in the folder of kernels, but not run where nothing is compiled
+# What may be asked besides doctests, where kernels are interpreted and where they are compiled.
+ASKED = {
+    "interpreted": (
+        *(f"tests/kernels/test_{name}.py" for name in ("dividing", "grouping", "ranks", "shuffling")),
+        *(f"tests/kernels/test_{name}.py" for name in ("single_items", "stopping_spread")),
+        *(f"tests/scoring/test_{name}.py" for name in ("arrays", "counting", "ties", "evaluation", "completions")),
+        *(f"tests/scoring/test_{name}.py" for name in ("walks", "combinations", "properties")),
+        *("tests/metrics/test_bpref.py", "tests/metrics/test_weights.py", "tests/codes/test_codes.py"),
+    ),
+    "compiled": tuple(f"tests/{name}" for name in ("analysis", "scoring", "metrics", "kernels", "codes")),
+}
+OPTIONS = ["-qq", "-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-seed=1", "-m", "not slow and not spark"]
+OPTIONS += ["-W", "ignore:overflow encountered:RuntimeWarning"]  # of the wrap-around that random keys are made with
+LONGEST = 3.0  # seconds of a processor; a test that takes longer is not asked
+MEMORY = 12 * 2**30  # of address space; a mutant must not fill the machine
+SURVIVED, KILLED, OPEN = "survived", "killed", "open"
 PAIRS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Add, ast.Sub), (ast.Mult, ast.Div)]
 PAIRS += [(ast.And, ast.Or), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)]
 SWAPS: dict[type, type] = {**dict(PAIRS), **{new: old for old, new in PAIRS}, ast.FloorDiv: ast.Mult}
@@ -36,24 +62,36 @@ class Mutant(NamedTuple):
     """A change of one place in a file."""
 
     path: Path
-    line: int
+    function: str
+    lines: range  # of the statement, up to the change
     old: str
-    new: str
+    new: str  # the whole line
     source: str
+
+    @property
+    def name(self) -> str:
+        """What stays the same when other lines of the file change."""
+        words = (f"{self.path.stem}.{self.function}", self.old, self.new)
+        return " | ".join(f"`{word.replace('|', chr(92) + '|')}`" for word in words)
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
     """Every change of an operator or of a whole number in the functions of a file."""
     text = path.read_text(encoding="utf-8")
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    nodes = [node for function in functions for statement in function.body for node in ast.walk(statement)]
-    for node in dict.fromkeys(nodes):  # those of an inner function are found twice
-        old = ast.get_source_segment(text, node)
-        if old is None or "\n" in old or not isinstance(node, ast.expr):
-            continue
-        new = changed(copy.deepcopy(node))
+    places = {
+        node: (function.name, statement)
+        for function in functions
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.stmt) and statement is not function
+        for node in ast.walk(statement)
+    }  # the innermost function and statement win, for they come last
+    for node, (function, statement) in places.items():
+        new = changed(copy.deepcopy(node)) if isinstance(node, ast.expr) and node.lineno == node.end_lineno else None
         if new is not None:
-            yield Mutant(path, node.lineno, old, new, replaced(text, node, new))
+            source = replaced(text, node, new)
+            old, line = (whole.splitlines()[node.lineno - 1].strip() for whole in (text, source))
+            yield Mutant(path, function, range(statement.lineno, node.lineno + 1), old, line, source)
 
 
 def changed(node: Any) -> str | None:
@@ -77,69 +115,241 @@ def replaced(text: str, node: ast.expr, new: str) -> str:
     return "".join(lines)
 
 
-def tests_of(path: Path) -> list[str]:
-    """The tests that are asked: those that name the module, and for what all metrics share those of metrics."""
-    folder, tests = path.parent.name, ROOT / "tests"
-    found = [test for test in (tests / folder).glob("test_*.py") if path.stem in test.stem or names(test, path)]
-    own = sorted(str(test.relative_to(ROOT)) for test in found)
-    if folder == "analysis":
-        return own or ["tests/analysis"]
-    return list(dict.fromkeys([*own, *(f"tests/{name}" for name in INTERPRETED)]))
+class Late(BaseException):
+    """A test takes too long; hypothesis does not take this for a failure to be made smaller."""
 
 
-def names(test: Path, path: Path) -> bool:
-    """Whether a test imports from a module."""
-    return f"{path.parent.name}.{path.stem} " in test.read_text(encoding="utf-8")
+class Limited:
+    """Ends tests that take too long to be asked."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Let an alarm end the test."""
+        signal.signal(signal.SIGPROF, self.end)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def end(self, _signal: int, _frame: object) -> None:
+        """End the test that runs."""
+        raise Late
 
 
-def killer(mutant: Mutant, tested: Path, seconds: float) -> str:
-    """The first test that fails where the code is changed, or "time" where none ends; empty where all pass."""
-    target = tested / mutant.path.relative_to(ROOT)
-    whole = target.read_bytes()
-    environment = {"NUMBA_CACHE_DIR": str(tested / "cache"), **os.environ, "PYTHONPATH": str(tested)}
-    if mutant.path.parent.name != "analysis":
-        environment["NUMBA_DISABLE_JIT"] = "1"
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
-    words += ["-W", "ignore:overflow encountered:RuntimeWarning", *tests_of(mutant.path), "-k", SLOW]
-    try:
-        target.write_text(mutant.source, encoding="utf-8")
-        ended = subprocess.run(
-            words, cwd=tested, env=environment, capture_output=True, timeout=seconds, text=True, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return "time"
-    finally:
-        target.write_bytes(whole)
-    failed = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0].split(" - ")[0] if failed else f"exit code {ended.returncode}" if ended.returncode else ""
+def trace(way: str) -> None:
+    """Run all tests that may be asked, and keep which lines each of them reaches."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    rules = KEPT / f"{way}.ini"
+    rules.write_text(f"[run]\nsource = {PACKAGE}\ndata_file = {KEPT / way}.coverage\n")
+    words = ["--cov", f"--cov-config={rules}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0"]
+    pytest.main([*words, *OPTIONS, *ASKED[way]], plugins=[Limited()])
 
 
-def sampled(name: str, sample: int, draw: random.Random, tested: Path, seconds: float) -> None:
-    """Try some mutants of a folder; print what killed each, and the score."""
-    found = [mutant for path in sorted((ROOT / "retrieval_report" / name).glob("*.py")) for mutant in mutants(path)]
-    score: Counter[bool] = Counter()
-    for mutant in draw.sample(found, min(sample, len(found))):
-        test = killer(mutant, tested, seconds)
-        score[bool(test)] += 1
-        where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}: {mutant.old}  ->  {mutant.new}"
-        print(f"killed {where} by {test}" if test else f"SURVIVED {where}", flush=True)
-    print(f"{name}: {score[True]} of {score.total()} killed, of {len(found)} there are", flush=True)
+class Trying:
+    """Tries mutants instead of running tests. Tests are collected by the forked processes: importing them starts threads."""
+
+    def __init__(self, tried: list[Mutant], way: str, budget: float) -> None:
+        self.tried, self.budget = tried, budget
+        self.fates: list[tuple[Mutant, str]] = []
+        self.reach = coverage.CoverageData(f"{KEPT / way}.coverage")
+        self.reach.read()
+        self.kept = KEPT / f"{way}.json"
+        self.seconds: dict[str, float] = json.loads(self.kept.read_text()) if self.kept.exists() else {}
+        self.kills: Counter[tuple[Path, str]] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Let hypothesis neither keep failures nor make them smaller."""
+        from hypothesis import Phase, settings  # pytest wants to import its plugin itself
+
+        settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None, deadline=None)
+        settings.load_profile("mutants")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Fork a process for each mutant."""
+        for mutant in self.tried:
+            start = time.perf_counter()
+            tests = self.asked(mutant, session)
+            said, ended = in_child(functools.partial(self.killer, mutant, tests, session))
+            self.kills[mutant.path, said] += bool(said)
+            fate = f"{KILLED} by {said or ended}" if said or ended else SURVIVED if tests else f"{SURVIVED}, none asked"
+            self.fates.append((mutant, fate))
+            where = f"line {mutant.lines[-1]}, {len(tests)} tests, {time.perf_counter() - start:.1f} s"
+            print(f"{fate}: {mutant.name} ({where})", file=sys.__stderr__, flush=True)
+            self.kept.write_text(json.dumps(self.seconds, indent=1))
+        return True
+
+    def asked(self, mutant: Mutant, session: pytest.Session) -> list[str]:
+        """The tests that reach a mutant: those that killed others in its file first, then the quick ones."""
+        by_line = self.reach.contexts_by_lineno(str(mutant.path))
+        contexts = {context for line in mutant.lines for context in by_line.get(line, ())} - {""}
+        shared = {context.partition("::")[0] for context in contexts if context.endswith("|setup")}
+        contexts |= {context for context in self.reach.measured_contexts() if context.partition("::")[0] in shared}
+        tests = {context.partition("|")[0] for context in contexts} | doctests(mutant.path)
+        self.learn(tests, session)
+        quick = [test for test in tests if self.seconds[test] >= 0]
+        return sorted(quick, key=lambda test: (-self.kills[mutant.path, test], self.seconds[test], test))
+
+    def learn(self, tests: set[str], session: pytest.Session) -> None:
+        """Note how long tests take where nothing is changed; -1 for those that take too long or fail."""
+        while unknown := sorted(tests - self.seconds.keys()):
+            said, ended = in_child(functools.partial(time_each, unknown, session))
+            told = [float(line) for line in said.splitlines()]
+            told += [-1] if ended else []
+            self.seconds |= zip(unknown, told, strict=False)
+
+    def killer(self, mutant: Mutant, tests: list[str], session: pytest.Session, tell: Callable[[str], object]) -> None:
+        """Say which test fails first; the child dies of an alarm where one takes far longer than it did."""
+        items = collected(tests, session)
+        mutate(mutant)
+        end = time.process_time() + self.budget
+        for test, item in zip(tests, items, strict=True):
+            signal.setitimer(signal.ITIMER_PROF, LONGEST + 10 * self.seconds[test])
+            if fails(item):
+                tell(test)
+                return
+            if time.process_time() > end:
+                return
+
+
+def doctests(path: Path) -> set[str]:
+    """The doctests of a file."""
+    file = path.relative_to(ROOT)
+    module = importlib.import_module(".".join(file.with_suffix("").parts))
+    return {f"{file}::{test.name}" for test in doctest.DocTestFinder().find(module) if test.examples}
+
+
+def collected(tests: list[str], session: pytest.Session) -> list[pytest.Item]:
+    """The tests of these names, in this order."""
+    files = sorted({test.partition("::")[0] for test in tests})
+    items = {item.nodeid: item for item in session.perform_collect(files)} if files else {}
+    return [items[test] for test in tests]
+
+
+def time_each(tests: list[str], session: pytest.Session, tell: Callable[[str], object]) -> None:
+    """Say how long each test takes, until an alarm ends one that takes too long."""
+    for item in collected(tests, session):
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+        start = time.process_time()
+        failed = fails(item)
+        tell(f"{-1 if failed else time.process_time() - start}\n")
+
+
+def fails(item: pytest.Item) -> bool:
+    """Whether a test fails."""
+    return any(report.failed for report in runtestprotocol(item, log=False))
+
+
+def in_child(work: Callable[[Callable[[str], object]], None]) -> tuple[str, str]:
+    """What a forked process says of its work, and the signal that it dies of, if any."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        try:
+            work(lambda text: os.write(write, text.encode()))
+        except BaseException as error:
+            os.write(write, type(error).__name__.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, encoding="utf-8") as pipe:
+        said = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    return said, signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else ""
+
+
+def mutate(mutant: Mutant) -> None:
+    """Give the functions of a file the code of the mutant, and let them forget what they computed."""
+    new = {place(code): code for code in codes(compile(mutant.source, str(mutant.path), "exec"))}
+    for thing in gc.get_objects():
+        if isinstance(thing, FunctionType) and thing.__code__.co_filename == str(mutant.path):
+            thing.__code__ = new[place(thing.__code__)]
+        elif isinstance(thing, functools._lru_cache_wrapper) and thing.__module__.startswith("retrieval_report"):
+            thing.cache_clear()
+
+
+def place(code: CodeType) -> tuple[str, int]:
+    """Where code stands in its file."""
+    return code.co_qualname, code.co_firstlineno
+
+
+def codes(code: CodeType) -> Iterable[CodeType]:
+    """The code of a file and of all that is in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes(constant)
+
+
+def way_of(name: str) -> str:
+    """How the kernels run where a folder is tried."""
+    return "interpreted" if name == "kernels" else "compiled"
+
+
+def sampled(name: str, options: argparse.Namespace) -> None:
+    """Try some mutants of a folder, and write down what became of them."""
+    way = way_of(name)
+    paths = [path for path in sorted((PACKAGE / name).glob("*.py")) if path.name not in COMPILER]
+    found = [mutant for path in paths for mutant in mutants(path)]
+    draw = random.Random(options.seed)  # noqa: S311 - which mutants, no secret
+    tried = draw.sample(found, min(options.sample, len(found)))
+    tried = sorted((mutant for mutant in tried if options.only in mutant.name), key=lambda mutant: mutant.path)
+    trying = Trying(tried, way, options.budget)
+    pytest.main([*OPTIONS, "tests/conftest.py"], plugins=[trying])
+    if not options.only:
+        write(name, options, len(found), trying.fates)
+
+
+def write(name: str, options: argparse.Namespace, there_are: int, fates: list[tuple[Mutant, str]]) -> None:
+    """Write what became of a folder's mutants, in place of what stood there; reasons are kept."""
+    head, *sections = RESULTS.read_text(encoding="utf-8").split("\n## ")
+    rows = [line.strip("| ").rsplit(" | ", 1) for section in sections for line in section.splitlines()]
+    reasons = {row[0]: row[1] for row in rows if len(row) == 2}  # noqa: PLR2004 - a mutant and a reason
+    survivors = sorted({mutant.name for mutant, fate in fates if fate.startswith(SURVIVED)})
+    told = {survivor: reasons.get(survivor, OPEN) for survivor in survivors}
+    left = [mutant.name for mutant, fate in fates if fate.startswith(SURVIVED)]
+    unexplained = sum(told[survivor] == OPEN for survivor in left)
+    lines = [
+        f"{name}\n",
+        f"`python benchmarks/mutants.py --folders {name} --seed {options.seed} --sample {options.sample}`: of "
+        f"{there_are:,} mutants {len(fates)} were tried. {len(fates) - len(left)} were killed, "
+        f"{len(left) - unexplained} survived with a reason, {unexplained} without.\n",
+        "| function | line | changed to | why no test fails |",
+        "| --- | --- | --- | --- |",
+        *(f"| {survivor} | {reason} |" for survivor, reason in told.items()),
+    ]
+    others = [section for section in sections if not section.startswith(name)]
+    whole = [head, *sorted([*(other.rstrip() for other in others), "\n".join(lines)])]
+    RESULTS.write_text("\n\n## ".join(part.rstrip() for part in whole) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Try a sample of each folder."""
+    """Try a sample of each folder, in a process where kernels are compiled or not."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sample", type=int, default=20, help="mutants of each folder")
+    parser.add_argument("--sample", type=int, default=100, help="mutants of each folder")
     parser.add_argument("--seed", type=int, default=18)
-    parser.add_argument("--seconds", type=float, default=300, help="after which a mutant counts as killed")
+    parser.add_argument("--budget", type=float, default=15, help="seconds of tests for each mutant")
+    parser.add_argument("--only", default="", help="try those of the sample whose name contains this")
+    parser.add_argument("--fresh", action="store_true", help="find anew which tests reach which lines")
     parser.add_argument("--folders", default=",".join(FOLDERS))
-    asked = parser.parse_args()
-    draw = random.Random(asked.seed)  # noqa: S311 - which mutants, no secret
-    with tempfile.TemporaryDirectory() as folder:
-        tested = Path(folder) / "copy"
-        shutil.copytree(ROOT, tested, ignore=shutil.ignore_patterns(".*", "__pycache__", "benchmarks", "dist"))
-        for name in asked.folders.split(","):
-            sampled(name, asked.sample, draw, tested, asked.seconds)
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    for name in options.folders.split(","):
+        way = way_of(name)
+        os.environ["NUMBA_DISABLE_JIT"] = "1" if way == "interpreted" else "0"
+        if options.fresh or not (KEPT / f"{way}.coverage").exists():
+            spawned(trace, way)
+        spawned(sampled, name, options)
+
+
+def spawned(work: Callable[..., None], *arguments: object) -> None:
+    """Run a function in a process of its own, in which neither tests nor kernels have been imported yet."""
+    process = get_context("spawn").Process(target=work, args=arguments)
+    process.start()
+    process.join()
 
 
 if __name__ == "__main__":

@@ -146,7 +146,14 @@ def test_numbers_of_queries_at_the_ends() -> None:
         rr.stats.queries_needed(0.1, 0)
 
 
-def test_one_sided_p_is_scipys() -> None:
-    sample = np.random.default_rng(0).normal(0.1, 1, 20)
-    found = one_sided(np.array([sample.mean()]), np.array([sample.std(ddof=1)]), np.array([20]), -0.2)
+def test_spreads_of_ties_of_both_models_add_up() -> None:
+    scores = scores_of({"a": [0.5, 0.25], "b": [0.5, 0.75]}, stds={"a": [0.1, 0.2], "b": [0.3, 0.4]})
+    [spread] = rr.stats.no_worse(scores, baseline="a", margin=0.01)["tie_std"]
+    assert spread == pytest.approx((0.1**2 + 0.2**2 + 0.3**2 + 0.4**2) ** 0.5 / 2)
+
+
+@pytest.mark.parametrize("queries", [2, 20])
+def test_one_sided_p_is_scipys(queries: int) -> None:
+    sample = np.random.default_rng(0).normal(0.1, 1, queries)
+    found = one_sided(np.array([sample.mean()]), np.array([sample.std(ddof=1)]), np.array([queries]), -0.2)
     assert found[0] == pytest.approx(stats.ttest_1samp(sample, -0.2, alternative="greater").pvalue)

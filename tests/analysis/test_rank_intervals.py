@@ -13,6 +13,7 @@ import retrieval_report as rr
 from made_scores import bounded_scores, scores_of, within
 from real_data import adhoc
 from retrieval_report.analysis.rank_intervals import resampled_means
+from retrieval_report.analysis.tukey import range_draws
 
 VALUES = {"a": [0.8, 0.2, 0.6], "b": [0.3, 0.7, 0.5], "c": [0.1, 0.1, 0.2]}
 TIED = {"a": [0.1, 0.0, 0.2], "b": [0.0, 0.1, 0.0], "c": [0.0, 0.0, 0.0]}
@@ -174,6 +175,17 @@ def test_letters_of_the_leaderboard_are_those_of_the_pairs(test: str) -> None:
         told = pairs.filter(pl.col("family_p") < 0.05)["difference"].min()
         kept = pairs.filter(pl.col("family_p") >= 0.05)["difference"].max()
         assert float(str(kept)) <= honest < float(str(told))
+
+
+@pytest.mark.parametrize("resamples", [18, 19, 20, 99, 100, 101])
+def test_the_honest_difference_is_the_largest_that_is_not_significant(resamples: int) -> None:
+    values = np.random.default_rng(3).random((4, 12))
+    [honest] = rr.leaderboard(scores_of(dict(zip("abcd", values, strict=True))), test="tukey", resamples=resamples)[
+        "honest_difference"
+    ].unique()
+    draws = range_draws(values, resamples, 0)
+    kept = [float(draw) for draw in draws if (np.sum(draws >= draw) + 1) / (resamples + 1) >= 0.05]
+    assert honest == (max(kept) if 1 / (resamples + 1) < 0.05 else None)
 
 
 def test_which_test_draws_the_tiers() -> None:

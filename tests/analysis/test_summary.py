@@ -86,6 +86,16 @@ def test_macro_intervals_cover_the_mean_of_the_label_means(interval: str) -> Non
     assert within(summary.select(pl.lit(0.5).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials)
 
 
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_spreads_of_ties_are_those_of_a_sum_of_independent_scores(average: str) -> None:
+    shares = {"macro": [1 / 4, 1 / 4, 1 / 2], "weighted": [1 / 6, 2 / 6, 3 / 6]}[average]
+    stds = [0.1, 0.2, 0.4]
+    scores = scores_of({"a": [0.5] * 3}, stds={"a": stds})
+    queries = pl.DataFrame({"query": scores["query"], "label": ["x", "x", "y"], "weight": [1, 2, 3]})
+    [found] = summarise(scores, queries=queries, average=average)["tie_std"]
+    assert found == pytest.approx(np.linalg.norm(np.array(shares) * stds))
+
+
 @pytest.mark.parametrize("interval", ["t", "bca"])
 def test_weighted_intervals_cover_the_ratio_of_means(interval: str) -> None:
     trials, draw = 300, np.random.default_rng(3)
