@@ -49,7 +49,7 @@ def test_compare_prints_pairs_with_a_verdict_and_writes_them(rankings: Path, tmp
 def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     items = [("a", 1), ("b", 0), ("c", 0), ("d", 0)]
-    lists = {"1 worst": [4, 3, 2, 1], "2 ties": [1, 1, 1, 1], "3 best": [1, 2, 3, 4]}
+    lists = {"1 worst": [4, 3, 2, 1], "2 ties": [1, 1, 1, 1], "3 best": [1, 2, 3, 4], "4 ties": [1, 1, 1, 2]}
     rows = [
         f"{model},q{query},{item},{distance},{relevance}"
         for model, distances in lists.items()
