@@ -141,28 +141,19 @@ def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.D
 def _check_type(series: pl.Series, column: Column, what: str) -> None:
     dtype, kind = series.dtype, column.kind
     text = dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum)
-    number = dtype.is_numeric()
-    fits = {
-        "id": text or dtype.is_integer(),
-        "label": text or dtype.is_integer() or dtype == pl.Boolean,
-        "number": number,
-        "grade": number or dtype == pl.Boolean,
-        "weight": number,
-        "integer": dtype.is_integer(),
-        "boolean": dtype == pl.Boolean,
+    truth, whole, number = dtype == pl.Boolean, dtype.is_integer(), dtype.is_numeric()
+    fits, rule = {
+        "id": (text or whole, "an id must be text or a whole number"),
+        "label": (text or whole or truth, "a label must be text or a whole number"),
+        "number": (number, "a distance or score must be a number"),
+        "grade": (number or truth, "a relevance must be a number"),
+        "weight": (number, "a weight must be a number"),
+        "integer": (whole, "must be whole numbers"),
+        "boolean": (truth, "must be true or false"),
     }[kind]
     if fits or (dtype == pl.Null and len(series) == 0):
         return
-    rule = {
-        "id": "an id must be text or a whole number",
-        "label": "a label must be text or a whole number",
-        "number": "a distance or score must be a number",
-        "grade": "a relevance must be a number",
-        "weight": "a weight must be a number",
-        "integer": "must be whole numbers",
-        "boolean": "must be true or false",
-    }[kind]
-    hint = " (are two columns swapped?)" if dtype == pl.Boolean and kind == "number" else ""
+    hint = " (are two columns swapped?)" if truth and kind == "number" else ""
     hint = " (convert it when reading: it is never cast silently)" if dtype == pl.String else hint
     raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hint}")
 
@@ -238,13 +229,8 @@ def check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "ranki
 
 def _check_weight(frame: pl.DataFrame, what: str = "rankings") -> None:
     column = pl.col("weight").cast(pl.Float64)
-    refuse(
-        frame,
-        column.is_null() | ~column.is_finite() | (column < 0),
-        "weight",
-        "not a finite number of at least 0",
-        what=what,
-    )
+    bad = column.is_null() | ~column.is_finite() | (column < 0)
+    refuse(frame, bad, "weight", "not a finite number of at least 0", what=what)
 
 
 def _check_flags(frame: pl.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +11,7 @@ from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.combine import Part, combine, name_runs
+from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.lines import read_ndjson
 from retrieval_report.reading.names import (
@@ -24,7 +25,7 @@ from retrieval_report.reading.names import (
     match_columns,
 )
 from retrieval_report.reading.predictions import prediction_format, read_predictions
-from retrieval_report.reading.sources import Source, base_name, folder_model
+from retrieval_report.reading.sources import Source, base_name, folder_model, open_source
 from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 from retrieval_report.reading.values import NULL_TEXTS, TextTable, parse_values
@@ -36,6 +37,7 @@ __all__ = [
     "judgements_from",
     "queries_from",
     "rankings_from",
+    "sources_of",
 ]
 
 
@@ -106,6 +108,11 @@ def costs_from(source: Source) -> pl.DataFrame:
                 raise DataError(f"{source.path}: column {name!r}: {bad[0]!r} is not a number")
             table = table.with_columns(number)
     return table.cast(dict.fromkeys(others, pl.Float64))
+
+
+def sources_of(path: object, kind: Kind, max_bytes: int | None = None) -> Iterator[Source]:
+    """Open the files that a path stands for, one after the other; a folder's files of another kind are left out."""
+    return (open_source(file, max_bytes) for file in find_files(path, skip=kind.skip))
 
 
 class _Named(Exception):

@@ -13,12 +13,11 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
-from retrieval_report.reading.files import judgements_from, queries_from, rankings_from
-from retrieval_report.reading.finding import find_files, is_path
+from retrieval_report.reading.files import judgements_from, queries_from, rankings_from, sources_of
+from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.names import JUDGEMENTS, KINDS, RANKINGS, Kind, own_names
 from retrieval_report.reading.objects import is_nested, name_of, nested_frame, record_columns, unwrapped
 from retrieval_report.reading.results import is_search_result, results_frame
-from retrieval_report.reading.sources import open_source
 
 __all__ = ["matched_columns", "renamed", "to_polars"]
 
@@ -84,12 +83,10 @@ def _of_kind(given: object, kind: Kind, what: str, columns: Mapping[str, str] | 
 
 def _from_files(path: object, kind: Kind, columns: Mapping[str, str] | None, model: str | None = None) -> pl.DataFrame:
     """Return the result of the readers for files."""
+    sources = sources_of(path, kind)
     if kind is RANKINGS:
-        sources = map(open_source, find_files(path, skip=("qrels",)))
         return rankings_from(sources, columns=columns, model=model)
-    if kind is JUDGEMENTS:
-        return judgements_from(map(open_source, find_files(path, skip=("run",))), columns=columns)
-    return queries_from(map(open_source, find_files(path, skip=("run", "qrels"))), columns=columns)
+    return (judgements_from if kind is JUDGEMENTS else queries_from)(sources, columns=columns)
 
 
 def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:

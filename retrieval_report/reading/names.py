@@ -17,6 +17,7 @@ __all__ = ["ID_COLUMNS", "JUDGEMENTS", "KINDS", "QUERIES", "RANKINGS", "Kind", "
 ID_COLUMNS = ("model", "query", "item", "label")
 """Columns that name things: text in text files, never parsed."""
 
+_MODEL = ("model", "run", "system", "tag")
 _QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id")
 _ITEM = ("item", "item_id", "doc_id", "docid", "docno", "doc", "document", "document_id", "corpus_id")
 _RELEVANCE = ("relevance", "rel", "label", "grade")
@@ -39,6 +40,8 @@ class Kind:
         Names that count only if no other possible name exists.
     others : bool
         Whether columns with other names are kept unchanged.
+    skip : tuple[str, ...]
+        Formats that are left out of a folder.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Kind:
     required: tuple[str, ...]
     last: tuple[str, ...] = ()
     others: bool = False
+    skip: tuple[str, ...] = ()
 
     def knows(self, name: object) -> bool:
         """Return whether this could be the name of one of our columns."""
@@ -60,7 +64,7 @@ class Kind:
 RANKINGS = Kind(
     "rankings",
     {
-        "model": ("model", "run", "system", "tag"),
+        "model": _MODEL,
         "query": _QUERY,
         "item": _ITEM,
         "distance": ("distance", "dist"),
@@ -72,20 +76,23 @@ RANKINGS = Kind(
         "row": ("row",),
     },
     required=("query", "item", "distance|score"),
+    skip=("qrels",),
 )
 JUDGEMENTS = Kind(
     "judgements",
     {"query": _QUERY, "item": _ITEM, "relevance": (*_RELEVANCE, "score")},
     ("query", "item", "relevance"),
     last=("score",),  # what BEIR calls the relevance in its qrels
+    skip=("run",),
 )
 QUERIES = Kind(
     "queries",
     {"query": _QUERY, "label": ("label",), "weight": ("weight",), "n_relevant": ("n_relevant",)},
     required=("query",),
     others=True,  # what queries can be grouped by
+    skip=("run", "qrels"),
 )
-COSTS = Kind("costs", {"model": ("model", "run", "system", "tag")}, required=("model",), others=True)
+COSTS = Kind("costs", {"model": _MODEL}, required=("model",), others=True)
 KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "queries": QUERIES}
 """What a function calls a frame → what the frame is."""
 

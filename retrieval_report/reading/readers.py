@@ -16,6 +16,7 @@ from retrieval_report.reading.files import (
     judgements_from,
     queries_from,
     rankings_from,
+    sources_of,
 )
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.frames import to_polars
@@ -118,8 +119,9 @@ def read_rankings(
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
     if _is_files(source):
-        sources = (open_source(file, max_bytes) for file in find_files(source, skip=("qrels",)))
-        return rankings_from(sources, columns=columns, model=model, name_by=name_by, max_rows=max_rows)
+        return rankings_from(
+            sources_of(source, RANKINGS, max_bytes), columns=columns, model=model, name_by=name_by, max_rows=max_rows
+        )
     frame = _held(source, RANKINGS, columns)
     if model is not None or "model" not in frame.columns:
         frame = frame.with_columns(pl.lit(model or "model").alias("model"))
@@ -171,8 +173,9 @@ def read_judgements(
     if negative not in ("keep", "unjudged"):
         raise ParameterError(f"negative: expected 'keep' or 'unjudged', got {negative!r}")
     if _is_files(source):
-        sources = (open_source(file, max_bytes) for file in find_files(source, skip=("run",)))
-        return judgements_from(sources, columns=columns, negative=negative, max_rows=max_rows)
+        return judgements_from(
+            sources_of(source, JUDGEMENTS, max_bytes), columns=columns, negative=negative, max_rows=max_rows
+        )
     return contract_judgements(_held(source, JUDGEMENTS, columns), negative)
 
 
@@ -214,8 +217,7 @@ def read_queries(
     [('01', 'seven'), ('02', 'one')]
     """
     if _is_files(source):
-        sources = (open_source(file, max_bytes) for file in find_files(source, skip=("run", "qrels")))
-        return queries_from(sources, columns=columns, max_rows=max_rows)
+        return queries_from(sources_of(source, QUERIES, max_bytes), columns=columns, max_rows=max_rows)
     frame = _held(source, QUERIES, columns)
     return frame.select(in_order(QUERIES, frame.columns))
 
