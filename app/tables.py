@@ -1,4 +1,4 @@
-"""Show frames as tables on the page, with four digits, and names as plain text."""
+"""Show frames as tables on the page, with the digits of the report, and names as plain text."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from records import Data
 from retrieval_report.analysis.verdicts import VERDICTS, chance_of
 from retrieval_report.charts.data import side_by_side
 from retrieval_report.contracts.registry import column
+from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals
 from text import plain
 
 __all__ = ["ahead_first", "facts_table", "flips_table", "frame_table", "heading", "summary_table", "with_chances"]
@@ -29,7 +30,8 @@ COUNTS = ("no_relevant", "missing", "unjudged")  # counts of queries that are su
 WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is cut off says nothing
 
 
-FORMATS = {"number": "%.4f", "chance": "%.4f", "signed": "%+.4f", "share": "percent", "tenth": "%.1f", "count": "%d"}
+FORMATS = {"number": "%.{}f", "signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}
+FEW = 60  # rows; in longer tables, some two numbers are always close
 
 
 def frame_table(
@@ -44,33 +46,46 @@ def frame_table(
 ) -> None:
     """Show a frame; if its kind is named, only these columns, with titles, except those that are all null.
 
+    Shares are percentages, probabilities are texts, as in the report.
     ``widths`` holds widths of text columns in pixels.
     With ``on_select``, one row can be chosen; the session state holds it under ``key``.
     """
     if of:
         frame = frame.select(name for name in show if name in frame.columns and frame[name].null_count() < frame.height)
-    config = {name: _config(of, name, dtype, widths.get(name)) for name, dtype in frame.schema.items()}
+    formats = {name: known.format for name in frame.columns if of and (known := column(of, name))}
+    config = {name: _config(of, frame[name], widths.get(name)) for name in frame.columns}
+    frame = frame.with_columns(_shown(frame[name], formats.get(name, "")) for name in frame.columns)
     shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
         shown |= {"on_select": on_select, "selection_mode": "single-row"}
     st.dataframe(frame, **shown)
 
 
-def _config(of: str, name: str, dtype: pl.DataType, width: int | None) -> Any:
+def _shown(values: pl.Series, format: str) -> pl.Series:
+    """Return the values that the browser formats, with those that it cannot format as texts."""
+    if format == "chance" and values.dtype.is_float():
+        return values.map_elements(chance_text, return_dtype=pl.String)
+    return 100 * values if format == "share" else values
+
+
+def _config(of: str, values: pl.Series, width: int | None) -> Any:
     """Return title, help and format of a column."""
+    name, dtype = values.name, values.dtype
     known = column(of, name) if of else None
     title, help_text = (known.title, known.help) if known else (name, None)
+    format = known.format if known else ""
     if name == "image":
         return st.column_config.ImageColumn(title, help=help_text)
     if dtype == pl.Boolean:
         return st.column_config.CheckboxColumn(title, help=help_text)
-    if dtype.is_numeric():
+    if dtype.is_numeric() and format != "chance":
         # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
-        usual = "%.4f" if dtype.is_float() else "%d"
-        return st.column_config.NumberColumn(
-            title, help=help_text, format=FORMATS.get(known.format if known else "", usual)
-        )
-    return st.column_config.TextColumn(title, help=help_text, width=width)
+        usual = FORMATS["number"] if dtype.is_float() else "%d"
+        places = column_decimals(values) if dtype.is_float() and len(values) <= FEW else DECIMALS
+        shown = FORMATS.get(format, usual).format(places)
+        return st.column_config.NumberColumn(title, help=help_text, format=shown)
+    right: Any = "right" if dtype.is_numeric() else None
+    return st.column_config.TextColumn(title, help=help_text, width=width, alignment=right)
 
 
 def heading(title: str, data: Data) -> None:

@@ -14,11 +14,12 @@ from chart_files import show_chart
 from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE, chance_text
+from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
+from retrieval_report.writing.numbers import chance_text, p_value
 from tables import frame_table, heading, with_chances
 from text import plain, short
 from url_controls import choose_number, choose_one
@@ -178,8 +179,8 @@ def _numbers(row: dict[str, Any]) -> None:
         chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
         st.metric(known["p_tie"].title, chance, help=known["p_tie"].help, width="content")
     p = row["family_p"]
-    p_value = "not known" if p is None else f"p = {p:.4f}, corrected for the number of pairs"
+    said = "not known" if p is None else f"{p_value(p)}, corrected for the number of pairs"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "
-        f"Significance of the difference over the queries: {p_value}."
+        f"Significance of the difference over the queries: {said}."
     )

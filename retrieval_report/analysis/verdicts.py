@@ -1,4 +1,4 @@
-"""All verdicts: their words, the rules and thresholds that choose among them, and how probabilities are written.
+"""All verdicts: their words, the rules and thresholds that choose among them.
 
 Charts, reports, the dashboard and commands receive the results of these rules and decide nothing themselves.
 """
@@ -6,12 +6,13 @@ Charts, reports, the dashboard and commands receive the results of these rules a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from retrieval_report.writing.numbers import chance_text
 
 __all__ = [
     "ALPHA",
@@ -35,8 +36,6 @@ __all__ = [
     "WORSE",
     "accidental_winners",
     "chance_of",
-    "chance_percent",
-    "chance_text",
     "disagreeing",
     "equal_means",
     "is_significant",
@@ -65,8 +64,6 @@ TIE_RISK, ALPHA = 0.05, 0.05
 SHOWN = ("expected", "shuffled", "naive")  # the first of them that there is is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
-LEAST = 1e-4
-NONE = "–"
 
 
 def verdict_rule(
@@ -214,45 +211,6 @@ def disagreeing(orders: Mapping[str, pl.Expr], reference: pl.Expr) -> pl.Expr:
     """Names of the policies that name another model than the reference; one that shows a draw names none."""
     names = [pl.when((order != 0) & (order != reference)).then(pl.lit(name)) for name, order in orders.items()]
     return pl.concat_str(names, separator=", ", ignore_nulls=True) if names else pl.lit("")
-
-
-def chance_text(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A chance with as many digits as its bounds allow; without bounds it is taken as it is.
-
-    >>> chance_text(0.0), chance_text(1.96e-49, 0.0, 1e-5), chance_text(0.33333333, 0.33333333, 0.33333333)
-    ('0', '< 0.0001', '0.3333')
-    >>> chance_text(0.27123, 0.2693, 0.2731), chance_text(7e-5, 0.0, 0.0031), chance_text(0.1, 0.0, 0.29)
-    ('0.271 ± 0.002', '< 0.004', '0.00 to 0.29')
-    >>> chance_text(None), chance_text(None, 0.0, 0.25)
-    ('–', '0.00 to 0.25')
-    """
-    if low is None or high is None:
-        low = high = value
-    if low is None or high is None:
-        return NONE
-    if high == 0:
-        return "0"
-    if high < LEAST:
-        return f"< {LEAST:.4f}"
-    if value is None or high - low > 0.02:
-        return f"{low:.2f} to {ceil(high * 100 - 1e-9) / 100:.2f}"
-    if high - low <= LEAST:
-        return f"{value:.4f}"
-    if value - low >= value / 2:
-        return f"< {ceil(high * 1000 + 1e-9) / 1000:.3f}"
-    reach = ceil(max(high - value, value - low) * 1000 - 1e-9) / 1000
-    return f"{value:.3f} ± {reach:.3f}"
-
-
-def chance_percent(value: float | None, high: float | None) -> str:
-    """A chance where there is room for a few letters only.
-
-    >>> chance_percent(0.0, 0.0), chance_percent(1e-30, 1e-4), chance_percent(0.271, 0.275), chance_percent(None, None)
-    ('0', '<1%', '27%', '–')
-    """
-    if value is None or high is None:
-        return NONE
-    return "0" if high == 0 else "<1%" if value < 0.005 else f"{value:.0%}"
 
 
 def chance_of(row: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.pair_verdicts import JUDGED_PAIRS, pair_verdicts
-from retrieval_report.analysis.verdicts import DEPENDS, chance_of, chance_percent
+from retrieval_report.analysis.verdicts import DEPENDS, chance_of
 from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_axis, texts, tooltips
 from retrieval_report.contracts.checks import check_choice
@@ -19,7 +19,7 @@ from retrieval_report.contracts.registry import title_of
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import measure_name, quoted, unique_labels
-from retrieval_report.writing.numbers import size
+from retrieval_report.writing.numbers import chance_percent, size
 
 __all__ = ["CHANCES", "COUNTS", "NUMBERS", "comparison_matrix", "pair_tooltip", "pairs_at", "spoken_pairs"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from retrieval_report.analysis.verdicts import chance_of, chance_text
+from retrieval_report.analysis.verdicts import chance_of
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation, visible
-from retrieval_report.writing.numbers import DECIMALS, interval, number, size
+from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, number, share, size
 
 __all__ = [
     "FULL_NAME",
@@ -110,7 +110,7 @@ def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
         if format == "flag":
             return Cell("yes" if value else "no", "yes" if value else "no")
         if format == "share":
-            return Cell(f"{number(100 * value, 1)}%", sort_key(value))
+            return Cell(share(value), sort_key(value))
         if format == "chance":
             return Cell(chance_text(value), sort_key(value))
         if format == "signed":

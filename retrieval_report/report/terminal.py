@@ -8,10 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.verdicts import chance_text
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.writing.numbers import DECIMALS, column_decimals, decimals, number, size
+from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals, number, size
 
 __all__ = ["deviation", "display_width", "frame_table", "mean_text", "summary_table", "visible"]
 

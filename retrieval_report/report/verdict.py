@@ -16,7 +16,6 @@ from retrieval_report.analysis.verdicts import (
     SAFE,
     SINGLE_MODEL,
     UNTESTED,
-    chance_text,
     equal_means,
     least_certain,
     surely_depends,
@@ -24,7 +23,7 @@ from retrieval_report.analysis.verdicts import (
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.notices import POOLED, divided_by_relevant
 from retrieval_report.report.terminal import visible
-from retrieval_report.writing.numbers import DECIMALS, decimals, number, size, span
+from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
 __all__ = ["pair_verdict", "verdict"]
 
@@ -203,7 +202,7 @@ def _on_paired(pair: Row, winner: str) -> str:
 
 def _safety(pair: Row) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
-    chance, p = _reversal(pair), f"corrected p = {chance_text(pair['family_p'])}".replace("= <", "<")
+    chance, p = _reversal(pair), f"corrected {p_value(pair['family_p'])}"
     if pair["verdict"] == CUT:
         text = CUT_SENTENCE
     elif pair["verdict"] == DEPENDS:

@@ -10,10 +10,23 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-__all__ = ["DECIMALS", "column_decimals", "decimals", "interval", "number", "size", "span"]
+__all__ = [
+    "DECIMALS",
+    "chance_percent",
+    "chance_text",
+    "column_decimals",
+    "decimals",
+    "interval",
+    "number",
+    "p_value",
+    "share",
+    "size",
+    "span",
+]
 
 DECIMALS, MOST = 4, 8
 OF_COLUMN = 6  # the most decimals that a whole column gets to distinguish two close numbers
+LEAST = 1e-4  # a smaller probability is written as less than this
 ROUNDING = 1e-12  # means are exact to twelve digits; smaller differences are 0
 
 
@@ -111,3 +124,60 @@ def interval(low: float | None, high: float | None, places: int = 3, minus: str 
         return "–"
     places = decimals(high - low, least=places)
     return f"[{number(low, places, minus=minus)}, {number(high, places, minus=minus)}]"
+
+
+def share(value: float | None) -> str:
+    """Return a share as a percentage with one decimal.
+
+    >>> share(1 / 3), share(0.0), share(None)
+    ('33.3%', '0.0%', '–')
+    """
+    return number(value) if value is None else f"{number(100 * value, 1)}%"
+
+
+def chance_text(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A chance with as many digits as its bounds allow; without bounds it is taken as it is.
+
+    >>> chance_text(0.0), chance_text(1.96e-49, 0.0, 1e-5), chance_text(0.33333333, 0.33333333, 0.33333333)
+    ('0', '< 0.0001', '0.3333')
+    >>> chance_text(0.27123, 0.2693, 0.2731), chance_text(7e-5, 0.0, 0.0031), chance_text(0.1, 0.0, 0.29)
+    ('0.271 ± 0.002', '< 0.004', '0.00 to 0.29')
+    >>> chance_text(None), chance_text(None, 0.0, 0.25)
+    ('–', '0.00 to 0.25')
+    """
+    if low is None or high is None:
+        low = high = value
+    if low is None or high is None:
+        return number(None)
+    if high == 0:
+        return "0"
+    if high < LEAST:
+        return f"< {LEAST:.4f}"
+    if value is None or high - low > 0.02:
+        return f"{low:.2f} to {math.ceil(high * 100 - 1e-9) / 100:.2f}"
+    if high - low <= LEAST:
+        return f"{value:.4f}"
+    if value - low >= value / 2:
+        return f"< {math.ceil(high * 1000 + 1e-9) / 1000:.3f}"
+    reach = math.ceil(max(high - value, value - low) * 1000 - 1e-9) / 1000
+    return f"{value:.3f} ± {reach:.3f}"
+
+
+def chance_percent(value: float | None, high: float | None) -> str:
+    """A chance where there is room for a few letters only.
+
+    >>> chance_percent(0.0, 0.0), chance_percent(1e-30, 1e-4), chance_percent(0.271, 0.275), chance_percent(None, None)
+    ('0', '<1%', '27%', '–')
+    """
+    if value is None or high is None:
+        return number(None)
+    return "0" if high == 0 else "<1%" if value < 0.005 else f"{value:.0%}"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value with its sign.
+
+    >>> p_value(0.5201), p_value(1e-30)
+    ('p = 0.5201', 'p < 0.0001')
+    """
+    return f"p = {chance_text(p)}".replace("= <", "<")

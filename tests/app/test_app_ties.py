@@ -30,7 +30,8 @@ def test_the_profile_is_that_of_tie_profile() -> None:
     shown, truth = table(page, 0), best_first(rr.tie_profile(RANKINGS, cutoffs=3))
     assert shown["model"].to_list() == truth["model"].to_list()
     for name in ("cut_share", "tied_items", "mixed_items", "tie_max", "bits"):
-        assert shown[name].to_list() == truth[name].to_list()
+        percent = 1 if name in ("tie_max", "bits") else 100
+        assert shown[name].to_list() == (percent * truth[name]).to_list()
     assert any("splits a tie in" in title for title in charts(page))
 
 
@@ -50,7 +51,7 @@ def test_rounded_scores_stand_beside_the_exact_ones(decimals: int) -> None:
     for name in ("model", "value", "value_rounded", "change", "rank_rounded"):
         assert shown[name].to_list() == effect[name].to_list()
     rounded = rr.tie_profile(RANKINGS, cutoffs=3, decimals=decimals)
-    assert table(page, 3)["tied_items"].to_list() == best_first(rounded)["tied_items"].to_list()
+    assert table(page, 3)["tied_items"].to_list() == (100 * best_first(rounded)["tied_items"]).to_list()
 
 
 def test_the_slider_scores_again() -> None:
@@ -108,7 +109,7 @@ def test_counts_have_ties_too() -> None:
     counts = rr.count_ties(RANKINGS)
     page = open_page("ties", made_data(counts))
     truth = best_first(rr.tie_profile(RANKINGS, cutoffs=3))
-    assert table(page, 0)["cut_share"].to_list() == truth["cut_share"].to_list()
+    assert table(page, 0)["cut_share"].to_list() == (100 * truth["cut_share"]).to_list()
     assert table(page, 1).rows() == ties_at_cutoff(RANKINGS, cutoff=3).rows()
 
 

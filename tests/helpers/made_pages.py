@@ -71,8 +71,12 @@ def numbers(test: AppTest) -> dict[str, str]:
 
 
 def table(test: AppTest, number: int) -> pl.DataFrame:
-    """One of the tables, as the frame that it shows."""
-    return pl.DataFrame(test.dataframe[number].value.to_dict("list"), infer_schema_length=None)
+    """One of the tables, as the frame that it shows; pandas has NaN where a text is missing."""
+    columns = test.dataframe[number].value.to_dict("list")
+    return pl.DataFrame(
+        {name: [None if value != value else value for value in values] for name, values in columns.items()},
+        infer_schema_length=None,
+    )
 
 
 def charts(test: AppTest) -> dict[str, dict[str, Any]]:
