@@ -13,6 +13,7 @@ import oracles
 from made_scores import scores_of, within
 from retrieval_report import NDCG, KeyMismatchError, ParameterError, evaluate, shuffled_means
 from retrieval_report.analysis.comparison import compare
+from retrieval_report.analysis.reversal import AWAY, OUTSIDE, SURE, _Sums, binomial_bounds
 from retrieval_report.analysis.tie_bounds import normal_chances
 from retrieval_report.scoring import walks
 
@@ -60,6 +61,19 @@ def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(see
     assert set(alone["p_tie_method"]) == {"normal"}
     assert together.filter(pl.col("p_tie_high") - pl.col("p_tie_low") > 0.01).height == 0
     assert together.filter(pl.col("p_equal").is_between(0, 1, closed="none"))["metric"].to_list() == ["precision"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 999, 1000])
+def test_bounds_of_a_share_of_draws_are_scipys(count: int) -> None:
+    theirs = stats.binomtest(count, 1000).proportion_ci(1 - SURE, method="exact")
+    assert binomial_bounds(count, 1000) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
+
+
+@pytest.mark.parametrize("deviation", [0.3, 1.0, 2.7])
+def test_a_period_of_waves_bounds_what_normal_sums_have_beyond_it(deviation: float) -> None:
+    period, outside = _Sums(-100.0, 100.0, 0.0, deviation, reach=deviation / 100).period()
+    beyond = np.arange(1, 100) * period - AWAY * deviation
+    assert 2 * stats.norm.sf(beyond / deviation).sum() <= outside <= OUTSIDE
 
 
 METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "err", "recall")
