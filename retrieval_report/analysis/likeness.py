@@ -11,7 +11,7 @@ from retrieval_report.analysis.conventions import CONVENTIONS, Convention, syste
 from retrieval_report.analysis.emulation import Data, Quantity, judge_items
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
@@ -127,10 +127,10 @@ def score_like(
     """What `evaluate_like` returns, and every model's mean under each random order, if there are any."""
     measures = measures_like(like, asked.pop("metrics"), asked.pop("cutoffs"))
     check_like(asked)
-    wanted = Options(**asked)
+    wanted = options_with(asked)
     common: dict[str, Any] = {name: asked[name] for name in asked if name not in ("policies", "seed", "shuffles")}
     common["truncated"] = "no"
-    checked = Options(policies="expected", **common)
+    checked = options_with(common, policies="expected")
     judged = judge_items(rankings, judgements, queries, checked, "like")
     start(judged, parse_metrics("rr", None), checked)  # warns where nothing is relevant
     data = Data.of(judged, {"relevant_from": None, **common})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from retrieval_report.analysis.likeness import check_like, measures_like
 from retrieval_report.analysis.once import Once
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options, ScoringOptions
+from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.scoring.judged import Judged, judge
@@ -52,7 +52,7 @@ class Data:
         scoring = {name: value for name, value in options.items() if name not in ("cutoffs", "columns", "name_by")}
         reading = {name: options[name] for name in ("columns", "name_by") if name in options}
         asked = {"metrics": measures, "cutoffs": options.get("cutoffs", usual)}
-        Options(**scoring)
+        options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff) for metric, own in parse_metrics(**asked) for cutoff in own
         }
@@ -66,7 +66,7 @@ class Data:
     @property
     def judged(self) -> Judged:
         """The rankings joined with judgements and queries, once."""
-        options = Options(**{**self.options, "policies": self.policies})
+        options = options_with(self.options, policies=self.policies)
         return self.found.find("judged", lambda: judge(**self.frames, options=options))
 
     @property

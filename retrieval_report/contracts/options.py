@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
-from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.truncated import AUTO, check_truncated
@@ -74,8 +74,16 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
 
     >>> options_with({"decimals": 2, "policies": "naive"}, policies="expected").policies
     ('expected',)
+    >>> options_with({"decimal": 2})
+    Traceback (most recent call last):
+    TypeError: unexpected keyword argument 'decimal'; did you mean 'decimals'?
     """
     options: dict[str, Any] = {**given, **fixed}
+    known = [option.name for option in fields(Options)]
+    for name in options:
+        if name not in known:
+            others = ("judgements", "queries", "metrics", "cutoffs")
+            raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, (*known, *others))}")
     return Options(**options)
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.contracts.options import EvaluateOptions, Options
+from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.disk.kept import facts_of, keeping
 from retrieval_report.disk.sources import Table, open_table
 from retrieval_report.disk.work import afresh, counted_parts, scored_parts
@@ -119,7 +119,7 @@ def evaluate_to(
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
     requests, size = parse_metrics(metrics, cutoffs), _size(rows_per_part)
-    settings = Options(**options)
+    settings = options_with(options)
     with _beside(out) as folder:
         table = _open(rankings, Path(out), folder, size, columns, model)
         given = (table, judgements, queries, requests, settings)

@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import EvaluateOptions, Options
+from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
@@ -139,7 +139,7 @@ def _options(options: EvaluateOptions) -> Options:
     for name, reason in ELSEWHERE.items():
         if options.get(name):
             raise ParameterError(f"{name}: has no meaning on Spark; {reason}")
-    return Options(**options)
+    return options_with(options)
 
 
 def _check_plan(

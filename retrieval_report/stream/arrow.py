@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
@@ -90,7 +90,7 @@ def score_stream(
     >>> [round(value, 4) for batch in ties for value in batch["value"].to_pylist()]
     [0.6389]
     """
-    checked, requests = Options(**{"threads": 1, **options}), parse_metrics(metrics, cutoffs)
+    checked, requests = options_with({"threads": 1, **options}), parse_metrics(metrics, cutoffs)
     check_judged_only([metric for metric, _ in requests], judged, checked.unjudged)
     whole = KnownOfWhole(grades=tuple(grades), judged=judged, complete=complete, pooled=pooled)
     return _score(batches, requests, whole, checked)

@@ -169,6 +169,15 @@ def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
     assert [warning.filename for warning in caught] == [__file__]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("judgement", "judgements"), ("cutof", "cutoffs"), ("shufles", "shuffles")]
+)
+def test_a_misspelt_argument_is_answered_with_the_right_one(wrong: str, right: str) -> None:
+    given: dict[str, Any] = {wrong: 3}
+    with pytest.raises(TypeError, match=f"^unexpected keyword argument '{wrong}'; did you mean '{right}'"):
+        rr.Study(top(ranked(1)), "ap@10", **given)
+
+
 def test_unknown_policies_are_refused() -> None:
     with pytest.raises(rr.ParameterError, match="policies: 'median' is not one of"):
         study().under("median")
