@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.inputs import at_cutoff, at_measure
+from retrieval_report.analysis.inputs import MEAN, at_cutoff, at_measure, side_by_side
 from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
@@ -88,31 +87,23 @@ def _fingerprint(report: Report) -> Table:
 
 
 def _summary(report: Report) -> Table:
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in report.summary.iter_rows(named=True):
-        key = (row["model"], measure(row))
-        merged = rows.setdefault(key, {**row, "measure": measure(row)})
-        merged[row["policy"]] = row["value"]
-        if row["policy"] == "expected":
-            merged.update({name: row[name] for name in ("tie_std", "truncated_share", "ci_low", "ci_high", "queries")})
-        if row["policy"] == "naive":
-            merged["naive_error"] = row["value"]
-    ranked = sorted(rows.values(), key=lambda row: -(row.get("expected") or 0.0))
-    for row in ranked:
-        naive, expected = row.get("naive"), row.get("expected")
-        row["naive_error"] = None if naive is None or expected is None else naive - expected
+    names = {"expected": "expected", "naive": "naive", "lowest": "worst", "highest": "best"}
+    others = pl.col("tie_std", "truncated_share", "ci_low", "ci_high", "queries").filter(policy="expected").first()
+    wide = side_by_side(report.summary, MEAN, names, others)
+    wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
+    best = wide.sort(pl.col("expected").fill_null(0.0), descending=True, maintain_order=True)
+    digits = {key: column_decimals(part["expected"]) for key, part in best.group_by("metric", "cutoff")}
+    rows = [
+        {**row, "measure": measure(row), "digits": digits[row["metric"], row["cutoff"]]}
+        for row in best.iter_rows(named=True)
+    ]
     absent = () if "naive" in report.summary["policy"] else ("naive", "naive_error")
     shown = ("model", "measure", "expected", "tie_std", "naive", "naive_error")
     columns = [column_of("board", name) for name in shown if name not in absent]
-    columns += [column_of("board", "lowest", key="worst"), column_of("board", "highest", key="best")]
+    columns += columns_of("board", "lowest", "highest")
     columns += [column_of("board", "truncated_share")] if report.cut else []
     columns += [interval_column(), column_of("board", "queries")]
-    for name in {row["measure"] for row in ranked}:
-        own = [row for row in ranked if row["measure"] == name]
-        digits = column_decimals([row.get("expected") for row in own])
-        for row in own:
-            row["digits"] = digits
-    return _table("summary", "Mean scores of all models", columns, ranked, chosen=report.measure)
+    return _table("summary", "Mean scores of all models", columns, rows, chosen=report.measure)
 
 
 def _comparisons(report: Report) -> list[Table]:
