@@ -137,8 +137,12 @@ def _rules(data: Data) -> Rules:
     )
 
 
-def remedy(error: RetrievalReportError) -> str:
-    """Return an error as Markdown in the library's words, and the control that decides it, if any."""
-    labels = [OPTIONS[name].title for name in RULES if f"{name}=" in str(error)]
-    cure = f"\n\nYou decide this in the sidebar: *{labels[0]}*, under *Rules*." if labels else ""
-    return plain(error) + cure
+def remedy(message: RetrievalReportError | str) -> str:
+    """Return an error or warning as Markdown, with the control that decides it, if any, instead of the argument."""
+    said = str(message)
+    labels = [OPTIONS[name].title for name in RULES if f"{name}=" in said]
+    if not labels:
+        return plain(said)
+    *parts, last = said.split("; ")
+    kept = "; ".join(parts) if parts and "=" in last else said
+    return f"{plain(kept[:1].upper() + kept[1:])}.\n\nYou decide this in the sidebar: *{labels[0]}*, under *Rules*."

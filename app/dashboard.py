@@ -15,7 +15,6 @@ from data_source import choose_data
 from prefetch import drawing, prefetch
 from records import Choice, Data
 from retrieval_report.contracts.errors import RetrievalReportError
-from text import plain
 from url_controls import refusals
 from warning_log import noticed
 
@@ -61,7 +60,7 @@ def _score(data: Data, choice: Choice) -> None:
         with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
             draw_orders(data, choice)
     for note in notes:
-        st.warning(plain(note))
+        st.warning(remedy(note))
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import streamlit as st
 
@@ -16,6 +18,7 @@ from text import plain
 __all__ = ["show"]
 
 LISTED = 500
+FEW = 2  # oddities of one kind that are shown at once
 RECEIVED = "as received"
 DECIMALS = (RECEIVED, *(str(number) for number in range(8, -1, -1)))
 PROFILE = (
@@ -52,19 +55,29 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def _hints(data: Data, choice: Choice) -> None:
-    """Show oddities of the data, one line per kind with its models below."""
+    """Show oddities of the data; many of one kind, and what ties do to nearly every model, are folded."""
     with st.spinner("Looking for oddities …"):
         known = study_of(data, choice).hints
-    odd = known.filter(~pl.col("hint").is_in(["ties"]))
-    for model, message in odd.select("model", "message").iter_rows():
-        st.warning(f"**{plain(model, 60)}**: {plain(message)}" if model is not None else plain(message))
-    ties = known.filter(pl.col("hint") == "ties")
-    if ties.height:
-        with st.expander(f"What ties do to {ties.height} of {len(choice.models)} models, in words"):
-            for model, message in ties.select("model", "message").iter_rows():
-                st.markdown(f"- **{plain(model, 60)}**: {plain(message)}")
+    odd, ties = known.filter(pl.col("hint") != "ties"), known.filter(hint="ties")
+    for same in odd.partition_by("hint", maintain_order=True):
+        said = [_hint(*row) for row in same.select("model", "message").iter_rows()]
+        for sentence in said[:FEW]:
+            st.warning(sentence)
+        _fold(f"The same of {len(said) - FEW} more models", said[FEW:])
+    said = [_hint(*row) for row in ties.select("model", "message").iter_rows()]
+    _fold(f"What ties do to {ties.height} of {len(choice.models)} models, in words", said)
     if not odd.filter(pl.col("hint") == "near_ties").height:
         st.caption("Near ties: hardly any gap between neighbouring distances is as small as rounding errors.")
+
+
+def _hint(model: str | None, message: str) -> str:
+    return plain(message) if model is None else f"**{plain(model, 60)}**: {plain(message)}"
+
+
+def _fold(label: str, sentences: Sequence[str]) -> None:
+    if sentences:
+        with st.expander(label):
+            st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
 
 
 def _judged(data: Data, choice: Choice) -> None:

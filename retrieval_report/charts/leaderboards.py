@@ -77,7 +77,8 @@ def leaderboard(
     lines = [
         "dot: score; thin line: 95% confidence interval over queries, not adjusted for the number of models;",
         "thick line: range over tie orders;",
-        "letters: models that share one do not clearly differ; ranks: under tie order | under sampling of queries",
+        "letters: models that share one do not clearly differ;",
+        "ranks: " + "under tie order | " * (rows["tie_rank_low"].count() > 0) + "under sampling of queries",
     ]
     if rows.height > most:
         lines.append(f"the best {most} of {rows.height} models")
@@ -94,7 +95,8 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
         for name in ("tie_rank", "query_rank")
     )
     short = pl.Series("short", [short_letters(text or "") for text in rows["letters"]], dtype=pl.String)
-    return with_tie_range(rows).with_columns(short, ranks=pl.format("{} | {}", tie, query))
+    ranks = pl.format("{} | {}", tie, query) if rows["tie_rank_low"].count() else query
+    return with_tie_range(rows).with_columns(short, ranks=ranks)
 
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:

@@ -80,8 +80,10 @@ def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
     with pytest.raises(RetrievalReportError) as said:
         answers(data)
     page = open_page(name, data)
-    told = page.error[0].value
-    assert told.startswith(plain(said.value))
+    told, (facts, _, argument) = page.error[0].value, str(said.value).rpartition("; ")
+    assert told.startswith(plain(facts[:1].upper() + facts[1:]))
+    assert rule in argument  # of Python, for which the page has a control
+    assert plain(f"{rule}=") not in told
     assert f"*{PARAMETERS[rule].title}*, under *Rules*" in told
     page = changed(page, rule, value)
     assert plain(said.value) not in words(page)

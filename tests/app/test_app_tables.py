@@ -16,7 +16,7 @@ def shown() -> None:
     rows = {
         "verdict": ["safe"] * 3,
         "winner": ["a"] * 3,
-        "value": [0.5, 0.50001, 0.9],
+        "value": [0.5, 0.50002, 0.9],
         "segments_p": [1e-9, 0.04, None],
     }
     frame_table(pl.DataFrame(rows), of="segments", show=tuple(rows))
