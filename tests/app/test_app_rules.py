@@ -108,7 +108,8 @@ def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
     profile = rr.tie_profile(**data.frames, cutoffs=3, **of_rows)
     profile = exact.select("model").join(profile, on="model", maintain_order="left")  # the leaderboard's order
     for column in ("tied_items", "mixed_items", "items", "queries"):
-        assert table(ties, 0)[column].to_list() == profile[column].to_list()
+        percent = 100 if column in ("tied_items", "mixed_items") else 1
+        assert table(ties, 0)[column].to_list() == (percent * profile[column]).to_list()
     cuts = ties_at_cutoff(**data.frames, cutoff=3, **of_rows)
     assert table(ties, 1)["size"].to_list() == cuts["size"].to_list()
     rounded = rr.summarise(rr.evaluate(**data.frames, **MEASURE, policies="expected", decimals=0, **rules))
@@ -147,7 +148,7 @@ def test_refusing_queries_without_a_list_is_a_choice() -> None:
     page = changed(open_page("overview", data), "missing_query", "error")
     with pytest.raises(RetrievalReportError) as said:
         answers(data, missing_query="error")
-    assert page.error[0].value.startswith(plain(said.value))
+    assert page.error[0].value.startswith(plain(str(said.value).partition(";")[0]))
 
 
 def test_scores_have_no_distance_to_be_cut_at() -> None:
@@ -238,7 +239,7 @@ def test_the_overview_of_cut_lists_says_so_first() -> None:
     with pytest.warns(rr.RetrievalReportWarning, match="seem cut"):
         truth = answers(data).filter(policy="expected").sort("value", descending=True)
     assert (truth["truncated_share"] > 0).all()
-    assert shown["truncated_share"].to_list() == truth["truncated_share"].to_list()
+    assert shown["truncated_share"].to_list() == (100 * truth["truncated_share"]).to_list()
     page = changed(page, "truncated", "no")
     assert "are cut" not in words(page)
     assert "truncated_share" not in table(page, 0).columns
@@ -248,7 +249,7 @@ def test_what_ends_in_a_cut_tie_stands_beside_the_ties_that_k_cuts() -> None:
     data = top()
     shown = table(open_page("ties", data), 0).sort("model")
     profile = rr.tie_profile(data.rankings, cutoffs=3).sort("model")
-    assert shown["ends_in_cut_tie"].to_list() == profile["ends_in_cut_tie"].to_list()
+    assert shown["ends_in_cut_tie"].to_list() == (100 * profile["ends_in_cut_tie"]).to_list()
     assert shown["ends_in_cut_tie"].sum() > 0
 
 
