@@ -12,7 +12,7 @@ from records import Data
 from retrieval_report.analysis.verdicts import VERDICTS, chance_of
 from retrieval_report.charts.data import side_by_side
 from retrieval_report.contracts.registry import column
-from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals
+from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
 from text import plain
 
 __all__ = ["ahead_first", "facts_table", "flips_table", "frame_table", "heading", "summary_table", "with_chances"]
@@ -31,7 +31,7 @@ WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is c
 
 
 FORMATS = {"number": "%.{}f", "signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}
-FEW = 60  # rows; in longer tables, some two numbers are always close
+FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
 
 
 def frame_table(
@@ -81,7 +81,8 @@ def _config(of: str, values: pl.Series, width: int | None) -> Any:
     if dtype.is_numeric() and format != "chance":
         # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
         usual = FORMATS["number"] if dtype.is_float() else "%d"
-        places = column_decimals(values) if dtype.is_float() and len(values) <= FEW else DECIMALS
+        needed = decimals(*values) if format == "signed" else column_decimals(values)
+        places = min(needed, MOST) if dtype.is_float() and len(values) <= FEW else DECIMALS
         shown = FORMATS.get(format, usual).format(places)
         return st.column_config.NumberColumn(title, help=help_text, format=shown)
     right: Any = "right" if dtype.is_numeric() else None

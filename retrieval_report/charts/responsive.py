@@ -12,8 +12,8 @@ from retrieval_report.charts.theme import GRID, IN_CELL, TEXT, WIDTH, styled
 __all__ = ["Panel", "Responsive", "responsive"]
 
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends are stacked in one column
-NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 116, 150, 220  # pixels of labels and texts beside a plot, and below it
-LETTERS = 16  # of such a label; longer ones lose their middle, where names of a series differ least
+NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 122, 170, 220  # pixels of labels and texts beside a plot, and below it
+LETTERS = 18  # of such a label; longer ones lose their middle, where names of a series differ least
 LABELS = 300  # pixels beside a plot, for names and legends
 SHORTENED = (
     f"containerSize()[0] < {NARROW} && length(datum.label) > {LETTERS} ? "
