@@ -39,7 +39,9 @@ def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -
 
 
 @given(
-    st.lists(st.lists(st.tuples(KEYS, st.integers(0, 2)), max_size=12), max_size=6),
+    st.sampled_from([KEYS, st.integers(-2, 2)]).flatmap(
+        lambda of: st.lists(st.lists(st.tuples(of, st.integers(0, 2)), max_size=12), max_size=6)
+    ),
     st.booleans(),
     st.booleans(),
 )
