@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import polars as pl
@@ -20,6 +21,8 @@ from retrieval_report.reading.values import warn_of_lost_digits
 __all__ = ["read_ndjson"]
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_DEEPEST = 128  # deeper, the parsers fail in ways that depend on versions, or hang
 _LONGEST_INTEGER = 38  # digits; the parser knows integers of 128 bits
 
 
@@ -40,6 +43,7 @@ def read_ndjson(source: Source, choose: Callable[[Sequence[str]], dict[str, str]
         A text holds half of a surrogate pair, which is not a character; or a number is too large.
     """
     content = source.read().removeprefix(BOM)
+    _refuse_deep(content, source)
     _refuse_surrogates(content, source)
     try:
         frame = pl.read_ndjson(content, infer_schema_length=None)
@@ -121,6 +125,25 @@ def _shown(value: object) -> str:
     return kinds.get(type(value), str(value)[:80])
 
 
+def _refuse_deep(content: bytes, source: Source) -> None:
+    """Refuse lists or objects that are nested too deep for parsers, before any of these sees them."""
+    if content.count(b"[") + content.count(b"{") - content.count(b"\n{") < _DEEPEST:
+        return  # nearly all files hold one flat object in each line
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.count(b"[") + line.count(b"{") > _DEEPEST and _depth(line) > _DEEPEST:
+            raise FileError(f"{source.path}, line {number}: lists or objects are nested too deep")
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep lists and objects are nested.
+
+    >>> _depth(b'{"a[": [[]], "b": {}}')
+    3
+    """
+    steps = ((sign in b"[{") - (sign in b"]}") for sign in _TEXT.sub(b"", line))
+    return max(accumulate(steps), default=0)
+
+
 def _refuse_surrogates(content: bytes, source: Source) -> None:
     """Refuse half surrogate pairs, which the parser would silently turn into NUL."""
     if not _SURROGATE.search(content):
@@ -132,7 +155,7 @@ def _refuse_surrogates(content: bytes, source: Source) -> None:
             except UnicodeEncodeError as error:
                 half = error.object[error.start]
                 raise DataError(f"{source.path}, line {number}: {half!r} is half of a surrogate pair") from None
-            except (ValueError, RecursionError):
+            except ValueError:
                 return  # not JSON, which the parser will report
 
 
@@ -145,8 +168,6 @@ def _explain(content: bytes, source: Source, error: Exception) -> FileError | Da
         location = f"{source.path}, line {number}"
         try:
             value = _pairs(line) if line.strip() else _Object()
-        except RecursionError:
-            return FileError(f"{location}: lists or objects are nested too deep")
         except ValueError as reason:
             return FileError(f"{location}: no JSON: {reason}")
         if not isinstance(value, _Object):

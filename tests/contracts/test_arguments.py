@@ -20,7 +20,7 @@ from retrieval_report.reading.frames import to_polars
 
 NO_NUMBERS: list[Any] = [
     *(None, True, np.True_, "1", b"1", 1j, math.nan, math.inf, np.float32("inf"), 10**400, Decimal(1), Fraction(1)),
-    *(np.array(3), np.array([1.0]), np.timedelta64(3), object(), [1]),
+    *(np.array(3), np.array([1.0]), np.timedelta64(3, "s"), object(), [1]),
 ]
 
 
