@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.arguments import check_whole, is_number, listed, shown
 from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES
@@ -146,7 +146,7 @@ def check_fraction(name: str, value: object) -> float:
     retrieval_report.ParameterError: confidence: 95 is not a number between 0 and 1
     """
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        raise ParameterError(f"{name}: {value!r} is not a number between 0 and 1")
+        raise ParameterError(f"{name}: {shown(value)} is not a number between 0 and 1")
     return float(value)  # type: ignore[arg-type]
 
 
@@ -287,12 +287,10 @@ def largest(values: Floats, first: Indices, second: Indices) -> Floats:
 def asked_measures(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
     """Return which metrics, cutoffs and policies of the grid are requested; by default all except the bounds."""
     found = list(dict.fromkeys(policy for _, _, policy in grid.measures))
-    if policies is None:
-        chosen = [policy for policy in found if policy not in BOUNDS] or found
-    else:
-        chosen = [policies] if isinstance(policies, str) else list(policies)
-        if not chosen:
-            raise ParameterError("policies: none given")
-        for policy in chosen:
-            check_choice("policies", policy, found)
+    usual = [policy for policy in found if policy not in BOUNDS] or found
+    chosen = usual if policies is None else listed(policies)
+    if not chosen:
+        raise ParameterError("policies: none given")
+    for policy in chosen:
+        check_choice("policies", policy, found)
     return [number for number, (_, _, policy) in enumerate(grid.measures) if policy in chosen]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import number_text
+from retrieval_report.contracts.arguments import number_text, shown
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 
@@ -35,7 +35,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if isinstance(value, str) and value in choices:
         return
     raise ParameterError(
-        f"{name}: {value!r} is not one of {', '.join(map(repr, choices))}{did_you_mean(value, choices)}"
+        f"{name}: {shown(value)} is not one of {', '.join(map(repr, choices))}{did_you_mean(value, choices)}"
     )
 
 
@@ -45,7 +45,7 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
     >>> did_you_mean("ngcd", ["ndcg", "rr"]), did_you_mean("bleu", ["ndcg", "rr"])
     ("; did you mean 'ndcg'?", '')
     """
-    word, known = str(value)[:LONGEST_WORD].lower(), list(choices)
+    word, known = shown(value).strip("'")[:LONGEST_WORD].lower(), list(choices)
     letters = [
         choice for choice in known if sorted(choice.lower()) == sorted(word)
     ]  # the same letters in another order

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
-from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
+from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed, shown
 from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.parameters import PARAMETERS
@@ -152,7 +152,7 @@ class Options:
             self._keep("relevant_from", check_relevant_from(self.relevant_from))
         if self.distance_threshold is not None:
             if not is_number(self.distance_threshold):
-                raise ParameterError(f"distance_threshold: {self.distance_threshold!r} is not a finite number")
+                raise ParameterError(f"distance_threshold: {shown(self.distance_threshold)} is not a finite number")
             self._keep("distance_threshold", _plain(self.distance_threshold))
 
     def check_order(self, order: str) -> None:
@@ -185,7 +185,7 @@ def check_relevant_from(grade: object) -> int | float:
     retrieval_report.ParameterError: relevant_from: 0 is not a number above 0
     """
     if not is_number(grade) or grade <= 0:  # type: ignore[operator]
-        raise ParameterError(f"relevant_from: {grade!r} is not a number above 0")
+        raise ParameterError(f"relevant_from: {shown(grade)} is not a number above 0")
     return _plain(grade)
 
 

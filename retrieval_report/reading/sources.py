@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import os
 import stat
 import zlib
 from collections.abc import Iterator
@@ -168,7 +167,9 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        raise FileError(f"{os.fsencode(path)!r}: the name of the file is not UTF-8; rename it") from None
+        raise FileError(f"{str(path)!a}: the name of the file is not UTF-8; rename it") from None
+    if "\0" in str(path):
+        raise FileError(f"{str(path)!r}: a null byte is in the name of the file")
     try:
         _check_regular(path)
         _check_side_file(path)

@@ -80,7 +80,7 @@ def items_of(judged: Judged, options: Options) -> Items:
     key = arrays.order_keys(frame[order], falling=order == "score")
     if options.distance_threshold is None:
         return Items(frame, key, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
-    beyond = (frame[order] > options.distance_threshold).to_numpy()
+    beyond = frame.select(pl.col(order) > options.distance_threshold).to_series().to_numpy()
     grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
     return Items(frame, key, grade, judged.rows.any(beyond))
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,56 @@ def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
     assert table["near_ties"].to_list() == [1 / 3]  # of a list that reaches so far, 1 and 2 are neighbours
 
 
+@pytest.mark.parametrize("value", [10**5000, [10**5000], -(10**5000)], ids=["large", "listed", "small"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "metrics",
+        "cutoffs",
+        "policies",
+        "shuffles",
+        "no_relevant",
+        "relevant_from",
+        "distance_threshold",
+        "truncated",
+    ],
+)
+def test_row_061_numbers_that_python_does_not_write(name: str, value: Any) -> None:
+    arguments: dict[str, Any] = {"metrics": "ap", name: value}
+    with pytest.raises(ParameterError, match=f"{name}: a value of type (int|list) with too many digits"):
+        rr.evaluate(LISTS, **arguments)
+
+
+@pytest.mark.parametrize("dtype", [pl.UInt8, pl.Int64, pl.UInt64, pl.Float32, pl.Float64])
+@pytest.mark.parametrize("threshold", [10**30, 2**63])
+def test_row_061_thresholds_beyond_64_bits(dtype: Any, threshold: int) -> None:
+    lists = pl.DataFrame(LISTS).with_columns(pl.col("distance").cast(dtype))
+    scores = rr.evaluate(lists, metrics="hit_rate", cutoffs=None, policies="expected", distance_threshold=threshold)
+    assert scores["value"].to_list() == [1.0]
+
+
+@pytest.mark.parametrize("policies", [5, True, 2.5, object()])
+def test_policies_of_a_leaderboard_that_are_no_texts(policies: Any) -> None:
+    scores = rr.evaluate(pl.DataFrame(LISTS).with_columns(model=pl.Series(["a"] * 4)), metrics="ap")
+    with pytest.raises(ParameterError, match=r"policies: .* is not one of"):
+        rr.leaderboard(scores, policies=policies)
+
+
 @pytest.mark.skipif(os.name != "posix" or sys.platform == "darwin", reason="names of files are text here")
 @pytest.mark.parametrize("name", [b"\xff.csv", b"\xff.parquet", b"caf\xe9.run"])
 def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
     Path(path).write_bytes(b"query,item,distance\nq,a,1\n")
     for read in (read_rankings, rr.evaluate):
-        with pytest.raises(FileError, match=r"\\x.*the name of the file is not UTF-8; rename it"):
+        with pytest.raises(FileError, match=r"\\udc.*the name of the file is not UTF-8; rename it"):
             read(path)
     assert CliRunner().invoke(cli, ["evaluate", path]).exit_code == 2
+
+
+@pytest.mark.parametrize("read", [read_rankings, rr.read_judgements, rr.evaluate])
+def test_row_042_half_a_surrogate_pair_is_no_name_of_a_file(read: Callable[[str], object]) -> None:
+    with pytest.raises(FileError, match=r"\\ud800.*the name of the file is not UTF-8"):
+        read("\ud800.csv")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.run"])
