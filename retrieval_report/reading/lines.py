@@ -22,6 +22,7 @@ __all__ = ["read_ndjson"]
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_OPENING = re.compile(rb"[\[{]")
 _DEEPEST = 128  # deeper, the parsers fail in ways that depend on versions, or hang
 _LONGEST_INTEGER = 38  # digits; the parser knows integers of 128 bits
 
@@ -130,7 +131,7 @@ def _refuse_deep(content: bytes, source: Source) -> None:
     if content.count(b"[") + content.count(b"{") - content.count(b"\n{") < _DEEPEST:
         return  # nearly all files hold one flat object in each line
     for number, line in enumerate(content.split(b"\n"), start=1):
-        if line.count(b"[") + line.count(b"{") > _DEEPEST and _depth(line) > _DEEPEST:
+        if len(_OPENING.findall(line)) > _DEEPEST and _depth(line) > _DEEPEST:
             raise FileError(f"{source.path}, line {number}: lists or objects are nested too deep")
 
 
