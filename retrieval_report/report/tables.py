@@ -160,7 +160,7 @@ def _agreement(report: Report) -> Table:
 
 
 def _audits(report: Report) -> tuple[Table, ...]:
-    """Return the table of inexact numbers of other systems, best models first, and the table of exact ones."""
+    """Return the table of numbers that tie order changes or may change, best models first, and that of the others."""
     if report.audit.is_empty():
         return ()
     columns = [
@@ -176,10 +176,10 @@ def _audits(report: Report) -> tuple[Table, ...]:
         misled=pl.col("same_winner").eq(False).fill_null(False),
     )
     rows = rows.sort("misled", "exact", furthest_off, descending=True, nulls_last=True, maintain_order=True)
-    exact = (pl.col("prints") == pl.col("exact")).fill_null(False)
-    parts = {"audit": rows.filter(~exact), "audit-exact": rows.filter(exact)}
+    settled = (pl.col("off") == 0).fill_null(False) & ~pl.col("misled")
+    parts = {"audit": rows.filter(~settled), "audit-exact": rows.filter(settled)}
     caption = f"What other systems would print for {report.measure}"
-    captions = {"audit": caption, "audit-exact": f"{caption}: the exact score"}
+    captions = {"audit": caption, "audit-exact": f"{caption}: the exact score of its definition"}
     return tuple(
         _table(id, captions[id], columns, part.iter_rows(named=True), by_measure=False) for id, part in parts.items()
     )
