@@ -31,6 +31,7 @@ WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is c
 
 
 FORMATS = {"number": "%.{}f", "signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}
+ALONE = ("_std", "_se", "_std_rounded")  # not compared with each other, so they need not differ
 FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
 
 
@@ -81,9 +82,10 @@ def _config(of: str, values: pl.Series, width: int | None) -> Any:
     if dtype.is_numeric() and format != "chance":
         # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
         usual = FORMATS["number"] if dtype.is_float() else "%d"
-        needed = decimals(*values) if format == "signed" else column_decimals(values)
+        alone = format == "signed" or name.endswith(ALONE)
+        needed = decimals(*values) if alone else column_decimals(values)
         places = min(needed, MOST) if dtype.is_float() and len(values) <= FEW else DECIMALS
-        shown = FORMATS.get(format, usual).format(places)
+        shown = FORMATS.get(format if dtype.is_float() else "count", usual).format(places)
         return st.column_config.NumberColumn(title, help=help_text, format=shown)
     right: Any = "right" if dtype.is_numeric() else None
     return st.column_config.TextColumn(title, help=help_text, width=width, alignment=right)

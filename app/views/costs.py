@@ -49,7 +49,9 @@ def show(data: Data, choice: Choice) -> None:
     measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
     key = (data.digest, choice, kind, tuple(here["amount"]))
     show_chart(lambda: charts.costs(here, **measure, cost=kind), "costs", *key)
-    frame_table(here, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
+    whole = here.select(((pl.col("amount") == pl.col("amount").round()) & (pl.col("amount") < 2**53)).all()).item()
+    rows = here.with_columns(pl.col("amount").cast(pl.Int64 if whole else pl.Float64))
+    frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
 
 
 def _entered(models: list[str]) -> pl.DataFrame:

@@ -7,7 +7,17 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.costs import COSTS
-from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
+from retrieval_report.charts.data import (
+    held,
+    inline,
+    joined,
+    nice_domain,
+    of_policy,
+    spread,
+    with_labels,
+    with_tie_range,
+)
+from retrieval_report.charts.lines import LETTER_HEIGHT
 from retrieval_report.charts.theme import (
     BLUE,
     GREY,
@@ -122,7 +132,11 @@ def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerCha
         base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=value, color=colour, tooltip=tooltip),
     ]
     if rows.height <= NAMED:
-        layers.append(base.mark_text(align="left", dx=7, dy=-7, fontSize=11).encode(x=x, y=value, text="label:N"))
+        gap = (ends[1] - ends[0]) * LETTER_HEIGHT / HEIGHT
+        apart = pl.Series("named_at", spread(rows["value"].to_list(), gap, *ends))
+        names = alt.Chart(inline(rows.select("label", "amount", apart)))
+        text = names.mark_text(align="left", dx=7, dy=-7, fontSize=11)
+        layers.append(text.encode(x=x, y=along(value, "named_at"), text="label:N"))
     return layered(*layers).properties(width=WIDTH, height=HEIGHT)
 
 

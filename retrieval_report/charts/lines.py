@@ -14,6 +14,7 @@ from retrieval_report.writing.names import unique_labels
 __all__ = [
     "CUT",
     "HEIGHT",
+    "LETTER_HEIGHT",
     "OTHERS",
     "K",
     "dashed_ends",
