@@ -145,6 +145,6 @@ def _check_array(path: Path, file: IO[bytes], size: int) -> None:
     if read is None:
         raise FileError(f"'{path}': an array in the format {version[0]}.{version[1]}, which codes do not use")
     shape, _, dtype = read(file)
-    declared = math.prod(shape) * dtype.itemsize
+    declared = math.prod(shape) * max(dtype.itemsize, 1)  # also empty texts take memory once they are compared
     if declared > size and not dtype.hasobject:
         raise FileError(f"'{path}': declares an array of {declared} bytes, but holds {size}")

@@ -35,6 +35,8 @@ class FileRows:
         with path.open("rb") as file:
             mapped = np.load(file.name, mmap_mode="r", allow_pickle=False)  # reads the header only
         self.shape, self.dtype, self.ndim = mapped.shape, mapped.dtype, mapped.ndim
+        if not self.dtype.itemsize:
+            raise FileError(f"'{path}': an array of empty values, of which a short file can declare any number")
         self.by_rows = bool(mapped.flags.c_contiguous)
         self.offset = int(mapped.offset)
 

@@ -266,6 +266,21 @@ def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage:
         codes_from("codes.npz", FOREIGN[damage])
 
 
+@pytest.mark.parametrize("dtype", ["<U0", "|S0", "|V0"])
+def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str) -> None:
+    ids = array("(1000000000000,)", dtype)  # of no bytes, so that the file holds all that it declares
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("codes.npy", array("(2, 4)", "|b1") + bytes(8))
+        archive.writestr("ids.npy", ids)
+    with pytest.raises(FileError, match="declares an array of 1000000000000 bytes, but holds"):
+        codes_from("a.npz", buffer.getvalue())
+    np.save(tmp_path / "a.npy", np.eye(2, dtype=np.int8))
+    (tmp_path / "a.ids.npy").write_bytes(ids)
+    with pytest.raises(FileError, match="empty values"):
+        load_codes(tmp_path / "a.npy")
+
+
 def test_declared_sizes_are_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "load", None)
     for name in ("10^12 numbers in 192 bytes", "10^12 numbers"):
