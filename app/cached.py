@@ -28,24 +28,6 @@ from retrieval_report.report.pictures import pictures
 from uploads import columns_of, read_texts
 from warning_log import noticed
 
-__all__ = [
-    "ask",
-    "asked",
-    "at_cutoff",
-    "check",
-    "column_names",
-    "draw_orders",
-    "of_metric",
-    "ranked_models",
-    "read_files",
-    "remarks",
-    "remember",
-    "report",
-    "shown",
-    "study_of",
-    "winners",
-]
-
 ASKED = "questions asked"  # in the session state
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {

@@ -13,8 +13,6 @@ from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFIC
 from retrieval_report.charts import responsive
 from text import plain
 
-__all__ = ["BOXES", "STYLE", "Drawing", "draw", "draw_ahead", "theme"]
-
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
 # The default margins are wide; on a laptop they hide the last columns of tables.
 STYLE = """<style>

@@ -14,8 +14,6 @@ import streamlit as st
 from chart_display import draw
 from retrieval_report.charts import styled
 
-__all__ = ["picture", "show_chart"]
-
 INK = "#31333f"  # pictures are for paper and slides, so their background is white even if the dashboard's is dark
 FORMATS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 SCALE = 2  # pixels of a PNG per pixel of the page

@@ -14,8 +14,6 @@ from retrieval_report.metrics.parsing import CATALOGUE
 from text import plain
 from url_controls import choose_many, choose_number, choose_one, no_use, refuse
 
-__all__ = ["remedy", "sidebar"]
-
 # The options of `evaluate` that the sidebar has under *Rules*.
 RULES = (
     *("no_relevant", "missing_query", "unjudged", "unjudged_query", "null_distance"),

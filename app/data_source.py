@@ -19,8 +19,6 @@ from retrieval_report.study.server import START
 from text import plain, short
 from url_controls import choose_one, given, refuse
 
-__all__ = ["adopt", "choose_data", "first_files"]
-
 UPLOADED = "uploaded data"
 NEXT = "data to open next"
 OWN = ("files", "upload")  # the user's data, called by their names; samples have a short name and a title

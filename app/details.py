@@ -15,8 +15,6 @@ from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 
-__all__ = ["Drawn", "cuts", "distribution", "drawn", "ranked", "rounded_ties", "rounding", "rows_of", "whole_distances"]
-
 Id = str | int
 Measure = tuple[str, int | None]
 

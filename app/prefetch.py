@@ -24,8 +24,6 @@ from retrieval_report.study.server import BROWSER
 from views import overview
 from warning_log import noticed
 
-__all__ = ["drawing", "prefetch", "prepare", "start"]
-
 # Loaded before the server answers, because a page that waits for them would take twice as long.
 PARTS = ("altair", "pandas", "retrieval_report.scoring.run", "retrieval_report.kernels.shuffling", "scipy.stats")
 FEW_SHUFFLES = 200  # up to this many are drawn for metrics that are not chosen yet

@@ -14,26 +14,6 @@ from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.metrics.formulas import parameter_text
 from retrieval_report.metrics.parsing import measure_text, parse_metric
 
-__all__ = [
-    "CUTOFFS",
-    "METRICS",
-    "PARAMETERS",
-    "POLICIES",
-    "REPORTED",
-    "Choice",
-    "Data",
-    "Draws",
-    "Files",
-    "Questions",
-    "Rules",
-    "Upload",
-    "Winners",
-    "curve",
-    "first_choice",
-    "parsed",
-    "shown_at_first",
-]
-
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
 # Computed together, so that switching between them costs nothing.
 METRICS = ("precision", "recall", "ap", "rr", "ndcg")

@@ -15,8 +15,6 @@ from retrieval_report.contracts.registry import column
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
 from text import plain
 
-__all__ = ["ahead_first", "facts_table", "flips_table", "frame_table", "heading", "summary_table", "with_chances"]
-
 SUMMARY = (
     *("rank", "model", "letters", "expected", "tie_std", "naive", "shuffled", "lowest", "highest", "query_se"),
     *("tie_ranks", "query_ranks", "truncated_share", "queries", "no_relevant", "missing", "unjudged"),

@@ -8,8 +8,6 @@ from hashlib import sha256
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.names import unlinked
 
-__all__ = ["plain", "short"]
-
 WIDTH = 60
 # All ASCII punctuation: a backslash before a mark is not shown, and the mark is then plain text.
 MARKS = re.compile(r"([!-/:-@\[-`{-~])")

@@ -19,8 +19,6 @@ from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trial import tried_first
 from warning_log import noticed
 
-__all__ = ["MOST_BYTES", "MOST_ROWS", "columns_of", "opened", "read_codes", "read_costs", "read_tables", "read_texts"]
-
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
 MOST_VALUES = {"ndjson": 6_000_000, "run": 20_000_000, "qrels": 20_000_000, "csv": 20_000_000, "tsv": 20_000_000}

@@ -15,8 +15,6 @@ import streamlit as st
 
 from text import plain, short
 
-__all__ = ["choose_many", "choose_number", "choose_one", "given", "no_use", "refusals", "refuse"]
-
 T = TypeVar("T")
 UNBOUND = "numbers that the address does not set in this session"
 REFUSED = "refused values of the address"

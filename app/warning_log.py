@@ -10,8 +10,6 @@ from typing import Any
 
 from retrieval_report.contracts.errors import RetrievalReportWarning
 
-__all__ = ["noticed"]
-
 _heard = threading.local()
 _usual = warnings.showwarning
 

@@ -13,8 +13,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["problems"]
-
 LOADS = {
     "script": "src",
     "img": "src",

@@ -16,8 +16,6 @@ from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import draw_means, score_and_draw, score_lists
 from retrieval_report.scoring.ties import count_rows
 
-__all__ = ["count_ties", "evaluate", "evaluate_with_draws", "shuffled_means"]
-
 
 def evaluate(
     rankings: object,

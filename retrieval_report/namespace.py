@@ -20,8 +20,6 @@ from retrieval_report.evaluation import count_ties, evaluate
 from retrieval_report.metrics.parsing import DEFAULT_METRICS
 from retrieval_report.study.study import Study
 
-__all__ = ["Retrieval"]
-
 
 @pl.api.register_dataframe_namespace("retrieval")
 @pl.api.register_lazyframe_namespace("retrieval")

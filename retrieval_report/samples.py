@@ -8,8 +8,6 @@ from pathlib import Path
 
 from retrieval_report.contracts.errors import FileError
 
-__all__ = ["SAMPLES", "Sample", "sample_folder"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:

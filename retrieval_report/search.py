@@ -17,8 +17,6 @@ from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.results import Results, as_array, item_ids, read_results, warn_of_direction
 
-__all__ = ["Inputs", "from_search"]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Inputs:

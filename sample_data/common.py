@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["nearest_with_whole_ties", "replaced_folder", "round_to_bfloat16"]
-
 
 def round_to_bfloat16(values: NDArray[np.floating]) -> NDArray[np.float32]:
     """Round to the nearest bfloat16 (8 significant bits, halves to even) and return it as float32.

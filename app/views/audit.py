@@ -16,8 +16,6 @@ from tables import frame_table, heading
 from text import plain
 from url_controls import choose_one
 
-__all__ = ["show"]
-
 PRINTED = (
     *("system", "call", "prints", "prints_low", "prints_high", "exact", "definition_shift", "off", "z"),
     *("order", "lowest", "highest", "definition", "version", "note"),

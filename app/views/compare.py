@@ -24,8 +24,6 @@ from tables import frame_table, heading, with_chances
 from text import plain, short
 from url_controls import choose_number, choose_one
 
-__all__ = ["show"]
-
 SHOWN = (
     *("policy", "model_a", "model_b", "value_a", "value_b", "difference", "ci_low", "ci_high", "family_p"),
     *("tie_std", "p_tie", "wins", "ties", "losses"),

@@ -17,8 +17,6 @@ from text import plain
 from uploads import read_costs
 from url_controls import choose_one
 
-__all__ = ["show"]
-
 SHOWN = (*("model", "amount", "value", "tie_std", "lowest", "highest", "front", "front_in_every_order", "beaten_by"),)
 
 

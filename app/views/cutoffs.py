@@ -12,8 +12,6 @@ from tables import heading
 from text import plain
 from url_controls import choose_many, choose_one
 
-__all__ = ["show"]
-
 MOST_BANDS = 3  # more would hide each other
 
 

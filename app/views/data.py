@@ -19,8 +19,6 @@ from tables import facts_table, frame_table
 from text import plain, short
 from uploads import MOST_BYTES, read_codes, read_tables
 
-__all__ = ["show"]
-
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 

@@ -17,8 +17,6 @@ from retrieval_report.analysis.tukey import MANY
 from tables import flips_table, heading, summary_table
 from text import plain
 
-__all__ = ["drawings", "show"]
-
 MEANINGS = (
     "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties in "
     "the order of the data, as most tools score them. *Expected*: the exact "

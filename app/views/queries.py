@@ -16,8 +16,6 @@ from tables import frame_table, heading
 from text import plain, short
 from url_controls import choose_number, choose_one
 
-__all__ = ["show"]
-
 LISTED = 1000  # rows of the table and of the menu; every other query can be typed
 ITEMS = 1000
 MOST_DRAW = 1_000_000

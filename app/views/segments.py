@@ -15,8 +15,6 @@ from tables import flips_table, frame_table, heading, summary_table
 from text import plain
 from url_controls import choose_one
 
-__all__ = ["show"]
-
 MOST = 200  # segments; a column with more values identifies queries rather than groups of them
 OWN = ("query", "weight", "n_relevant")  # columns of the queries that are not segments
 SHOWN = (

@@ -15,8 +15,6 @@ from retrieval_report import charts
 from tables import frame_table, heading
 from text import plain
 
-__all__ = ["show"]
-
 LISTED = 500
 FEW = 2  # oddities of one kind that are shown at once
 RECEIVED = "as received"

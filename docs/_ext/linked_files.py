@@ -7,8 +7,6 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-__all__ = ["setup"]
-
 
 def copy_benchmarks(app: Sphinx) -> None:
     """Put the tables, and the pictures beside them, where Sphinx finds pages (a folder that git ignores)."""

@@ -8,8 +8,6 @@ from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 
-__all__ = ["setup"]
-
 
 def visit_inline(writer: Any, node: nodes.math) -> None:
     """Write a formula inside a line."""

@@ -8,8 +8,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.nodes import make_refnode
 
-__all__ = ["setup"]
-
 
 def find(app: Sphinx, env: Any, node: Any, content: nodes.TextElement) -> nodes.reference | None:
     """Resolve what Sphinx did not find: the one documented name that ends like this one."""

@@ -37,8 +37,6 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
 
-__all__ = ["Answers"]
-
 Answer = TypeVar("Answer")
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests

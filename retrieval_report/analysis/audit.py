@@ -30,8 +30,6 @@ from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, measure_text, parse_metrics
 from retrieval_report.scoring.run import score_judged, score_lists
 
-__all__ = ["AUDIT", "audit", "furthest_off"]
-
 AUDIT = schema("audit")
 SAME = 1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
 

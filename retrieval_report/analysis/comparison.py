@@ -17,7 +17,6 @@ from retrieval_report.analysis.inputs import (
     asked_measures,
     check_fraction,
     check_scores,
-    check_whole,
     differences,
     measured,
     paired_columns,
@@ -26,12 +25,11 @@ from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.analysis.tukey import MANY, family_p, nearest
 from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS
 from retrieval_report.analysis.verdicts import ROUNDING
+from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ListOptions
 from retrieval_report.contracts.registry import schema
-
-__all__ = ["COMPARISON", "PairOptions", "compare", "turned"]
 
 COMPARISON = schema("comparison")
 COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order

@@ -18,8 +18,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metric
 
-__all__ = ["CONVENTIONS", "OPEN", "ORDERS", "Convention", "choose", "conventions", "system_of"]
-
 ORDERS = {
     "row": "rows as received",
     "item": "item id ascending",

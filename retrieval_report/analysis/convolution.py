@@ -17,8 +17,6 @@ from retrieval_report.analysis.inputs import Floats
 from retrieval_report.kernels.walks import multiply_characteristics
 from retrieval_report.scoring.walks import Walk
 
-__all__ = ["Complex", "Spread", "characteristic", "every_sum", "likely_sums", "merged", "series_below"]
-
 Complex = NDArray[np.complex128]
 
 MOST_SUMS = 1 << 20  # sums formed at a time

@@ -15,8 +15,6 @@ from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["COSTS", "cost_table"]
-
 COSTS = schema("costs")
 HERE = ["cost", "metric", "cutoff", "policy"]
 

@@ -15,8 +15,6 @@ from retrieval_report.metrics.catalogue import RBP
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["judgement_coverage"]
-
 TURNED = {"best": "worst", "worst": "best"}
 
 

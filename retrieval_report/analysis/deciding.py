@@ -21,8 +21,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 
-__all__ = ["DECIDING", "deciding_queries"]
-
 DECIDING = schema("deciding")
 
 

@@ -23,8 +23,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import draw_judged, score_judged
 
-__all__ = ["Data", "Quantity", "Way", "judge_items"]
-
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
 

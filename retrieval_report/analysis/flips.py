@@ -18,8 +18,6 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["flips", "rank_agreement"]
-
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
 FOUND = ["tie_std", "p_tie", "p_tie_low", "p_tie_high", "p_equal", "p_tie_method", "pooled"]

@@ -20,8 +20,6 @@ from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
 
-__all__ = ["EXIT_CODES", "Gate", "check_runs", "decide", "gate"]
-
 EXIT_CODES = {"passed": 0, "failed": 1, NOT_DECIDED: 3}
 STATUS = {NO_WORSE: "passed", WORSE: "failed", NOT_DECIDED: NOT_DECIDED}
 POLICIES = {"expected": ("expected",), "worst": ("expected", "best", "worst")}

@@ -22,8 +22,6 @@ from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import score_judged, score_lists
 from retrieval_report.scoring.scores import ListScores
 
-__all__ = ["CHANCE", "HINTS", "chance_level", "tie_hints"]
-
 CHANCE = schema("chance")
 HINTS = schema("hints")
 LIST = ["model", "query"]

@@ -11,38 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import check_whole, is_number, listed, shown
+from retrieval_report.contracts.arguments import is_number, listed, shown
 from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.reading.frames import to_polars
-
-__all__ = [
-    "BOUNDS",
-    "DIGITS",
-    "GROUP",
-    "MEAN",
-    "SCORE",
-    "Bools",
-    "Floats",
-    "Grid",
-    "Indices",
-    "Pairs",
-    "asked_measures",
-    "at_cutoff",
-    "at_measure",
-    "check_fraction",
-    "check_scores",
-    "check_whole",
-    "differences",
-    "hold",
-    "largest",
-    "measured",
-    "paired_columns",
-    "paired_mean",
-    "side_by_side",
-]
 
 SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]

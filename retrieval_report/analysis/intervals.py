@@ -10,17 +10,6 @@ import numpy as np
 
 from retrieval_report.analysis.inputs import Floats
 
-__all__ = [
-    "Interval",
-    "Mean",
-    "bca_interval",
-    "power_above",
-    "stratified_mean",
-    "t_interval",
-    "weighted_mean",
-    "within_share",
-]
-
 BATCH = 2_000_000  # resampled values held at a time
 
 

@@ -25,8 +25,6 @@ from retrieval_report.analysis.tukey import (
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.registry import in_contract, schema
 
-__all__ = ["LEADERBOARD", "leaderboard"]
-
 LEADERBOARD = schema("leaderboard")
 KEYS = [*SCORE, "model"]
 

@@ -14,8 +14,6 @@ from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["LETTERS", "compact_letters", "letter", "letter_columns", "letter_texts", "short_letters"]
-
 LETTERS = schema("letters")
 PAIRS = {
     "metric": pl.String,

@@ -17,8 +17,6 @@ from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.scoring.run import start
 
-__all__ = ["check_like", "evaluate_like", "measures_like", "score_like"]
-
 Measure = tuple[str, int | None]
 Asked = dict[Measure, tuple[Convention, int | None]]
 

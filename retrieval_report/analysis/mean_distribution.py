@@ -21,8 +21,6 @@ from retrieval_report.scoring.every_order import score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
 
-__all__ = ["MEAN_DISTRIBUTION", "mean_distribution"]
-
 MEAN_DISTRIBUTION = schema("distribution")
 OF_MODEL = {name: MEAN_DISTRIBUTION[name] for name in ("model", "value", "probability")}
 NEAR = 1e-12  # of sums of scores: what differs by less is the same

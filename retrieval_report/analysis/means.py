@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-__all__ = ["MEANS", "tie_means"]
-
 MEANS = {
     "model": pl.String,
     "metric": pl.String,

@@ -12,8 +12,6 @@ from retrieval_report.contracts.arguments import check_whole, is_number
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 
-__all__ = ["neighbour_judgements"]
-
 PADDING = -1  # the index that FAISS fills short answers with
 
 

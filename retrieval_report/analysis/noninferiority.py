@@ -28,8 +28,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 
-__all__ = ["NO_WORSE", "detectable_effect", "no_worse", "one_sided", "queries_needed"]
-
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
 MOST_QUERIES = 10**9  # larger numbers are of no use

@@ -8,8 +8,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-__all__ = ["Once"]
-
 Result = TypeVar("Result")
 
 

@@ -17,8 +17,6 @@ from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.scoring.ties import with_ties
 
-__all__ = ["drawn_order", "lists_of_query", "one_list", "ranking_ties"]
-
 ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
 
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ranks", "extreme_ranks", "overlap"]
-
 BLOCK = 2_000_000  # cells of items × depths that are looked at together
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

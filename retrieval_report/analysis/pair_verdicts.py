@@ -9,8 +9,6 @@ from retrieval_report.analysis.verdicts import ALPHA, SHOWN, TIE_RISK, disagreei
 from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["JUDGED_PAIRS", "pair_verdicts"]
-
 JUDGED_PAIRS = schema("judged_pairs")
 KEYS = ["model_a", "model_b", "metric", "cutoff"]
 

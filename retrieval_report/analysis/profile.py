@@ -17,8 +17,6 @@ from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
 
-__all__ = ["NEAR", "PROFILE", "TieTable", "profile_of", "tie_profile"]
-
 LIST = ["model", "query"]
 NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
 PROFILE = schema("profile")

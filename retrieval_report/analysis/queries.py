@@ -6,8 +6,6 @@ import polars as pl
 
 from retrieval_report.analysis.inputs import check_scores, side_by_side
 
-__all__ = ["query_table"]
-
 
 def query_table(scores: object) -> pl.DataFrame:
     """Show every query's score by policy, those most affected by tie order first.

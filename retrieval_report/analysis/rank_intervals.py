@@ -16,19 +16,16 @@ from retrieval_report.analysis.inputs import (
     at_measure,
     check_fraction,
     check_scores,
-    check_whole,
     hold,
     measured,
 )
 from retrieval_report.analysis.tukey import best_first, complete_queries
-from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
-
-__all__ = ["RANKS", "SOURCES", "rank_intervals", "resampled_means"]
 
 RANKS = schema("rank_intervals")
 DRAWS = schema("shuffled")

@@ -16,13 +16,11 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract
+from retrieval_report.kernels.lists import Lists
 from retrieval_report.metrics.parsing import parse_metrics
-from retrieval_report.scoring.arrays import Lists
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import Run, refuse_without
-
-__all__ = ["LEVELS", "POLICIES", "curve_of", "recall_curve"]
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")

@@ -15,8 +15,6 @@ from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.kernels.walks import sampled_walks
 from retrieval_report.scoring.walks import Walk, walk_of_values
 
-__all__ = ["WIDE", "Chance", "ListOrders", "Reversals", "binomial_bounds"]
-
 WIDE = 0.01  # bounds farther apart than this are worth more work
 SURE = 1e-4  # how often the bounds of a share of draws may miss
 TERMS = 64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart

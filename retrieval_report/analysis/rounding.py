@@ -10,8 +10,6 @@ from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["ROUNDING_EFFECT", "rounding_effect"]
-
 KEYS = ["model", "metric", "cutoff"]
 ROUNDING_EFFECT = schema("rounding_effect")
 

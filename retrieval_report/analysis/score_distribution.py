@@ -18,8 +18,6 @@ from retrieval_report.scoring.every_order import score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
 
-__all__ = ["DISTRIBUTION", "score_distribution"]
-
 DISTRIBUTION = schema("score_distribution")
 DRAWS = 2_000
 OWN_OPTIONS = ("shuffles", "policies", "progress")  # that the way of computing decides

@@ -12,8 +12,6 @@ from retrieval_report.analysis.study_data import Data, Draws, Measure
 from retrieval_report.evaluation import evaluate, evaluate_with_draws
 from retrieval_report.metrics.parsing import parse_metrics
 
-__all__ = ["drawn_means", "scores_under"]
-
 Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every single random order
 
 

@@ -9,26 +9,17 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import COMPARISON, ComparisonOptions, compare
-from retrieval_report.analysis.inputs import (
-    SCORE,
-    Grid,
-    asked_measures,
-    at_measure,
-    check_fraction,
-    check_scores,
-    check_whole,
-)
+from retrieval_report.analysis.inputs import SCORE, Grid, asked_measures, at_measure, check_fraction, check_scores
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import SummaryOptions, summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
 from retrieval_report.analysis.verdicts import segment_rule
+from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
-
-__all__ = ["WINNERS", "compare_by", "segment_winners", "segments_of", "summarise_by"]
 
 WINNERS = schema("segments")
 NO_VALUE = "(no value)"

@@ -14,8 +14,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import DEFAULT_METRICS, measure_text, parse_measure
 
-__all__ = ["Selection"]
-
 AVERAGES = ("micro", "macro", "weighted")
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from retrieval_report.analysis.inputs import DIGITS, Bools, Floats, Indices, largest
 
-__all__ = ["EXACT", "exact_sign_flips", "sampled_sign_flips"]
-
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
 BLOCK = 1 << 22  # numbers held in memory at a time

@@ -9,8 +9,6 @@ import numpy as np
 from retrieval_report.analysis.inputs import Floats
 from retrieval_report.analysis.sign_flips import EXACT, exact_sign_flips
 
-__all__ = ["PairedT", "benjamini_hochberg", "holm", "paired_t", "wilcoxon"]
-
 SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
 
 

@@ -15,8 +15,6 @@ from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["RankingSimilarity", "ranking_similarity", "similarity_of"]
-
 COUNTS = {"items_a": pl.Int64, "items_b": pl.Int64, "shared": pl.Int64}
 MEASURES = dict.fromkeys(
     ("tau_b", "tau_ap", "tau_ap_low", "tau_ap_high", "rbo_w", "rbo_a", "rbo_b", "rbo_low", "rbo_high"), pl.Float64

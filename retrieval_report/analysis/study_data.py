@@ -15,8 +15,6 @@ from retrieval_report.reading import read_judgements, read_queries, read_ranking
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.search import Inputs
 
-__all__ = ["Data", "Draws", "Measure", "StudyOptions", "View"]
-
 Measure = tuple[str, int | None]
 
 

@@ -9,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import GROUP, MEAN, check_fraction, check_scores, check_whole, hold
+from retrieval_report.analysis.inputs import GROUP, MEAN, check_fraction, check_scores, hold
 from retrieval_report.analysis.intervals import (
     bca_interval,
     power_above,
@@ -18,6 +18,7 @@ from retrieval_report.analysis.intervals import (
     weighted_mean,
     within_share,
 )
+from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
@@ -25,8 +26,6 @@ from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
-
-__all__ = ["check_given", "summarise", "with_bounds"]
 
 WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of query_weights
 LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean

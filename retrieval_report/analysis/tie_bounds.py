@@ -9,8 +9,6 @@ import numpy as np
 
 from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs
 
-__all__ = ["Ranges", "normal_chances", "ranges", "tail_bounds"]
-
 BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 
 

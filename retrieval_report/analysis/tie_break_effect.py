@@ -19,8 +19,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import score_judged, score_lists
 
-__all__ = ["resolve_ties", "tie_break_effect"]
-
 
 def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimals: int | None = None) -> pl.DataFrame:
     """Break the ties of every list by another column, such as a real-valued code or a re-ranker's score.

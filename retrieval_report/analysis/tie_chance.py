@@ -12,8 +12,6 @@ from retrieval_report.analysis.reversal import WIDE, Chance, ListOrders, Reversa
 from retrieval_report.analysis.tie_bounds import Ranges, normal_chances, ranges, tail_bounds
 from retrieval_report.analysis.verdicts import ROUNDING
 
-__all__ = ["Orders", "TieChances", "tie_chances", "undecided"]
-
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
 

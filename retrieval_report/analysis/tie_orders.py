@@ -23,8 +23,6 @@ from retrieval_report.scoring.every_order import OrderScores, score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
 
-__all__ = ["closed", "tie_orders"]
-
 DRAWS = 1_000
 Measure = tuple[str, int | None]
 

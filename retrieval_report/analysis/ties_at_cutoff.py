@@ -12,8 +12,6 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 
-__all__ = ["CUT_TIES", "ties_at_cutoff"]
-
 CUT_TIES = schema("ties_at_cutoff")
 
 

@@ -17,8 +17,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, lay_out
 
-__all__ = ["TRUNCATED_LISTS", "judge_for_ties", "list_ends", "truncated_lists"]
-
 TRUNCATED_LISTS = schema("truncation")
 TIMES = 4  # the largest tie seen, beyond the cutoff; see `truncated_lists`
 

@@ -18,25 +18,14 @@ from retrieval_report.analysis.inputs import (
     Pairs,
     asked_measures,
     check_scores,
-    check_whole,
     differences,
     measured,
     paired_columns,
     paired_mean,
 )
+from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.registry import schema
-
-__all__ = [
-    "FAMILY",
-    "TESTS",
-    "best_first",
-    "compare_many",
-    "complete_queries",
-    "max_t_draws",
-    "range_draws",
-    "share_beyond",
-]
 
 FAMILY = schema("families")
 BLOCK = 1 << 21  # permuted scores held at a time

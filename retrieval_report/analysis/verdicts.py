@@ -14,41 +14,6 @@ from numpy.typing import NDArray
 
 from retrieval_report.writing.numbers import chance_text
 
-__all__ = [
-    "ALPHA",
-    "CUT",
-    "DEPENDS",
-    "EQUAL",
-    "NOTHING",
-    "NOT_DECIDED",
-    "NOT_SIGNIFICANT",
-    "NO_SCORE",
-    "NO_WORSE",
-    "OTHER_WINNER",
-    "ROUNDING",
-    "SAFE",
-    "SAME_WINNER",
-    "SHOWN",
-    "SINGLE_MODEL",
-    "TIE_RISK",
-    "UNTESTED",
-    "VERDICTS",
-    "WORSE",
-    "accidental_winners",
-    "chance_of",
-    "disagreeing",
-    "equal_means",
-    "is_significant",
-    "least_certain",
-    "margin_rule",
-    "order_of",
-    "segment_rule",
-    "significant",
-    "surely_depends",
-    "verdict_rule",
-    "winners",
-]
-
 CUT = "lists are cut"
 DEPENDS = "depends on tie order"
 NOT_SIGNIFICANT = "not significant"

@@ -29,8 +29,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, measure_name, quoted, unique_labels
 from retrieval_report.writing.numbers import number, size, span
 
-__all__ = ["evaluators"]
-
 STEP = 21
 EXACT, BY_DEFINITION, BY_TIES = "as exact", "off by definition only", "off by tie order"
 OPEN = "anywhere between two crosses: tie order is not defined"

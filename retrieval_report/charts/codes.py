@@ -15,8 +15,6 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import listed
 from retrieval_report.writing.numbers import number
 
-__all__ = ["CURVE", "curves", "precision_recall", "radius"]
-
 RADIUS = {**schema("radius"), "radius": pl.Float64}
 PANELS = {
     "precision": "precision within the radius",

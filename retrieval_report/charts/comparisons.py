@@ -21,8 +21,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import measure_name, quoted, unique_labels
 from retrieval_report.writing.numbers import chance_percent, size
 
-__all__ = ["CHANCES", "COUNTS", "NUMBERS", "comparison_matrix", "pair_tooltip", "pairs_at", "spoken_pairs"]
-
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, there is room for numbers in the cells
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
 CHANCES = ("family_p", "permutation_p")

@@ -36,8 +36,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import number
 
-__all__ = ["costs"]
-
 HEIGHT, NAMED = 340, 16
 ON, OFF = "no other model beats it", "another costs as little and scores as much"
 NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")

@@ -30,8 +30,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, listed, quoted
 from retrieval_report.writing.numbers import number
 
-__all__ = ["cutoff_axis", "scores_by_cutoff"]
-
 TICKS = 10
 LOOKS: dict[str, dict[str, Any]] = {
     "order": {"shape": "circle", "filled": True, "size": 22, "opacity": 1},

@@ -17,26 +17,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean, measure_name, unique_labels
 
-__all__ = [
-    "at_measure",
-    "best_of",
-    "bounds",
-    "by_mean",
-    "check_cutoff",
-    "held",
-    "inline",
-    "joined",
-    "models_at",
-    "nice_domain",
-    "of_metric",
-    "of_policy",
-    "side_by_side",
-    "spread",
-    "summary_frame",
-    "with_labels",
-    "with_tie_range",
-]
-
 COLUMNS = {"expected": "expected", "naive": "naive", "shuffled": "shuffled", "worst": "lowest", "best": "highest"}
 SAME = 1e-12  # scores are exact to twelve digits
 

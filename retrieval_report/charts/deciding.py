@@ -25,8 +25,6 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import size
 
-__all__ = ["deciding_queries"]
-
 STEP = 16
 SAME = 1e-12
 SURE, UNSURE = "the difference", "could change its sign in another tie order"

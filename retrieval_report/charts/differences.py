@@ -33,8 +33,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, quoted, unique_labels
 
-__all__ = ["intervals"]
-
 PAIRS, STEP = 40, 18
 COLOURS = {SAFE: GREEN, UNTESTED: SKY, EQUAL: AMBER, NOT_SIGNIFICANT: BLUE, DEPENDS: VERMILLION, CUT: PINK}
 DOUBTS = {

@@ -27,8 +27,6 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.writing.names import quoted
 from retrieval_report.writing.numbers import number
 
-__all__ = ["leaderboard"]
-
 STEP = 18
 NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
 

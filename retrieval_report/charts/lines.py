@@ -11,21 +11,6 @@ from retrieval_report.charts.data import inline, nice_domain, spread, with_label
 from retrieval_report.charts.theme import GREY, PALETTE, WIDTH, along, fixed_scale, keyed, texts
 from retrieval_report.writing.names import unique_labels
 
-__all__ = [
-    "CUT",
-    "HEIGHT",
-    "LETTER_HEIGHT",
-    "OTHERS",
-    "K",
-    "dashed_ends",
-    "end_labels",
-    "grey_and_lit",
-    "lighted",
-    "shaded",
-    "unlit",
-    "vertical_scale",
-]
-
 HEIGHT = 340
 LETTER_HEIGHT = 13
 OTHERS = "other models"

@@ -30,8 +30,6 @@ from retrieval_report.contracts.frames import order_column
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean, quoted
 
-__all__ = ["ranked_list"]
-
 WIDTH, HEIGHT = 640, 280
 ITEMS = 400
 COLUMNS = ("model", "query", "item", "relevance", "tie", "tie_start", "tie_size", "tie_relevant")

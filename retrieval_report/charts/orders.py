@@ -37,8 +37,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean, measure_name
 from retrieval_report.writing.numbers import number, span
 
-__all__ = ["list_orders", "score_distribution"]
-
 HEIGHT, STEP = 170, 34
 MOST_BARS, BINS = 30, 40
 PLACES = 60

@@ -16,8 +16,6 @@ from retrieval_report.charts.theme import OPEN, empty_chart, finish, layered, op
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, quoted
 
-__all__ = ["policy_panels"]
-
 PANEL_WIDTH, PANEL_HEIGHT, COLUMNS = 235, 170, 3
 PANELS = {
     "expected": "expected",

@@ -41,8 +41,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import listed, quoted, unique_labels
 from retrieval_report.writing.numbers import number, span
 
-__all__ = ["lead_title", "policies"]
-
 SCORES, OFFSETS, STEP, SMALL_STEP, MANY = 400, 240, 28, 22, 20
 ABOVE, BELOW = -8, 8  # pixels from the middle of a row: naive above it, others below
 NAIVE = "order received (naive)"

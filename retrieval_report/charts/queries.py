@@ -30,8 +30,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, measure_name, quoted
 from retrieval_report.writing.numbers import size
 
-__all__ = ["query_scatter"]
-
 QUERIES = {name: dtype for name, dtype in schema("queries").items() if name != "truncated"}
 NUMBERS = ("naive", "expected", "naive_error", "lowest", "highest", "std")
 Side = Literal["left", "center", "right"]

@@ -26,8 +26,6 @@ from retrieval_report.charts.theme import (
 from retrieval_report.writing.names import quoted
 from retrieval_report.writing.numbers import column_decimals, number
 
-__all__ = ["rank_flips"]
-
 COLUMN, STEP = 260, 20
 COLUMNS = {"naive": "order received", "expected": "expected", "shuffled": "mean of shuffles"}
 SCORES = {"naive": "in the order received", "expected": "by the expected score", "shuffled": "over shuffles"}

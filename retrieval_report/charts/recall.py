@@ -12,8 +12,6 @@ from retrieval_report.charts.theme import empty_chart, finish, layered, texts
 from retrieval_report.writing.names import listed
 from retrieval_report.writing.numbers import number
 
-__all__ = ["recall_curve"]
-
 
 def recall_curve(curve: object) -> ChartType:
     """Draw interpolated precision along recall, a line for every model.

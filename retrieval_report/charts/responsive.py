@@ -9,8 +9,6 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.theme import GRID, IN_CELL, TEXT, WIDTH, styled
 
-__all__ = ["Panel", "Responsive", "responsive"]
-
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends are stacked in one column
 NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 122, 170, 220  # pixels of labels and texts beside a plot, and below it
 LETTERS = 18  # of such a label; longer ones lose their middle, where names of a series differ least

@@ -25,8 +25,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import listed, measure_name, unique_labels
 from retrieval_report.writing.numbers import size, span
 
-__all__ = ["rounding"]
-
 STEP = 24
 RECEIVED, ROUNDED = "distances as received", "rounded distances"
 SHAPES, COLOURS = {RECEIVED: "circle", ROUNDED: "diamond"}, {RECEIVED: BLUE, ROUNDED: VERMILLION}

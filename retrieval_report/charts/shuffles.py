@@ -31,8 +31,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, listed, quoted, short
 from retrieval_report.writing.numbers import number, span
 
-__all__ = ["shuffled_distribution"]
-
 MEANS = schema("shuffled")
 PANELS, COLUMNS = 6, 3
 PANEL_WIDTH, PANEL_HEIGHT = 225, 130

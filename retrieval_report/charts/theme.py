@@ -12,34 +12,6 @@ from altair.typing import ChartType
 
 from retrieval_report.contracts.registry import title_of
 
-__all__ = [
-    "AMBER",
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "GRID",
-    "IN_CELL",
-    "NUMBER",
-    "OPEN",
-    "PALETTE",
-    "TEXT",
-    "VERMILLION",
-    "WIDTH",
-    "along",
-    "empty_chart",
-    "finish",
-    "fixed_scale",
-    "keyed",
-    "layered",
-    "open_dash",
-    "row_axis",
-    "row_chart",
-    "sentence_chart",
-    "styled",
-    "texts",
-    "tooltips",
-]
-
 # After Okabe and Ito (2008), with light colours darkened to a contrast of 3:1 against white and #1e1e1e.
 BLUE = "#0a78ba"
 VERMILLION = "#d55e00"

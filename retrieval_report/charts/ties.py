@@ -28,8 +28,6 @@ from retrieval_report.charts.theme import (
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.names import quoted, unique_labels
 
-__all__ = ["profile"]
-
 STEP, NARROW, COLUMN = 20, 170, 30
 MOST = 20  # models, those whose ties are cut most
 SHAPES = ("circle", "diamond", "triangle-left")

@@ -20,8 +20,6 @@ from retrieval_report.writing.numbers import number, span
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["audit", "compare", "profile"]
-
 DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "null_distance")
 
 

@@ -18,9 +18,6 @@ from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
 from retrieval_report.scoring.radius import evaluate_radius
 
-__all__ = ["CodesResult", "codes_command"]
-
-
 POLICIES = ("expected", "worst", "best")
 
 

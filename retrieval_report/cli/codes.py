@@ -12,8 +12,6 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
 from retrieval_report.report.terminal import frame_table, summary_table
 
-__all__ = ["codes"]
-
 WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 
 

@@ -12,8 +12,6 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import explains, options
 from retrieval_report.report.terminal import frame_table
 
-__all__ = ["curve"]
-
 SHOWN = ("model", "recall", "value", "tie_std", "lowest", "highest", "naive", "queries")
 RULES = ("no_relevant", "missing_query", "unjudged", "unjudged_query", "null_distance", "relevant_from", "naive_order")
 

@@ -14,8 +14,6 @@ from retrieval_report.cli.group import cli
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.study.server import application, check_installed, check_port, environment
 
-__all__ = ["dashboard", "open_browser"]
-
 
 @cli.command(short_help="Look at the samples or your data in a browser.")
 @click.argument("data", nargs=-1)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from retrieval_report import Study
 
-__all__ = ["Engine", "Task", "as_study", "in_memory", "on_disk", "score", "study_of", "watched"]
-
 
 @dataclass(frozen=True)
 class Task:

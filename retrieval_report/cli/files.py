@@ -20,23 +20,6 @@ from retrieval_report.writing.files import check_writable_folder, csv_bytes, par
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "Command",
-    "Data",
-    "Output",
-    "add_all",
-    "data_options",
-    "file_options",
-    "given_reading_options",
-    "no_rows",
-    "output_options",
-    "read_costs",
-    "read_judgements",
-    "read_queries",
-    "split",
-    "tell_written",
-]
-
 Command = Callable[..., Any]
 
 

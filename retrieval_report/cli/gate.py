@@ -15,8 +15,6 @@ from retrieval_report.contracts.errors import OutputError
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.files import refuse_inputs, write_files
 
-__all__ = ["gate"]
-
 RULES = (
     *("no_relevant", "unjudged", "unjudged_query", "null_distance", "relevant_from", "distance_threshold", "decimals"),
     *("truncated", "relevant_items"),

@@ -19,8 +19,6 @@ from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
 from retrieval_report.report.terminal import visible
 
-__all__ = ["EXAMPLES", "cli", "main"]
-
 EXAMPLES = """\b
 Examples:
   retrieval-report demo

@@ -13,8 +13,6 @@ from retrieval_report.cli.settings import SETTINGS, average_option, like_option,
 from retrieval_report.cli.streams import form_options, print_json
 from retrieval_report.report.terminal import frame_table, visible
 
-__all__ = ["leaderboard"]
-
 BOARD = ("rank", "model", "value", "tie_std", "letters", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
 QUESTIONS = {  # frame of a study → columns that are shown
     "segments": ("segment", "queries", "winner", "value", "overall_winner", "overall_value", "segments_p", "verdict"),

@@ -10,8 +10,6 @@ from retrieval_report.cli.files import tell_written
 from retrieval_report.cli.group import cli
 from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
 
-__all__ = ["neighbours"]
-
 
 @cli.command(short_help="Judge the nearest items by an exact search.")
 @click.argument("distances")

@@ -17,8 +17,6 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import SETTINGS, average_option, like_option, options, question_options
 from retrieval_report.report.terminal import summary_table, visible
 
-__all__ = ["report"]
-
 
 @cli.command(short_help="Write a page that opens without network, and its numbers.")
 @data_options

@@ -23,8 +23,6 @@ from retrieval_report.writing.files import check_writable_folder, made
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["demo", "evaluate", "summary_text"]
-
 ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
 

@@ -17,18 +17,6 @@ from retrieval_report.contracts.registry import column
 from retrieval_report.contracts.warning import warn
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics, split_metrics
 
-__all__ = [
-    "POLICIES",
-    "SETTINGS",
-    "average_option",
-    "check",
-    "explains",
-    "like_option",
-    "options",
-    "question_options",
-    "settled",
-]
-
 # The arbitrary order that others print, the exact mean, and the bounds over all orders.
 POLICIES = ("naive", "expected", "worst", "best")
 

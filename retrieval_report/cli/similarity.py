@@ -9,8 +9,6 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import explains
 from retrieval_report.report.terminal import frame_table
 
-__all__ = ["similarity"]
-
 SHOWN = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high")
 
 

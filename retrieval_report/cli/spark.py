@@ -16,8 +16,6 @@ from retrieval_report.writing.files import check_writable_folder, csv_bytes, wri
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["on_spark"]
-
 
 def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
     """Score Parquet on Spark, into Parquet with one folder per model."""

@@ -16,8 +16,6 @@ from retrieval_report.writing.temporary import scratch
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["form_options", "json_option", "print_json", "standard_input"]
-
 DASH = "-"
 NAME = "standard-input"  # what a model is called whose file does not name it
 TAKEN = f"{__name__}.taken"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-__all__ = ["in_options"]
-
 _QUOTED = r"'[^']*'"
 _VALUE = rf"(?:\{{(?P<columns>[^}}]*)\}}|(?P<values>{_QUOTED}(?:(?:, | or )+{_QUOTED})*)|(?P<open>…))?"
 _PAIR = re.compile(r"'([^']*)': (?:'([^']*)'|(…))")

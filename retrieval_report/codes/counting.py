@@ -17,8 +17,6 @@ from retrieval_report.codes.labels import LabelSpace, Words
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels import hamming
 
-__all__ = ["CELLS", "Items", "Task", "cells_of"]
-
 CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count": pl.Int64}
 
 TILE = 4096  # one-word items that share the cache with a table; speed is the same from 1 024 to 8 192

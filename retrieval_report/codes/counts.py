@@ -19,8 +19,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.warning import warn
 
-__all__ = ["count_codes", "count_relevant"]
-
 KEYS = ["query", "distance", "relevance"]
 
 

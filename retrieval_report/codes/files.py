@@ -16,8 +16,6 @@ import numpy as np
 from retrieval_report.codes.inputs import FileRows
 from retrieval_report.contracts.errors import FileError, RetrievalReportError
 
-__all__ = ["CodeFile", "codes_from", "load_codes"]
-
 KEYS = ("codes", "labels", "ids", "bits")
 DEFLATE_RATIO = 1032
 """Largest number of bytes that one compressed byte can stand for."""

@@ -15,8 +15,6 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, FileError, ParameterError
 
-__all__ = ["DISTANCES", "CodeSpace", "FileRows", "as_matrix"]
-
 DISTANCES = ("hamming", "l1", "dot")
 CHUNK = 1 << 24  # values checked at a time, so that checks of a memory-mapped array need little memory
 WORD = 64

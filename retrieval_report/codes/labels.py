@@ -13,8 +13,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import hamming
 
-__all__ = ["RELEVANCES", "LabelSpace", "check_ids"]
-
 RELEVANCES = ("any", "shared")
 WORD = 64
 

@@ -17,8 +17,6 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
-__all__ = ["Corrections", "judged_pairs"]
-
 CHUNK = 1 << 22  # columns of pairs that are held in memory at a time
 
 Integers = NDArray[np.int64]

@@ -12,8 +12,6 @@ from retrieval_report.codes.inputs import CodeSpace, Matrix, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.contracts.errors import DataError, ParameterError
 
-__all__ = ["Slice", "count_items", "read_slices"]
-
 SLICE_BYTES = 1 << 25  # of encoded codes; with labels and checks some 300 MiB for 64-bit codes
 
 

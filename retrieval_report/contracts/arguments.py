@@ -10,8 +10,6 @@ import numpy as np
 
 from retrieval_report.contracts.errors import ParameterError
 
-__all__ = ["check_whole", "is_missing", "is_number", "is_whole", "listed", "number_text", "repeated", "shown", "some"]
-
 Thing = TypeVar("Thing", bound=Hashable)
 
 

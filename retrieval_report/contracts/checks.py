@@ -11,16 +11,6 @@ from retrieval_report.contracts.arguments import number_text, shown
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 
-__all__ = [
-    "check_agreement",
-    "check_choice",
-    "check_unique",
-    "did_you_mean",
-    "refuse",
-    "warn_merging",
-    "warn_unmatched",
-]
-
 LONGEST_WORD = 80  # characters that are compared with the choices
 ROWS_AT_A_TIME = 2**15  # rows whose ids are joined at a time; more would not stay in the processor's cache
 

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-__all__ = ["Column", "Frame", "flag", "frame", "given", "ids", "like", "number", "text", "whole"]
-
 FORMATS = ("text", "number", "signed", "share", "chance", "count", "tenth", "flag")
 
 

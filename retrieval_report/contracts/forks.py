@@ -7,8 +7,6 @@ from pathlib import Path
 
 from retrieval_report.contracts.errors import RetrievalReportError
 
-__all__ = ["refuse_fork"]
-
 # The name by which Linux shows the threads of Polars, which start with the first work they get.
 THREADS = ("polars-0", "async-executor-")
 

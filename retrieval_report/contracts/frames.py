@@ -16,24 +16,6 @@ from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.contracts.warning import warn
 
-__all__ = [
-    "COUNTS",
-    "JUDGEMENTS",
-    "MOST_ITEMS",
-    "QUERIES",
-    "RANKINGS",
-    "SCORES",
-    "SUMMARY",
-    "check_counts",
-    "check_judgements",
-    "check_queries",
-    "check_rankings",
-    "check_relevance",
-    "order_column",
-    "with_model",
-]
-
-
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from retrieval_report.contracts.columns import flag, frame, like, number, text, whole
 
-__all__ = ["COMPARED", "DISAGREE", "SEGMENT", "VERDICT"]
-
 MEANS = {
     "expected": "exact mean over all tie orders",
     "shuffled": "mean over the random draws",

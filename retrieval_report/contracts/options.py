@@ -13,18 +13,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.truncated import AUTO, check_truncated
 
-__all__ = [
-    "POLICIES",
-    "EvaluateOptions",
-    "ListOptions",
-    "Options",
-    "RowOptions",
-    "ScoringOptions",
-    "check_relevant_from",
-    "is_relevant",
-    "options_with",
-]
-
 POLICIES = PARAMETERS["policies"].choices
 # Options with a fixed set of words; truncated may also be a mapping of models to such words.
 WORDS = ("no_relevant", "naive_order", "missing_query", "unjudged", "unjudged_query", "null_distance", "relevant_items")

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from retrieval_report.contracts.truncated import TRUNCATED
 
-__all__ = ["PARAMETERS", "Parameter"]
-
 
 class Parameter(NamedTuple):
     """One option: its title, a sentence that says what it decides, and its choices, if any."""

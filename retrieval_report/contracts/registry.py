@@ -11,8 +11,6 @@ from retrieval_report.contracts.columns import Column, Frame, flag
 from retrieval_report.contracts.model_columns import COMPARED, DISAGREE, SEGMENT, VERDICT
 from retrieval_report.contracts.score_columns import GIVEN, SCORED
 
-__all__ = ["FRAMES", "column", "describe", "in_contract", "schema", "title_of"]
-
 FRAMES: Mapping[str, Frame] = {
     **GIVEN,
     **SCORED,

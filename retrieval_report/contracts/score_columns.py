@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from retrieval_report.contracts.columns import SHARED, flag, frame, given, ids, like, number, text, whole
 
-__all__ = ["GIVEN", "SCORED"]
-
 MODEL_NAME = given("model", "Model", "what produced the list; 'model' if absent", "id", optional=True)
 ITEM = given("item", "Item", "the retrieved item", "id")
 DISTANCE = given("distance", "Distance", "small is near; this or score", "number", optional=True)

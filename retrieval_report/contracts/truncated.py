@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from retrieval_report.contracts.checks import check_choice
 
-__all__ = ["AUTO", "BETWEEN_TIES", "NO", "TRUNCATED", "WITHIN_TIE", "check_truncated"]
-
 AUTO, NO, BETWEEN_TIES, WITHIN_TIE = "auto", "no", "between_ties", "within_tie"
 TRUNCATED = (AUTO, NO, BETWEEN_TIES, WITHIN_TIE)
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from retrieval_report.contracts.errors import RetrievalReportWarning
 
-__all__ = ["warn"]
-
 PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 

@@ -26,8 +26,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.scores import ARRAYS, ListScores
 from retrieval_report.writing.files import write_bytes
 
-__all__ = ["facts_of", "keeping"]
-
 Facts = dict[str, Any]  # everything that decides the scores of a part; kept parts are valid while it is the same
 
 RUN = "run.json"

@@ -9,8 +9,6 @@ from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.disk.sources import File, Table, naming
 from retrieval_report.scoring.judged import KnownOfWhole
 
-__all__ = ["find_known"]
-
 FEW_GRADES = 1_000  # every part is given all grades up to this number; beyond it, only those that bound the scores
 
 

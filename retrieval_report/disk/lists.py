@@ -12,8 +12,6 @@ from retrieval_report.contracts.truncated import AUTO, NO
 from retrieval_report.disk.sources import File, Table, naming
 from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
 
-__all__ = ["decide_table"]
-
 KEYS = ["model", "query"]
 
 

@@ -21,8 +21,6 @@ from retrieval_report.contracts.errors import DataError, OutputError
 from retrieval_report.disk.sources import Table
 from retrieval_report.writing.temporary import Scratch
 
-__all__ = ["Parts", "find_parts"]
-
 CHUNK_ROWS = 4_000_000  # rows whose query ids are examined together
 MOST_RUNS = 10_000_000  # runs of equal ids kept in memory, some 50 bytes each
 LEAST_RANGE = 100_000  # if ranges are shorter than this on average, seeking costs more than a copy

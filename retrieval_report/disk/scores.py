@@ -23,8 +23,6 @@ from retrieval_report.scoring.scores import ListScores
 from retrieval_report.writing.files import refuse_inputs
 from retrieval_report.writing.temporary import Scratch, scratch
 
-__all__ = ["ROWS_PER_PART", "collect_counts", "collect_scores", "count_ties_to", "evaluate_to"]
-
 ROWS_PER_PART = 2_000_000
 """Default number of rows scored together."""
 

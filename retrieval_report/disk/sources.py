@@ -22,8 +22,6 @@ from retrieval_report.reading.sources import base_name, folder_model, open_sourc
 from retrieval_report.reading.trial import try_first
 from retrieval_report.writing.temporary import Scratch
 
-__all__ = ["File", "Table", "is_streamed", "naming", "open_table"]
-
 PIECE_ROWS = 2_000_000  # rows per file when a large lazy frame is written in pieces
 
 

@@ -32,8 +32,6 @@ from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_unequal, warn_unseen
 from retrieval_report.writing.temporary import Scratch
 
-__all__ = ["Keep", "Work", "afresh", "counted_parts", "scored_parts"]
-
 Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries
 Result = TypeVar("Result")
 Work = Callable[[int], ListScores]  # scores one part, given by its number

@@ -13,8 +13,6 @@ from retrieval_report.kernels.compile import ZERO, inlined, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
-__all__ = ["Summed", "additive_moments", "slot_spread"]
-
 LONG = 8  # from this many slots on, a difference of prefix sums costs less than a walk
 KEPT = 2.0**-48  # a difference larger than this fraction of the prefix sums (some hundred bits) keeps its digits
 

@@ -19,8 +19,6 @@ from numba.core.caching import FunctionCache, NullCache
 
 from retrieval_report.contracts.warning import warn
 
-__all__ = ["KernelCache", "NoCache"]
-
 FOLDER = Path(__file__).parent
 DIGEST = hashlib.sha256().digest_size
 

@@ -12,8 +12,6 @@ from retrieval_report.kernels.compile import kernel
 from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
-__all__ = ["FirstMoments", "first_relevant_moments"]
-
 GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
 
 

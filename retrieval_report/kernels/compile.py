@@ -15,8 +15,6 @@ from tqdm import tqdm
 
 from retrieval_report.kernels.cache import KernelCache, NoCache
 
-__all__ = ["ZERO", "allocating", "inlined", "kernel", "popcount", "product_rest"]
-
 # Start value of counts that are passed to other kernels. Numba gives a plain 0 a type of its own, and every kernel
 # called with it would be compiled once more: five seconds of the first use.
 ZERO = cast(int, np.int64(0))

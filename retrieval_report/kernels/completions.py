@@ -11,8 +11,6 @@ from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Keys,
 from retrieval_report.kernels.shuffling import mix
 from retrieval_report.kernels.tables import Weights
 
-__all__ = ["Following", "Head", "best_ratio", "complete", "fingerprints"]
-
 
 @kernel
 def fingerprints(first: int, last: int, rows: Rows, keys: Keys, out: Keys) -> None:

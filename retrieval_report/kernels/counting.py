@@ -9,8 +9,6 @@ import numpy as np
 from retrieval_report.kernels.compile import allocating, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows
 
-__all__ = ["RankedRows", "cell_rows"]
-
 
 @kernel
 def _number(key: Integers, low: int, tie: Integers, table: Integers) -> None:

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from retrieval_report.kernels.compile import kernel
 from retrieval_report.kernels.lists import Floats, Integers, Moments
 
-__all__ = ["Columns", "Divisor", "Scores", "write_scores"]
-
 
 class Divisor(NamedTuple):
     """Divisors of the moments, with one row per list or one for all (columns likewise), and the unit."""

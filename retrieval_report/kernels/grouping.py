@@ -13,19 +13,6 @@ import numpy as np
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
 from retrieval_report.kernels.lists import Cells, Codes, Integers, Keys, Lists, Places, Rows
 
-__all__ = [
-    "Filled",
-    "Listed",
-    "count_cells",
-    "disagreeing_row",
-    "factorise",
-    "ideal_cells",
-    "repeating_list",
-    "slot_of",
-    "stable_by_code",
-    "table_mask",
-]
-
 FEW_KEYS = 1 << 14
 DECIDING = 24  # a list is first sorted by this many of the highest bits of its keys
 ROOM = 1024  # a table this small is cheap to clear for every list

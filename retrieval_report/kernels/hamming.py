@@ -17,23 +17,6 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel, popcount
 
-__all__ = [
-    "ANY",
-    "LANES",
-    "NONE",
-    "PAIRS",
-    "SAME",
-    "SHARED",
-    "STRETCH",
-    "Pairs",
-    "Room",
-    "Sorted",
-    "count_dot",
-    "count_hamming",
-    "count_l1",
-    "count_sorted",
-]
-
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Tallies = NDArray[np.uint16]

@@ -9,22 +9,6 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import inlined, kernel
 
-__all__ = [
-    "Bools",
-    "Cells",
-    "Codes",
-    "Extremes",
-    "Floats",
-    "Integers",
-    "Keys",
-    "Lists",
-    "Moments",
-    "Places",
-    "Rows",
-    "frozen",
-    "single_items",
-]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]

@@ -18,8 +18,6 @@ from retrieval_report.kernels.ranks import NEAR, order_variance, place_sums
 from retrieval_report.kernels.ratios import Paired, hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
-__all__ = ["pairwise_moments", "retrieved_moments"]
-
 
 class Tie(NamedTuple):
     """A tie: where it starts, its items, its relevant items, and their values."""

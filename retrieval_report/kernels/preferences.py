@@ -11,8 +11,6 @@ from retrieval_report.kernels.compile import ZERO, inlined, kernel
 from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments
 from retrieval_report.kernels.tables import add
 
-__all__ = ["preference_moments"]
-
 
 @inlined
 def tie_preferences(relevant: int, others: int, before: int, most: int) -> tuple[float, float]:

@@ -10,8 +10,6 @@ from retrieval_report.kernels.compile import allocating
 from retrieval_report.kernels.grouping import slot_of, table_mask
 from retrieval_report.kernels.lists import Integers, Keys, Places, Rows
 
-__all__ = ["ItemRows", "find_judgements"]
-
 SPARSE = 4  # most rows are not judged, and in a table with this many slots per key they meet an empty slot at once
 
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from retrieval_report.kernels.compile import inlined
 from retrieval_report.kernels.tables import Weights, exact_product, pair_between, pair_product, pair_sum
 
-__all__ = ["NEAR", "PlaceSums", "order_variance", "place_sums"]
-
 NEAR = 64  # a tie that starts within this many times its own length loses at most half the digits of a pair
 LONG = 32  # from this many slots on, the closed form (some 400 operations) costs less than a walk
 

@@ -15,16 +15,6 @@ from retrieval_report.kernels.compile import ZERO, allocating, kernel
 from retrieval_report.kernels.lists import Bools, Extremes, Floats, Integers, Lists, Moments
 from retrieval_report.kernels.tables import Weights
 
-__all__ = [
-    "OwnIdeal",
-    "Paired",
-    "hypergeometric_band",
-    "mean_and_spread",
-    "own_ideal_extremes",
-    "own_ideal_moments",
-    "retrieved_extremes",
-]
-
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot change a float64
 
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from retrieval_report.kernels.compile import allocating, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Lists
 
-__all__ = ["draw_layout", "draw_orders", "draw_rows", "integer_keys", "list_keys", "text_keys"]
-
 Keys = NDArray[np.uint64]
 
 

@@ -16,8 +16,6 @@ from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.stopping_spread import tie_variances
 from retrieval_report.kernels.tables import add
 
-__all__ = ["Stops", "stopping_moments"]
-
 NEGLIGIBLE = 1e-30
 AFRESH = 1024
 

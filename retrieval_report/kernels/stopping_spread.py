@@ -22,8 +22,6 @@ import numpy as np
 from retrieval_report.kernels.compile import allocating, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists
 
-__all__ = ["tie_variances"]
-
 STATE_BUDGET = 4_000_000.0  # slots × states × kinds; about 20 ms for one tie at one cutoff
 COVARIANCE_BUDGET = 4_000_000.0  # items added × pairs of slots; about 1 ms for one tie
 STATE_COST = 12.0  # a step over states takes this many times as long as a step over pairs of slots

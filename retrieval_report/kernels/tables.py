@@ -14,15 +14,6 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import inlined, kernel, product_rest
 
-__all__ = [
-    "Weights",
-    "geometric_weights",
-    "given_weights",
-    "log2_weights",
-    "reciprocal_weights",
-    "unit_weights",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -18,18 +18,6 @@ from retrieval_report.kernels.lists import Floats, Integers, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.shuffling import mix
 
-__all__ = [
-    "CASCADE",
-    "PAIRS",
-    "WEIGHTED",
-    "Steps",
-    "Terms",
-    "list_steps",
-    "multiply_characteristics",
-    "sampled_walks",
-    "walk_moments",
-]
-
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
 IMPROBABLE = 1e-12  # numbers of relevant items less likely than this are left out
 WEIGHTED, PAIRS, CASCADE = 0, 1, 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["DISCOUNTS", "FORMULAS", "GAINS", "Formula", "divisors", "parameter_text"]
-
 
 class Formula(NamedTuple):
     """A sum over the first min(k, n) positions i, and the divisor, which may depend on the value of ``parameter``."""

@@ -14,18 +14,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import catalogue
 from retrieval_report.metrics.catalogue import Metric
 
-__all__ = [
-    "CATALOGUE",
-    "DEFAULT_CUTOFFS",
-    "DEFAULT_METRICS",
-    "measure_text",
-    "parse_cutoffs",
-    "parse_measure",
-    "parse_metric",
-    "parse_metrics",
-    "split_metrics",
-]
-
 DEFAULT_METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 DEFAULT_CUTOFFS = (1, 5, 10, None)
 CATALOGUE: dict[str, type[Metric]] = {

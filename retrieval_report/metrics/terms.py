@@ -17,29 +17,6 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import tables
 
-__all__ = [
-    "Discount",
-    "FirstRelevant",
-    "Gain",
-    "Geometric",
-    "Graded",
-    "Ideal",
-    "OwnIdeal",
-    "Pairs",
-    "Preferences",
-    "Relevant",
-    "Scaled",
-    "Stops",
-    "Sum",
-    "Term",
-    "Unit",
-    "check_judged_only",
-    "check_largest",
-    "exponential",
-    "gain_rule",
-    "warn_steep",
-]
-
 Floats = NDArray[np.float64]
 GainTable = tuple[tuple[float, float], ...]
 STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1

@@ -18,8 +18,6 @@ from retrieval_report.metrics.parsing import parse_metric, parse_metrics
 from retrieval_report.metrics.terms import Gain, gain_rule
 from retrieval_report.reading.frames import to_polars
 
-__all__ = ["WeighedGains", "query_weights", "weigh_gains"]
-
 KEYS = ["model", "query"]
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from retrieval_report.reading.scan import scan_binary
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.trial import try_first
 
-__all__ = ["MAX_ROWS", "read_binary"]
-
 _Result = TypeVar("_Result")
 
 MAX_ROWS = 2**32 - 1

@@ -15,8 +15,6 @@ from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
 
-__all__ = ["Part", "combine", "name_runs"]
-
 
 @dataclass(frozen=True)
 class Part:

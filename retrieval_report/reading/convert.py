@@ -15,8 +15,6 @@ from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.results import as_array
 
-__all__ = ["convert", "is_column"]
-
 _TEXT_COLUMNS = ("model", "query", "item", "label", "metric", "policy")
 _USED_COLUMNS = {
     *_TEXT_COLUMNS,

@@ -30,16 +30,6 @@ from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 from retrieval_report.reading.values import NULL_TEXTS, TextTable, parse_values
 
-__all__ = [
-    "column_names",
-    "contract_judgements",
-    "contract_rankings",
-    "judgements_from",
-    "queries_from",
-    "rankings_from",
-    "sources_of",
-]
-
 
 def rankings_from(
     sources: Iterable[Source],

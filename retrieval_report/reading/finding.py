@@ -14,8 +14,6 @@ from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.sources import ENDINGS, SIDE_FILE, Source, ending, is_model_folder
 
-__all__ = ["find_files", "is_path"]
-
 _HEAD_BYTES = 2**16
 
 

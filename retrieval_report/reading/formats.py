@@ -8,8 +8,6 @@ import re
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.sources import ENDINGS, Source, ending
 
-__all__ = ["BOM", "Format", "detect_format"]
-
 Format = str
 """One of 'parquet', 'arrow', 'arrow stream', 'ndjson', 'run', 'qrels', 'csv', 'tsv'."""
 

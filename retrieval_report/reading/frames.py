@@ -19,8 +19,6 @@ from retrieval_report.reading.names import JUDGEMENTS, KINDS, RANKINGS, Kind, ow
 from retrieval_report.reading.objects import is_nested, name_of, nested_frame, record_columns, unwrapped
 from retrieval_report.reading.results import is_search_result, results_frame
 
-__all__ = ["matched_columns", "renamed", "to_polars"]
-
 VALUES = {
     "rankings": "score",
     "judgements": "relevance",

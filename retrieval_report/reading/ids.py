@@ -10,8 +10,6 @@ import polars as pl
 
 from retrieval_report.contracts.errors import KeyMismatchError
 
-__all__ = ["SPELT_AS_NUMBER", "in_kind_of", "spelt_otherwise"]
-
 SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
 """Pattern of whole numbers as they are written; 128 bits hold 38 digits."""
 

@@ -18,8 +18,6 @@ from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
 from retrieval_report.reading.values import warn_of_lost_digits
 
-__all__ = ["read_ndjson"]
-
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _OPENING = re.compile(rb"[\[{]")

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from retrieval_report.contracts.arguments import repeated, some
 from retrieval_report.contracts.errors import ColumnError
 
-__all__ = ["ID_COLUMNS", "JUDGEMENTS", "KINDS", "QUERIES", "RANKINGS", "Kind", "match_columns", "own_names"]
-
 ID_COLUMNS = ("model", "query", "item", "label")
 """Columns that name things: text in text files, never parsed."""
 

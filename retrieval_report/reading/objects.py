@@ -14,8 +14,6 @@ import polars as pl
 
 from retrieval_report.contracts.errors import ColumnError, DataError
 
-__all__ = ["is_nested", "name_of", "nested_frame", "record_columns", "unwrapped"]
-
 Nested = Mapping[Any, Mapping[Any, Any]]
 
 

@@ -16,8 +16,6 @@ from retrieval_report.reading.objects import is_nested, nested_frame
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
 
-__all__ = ["prediction_format", "read_predictions"]
-
 META = "mteb_model_meta"
 _NESTED = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 _RESULTS = re.compile(r'"results"\s*:\s*\[\s*(?:\]|\{[^{}]*"corpus_id")')

@@ -23,8 +23,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, in_order
 from retrieval_report.reading.sources import open_source
 
-__all__ = ["read_judgements", "read_queries", "read_rankings"]
-
 
 def read_rankings(
     source: object,

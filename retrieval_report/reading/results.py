@@ -17,17 +17,6 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 
-__all__ = [
-    "NO_RESULT",
-    "Results",
-    "as_array",
-    "is_search_result",
-    "item_ids",
-    "read_results",
-    "results_frame",
-    "warn_of_direction",
-]
-
 NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
 

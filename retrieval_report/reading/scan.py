@@ -13,8 +13,6 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-__all__ = ["scan_binary"]
-
 
 def scan_binary(content: Path | bytes, form: str, limit: int) -> pl.LazyFrame:
     """Open a Parquet file, an Arrow file or an Arrow stream, the latter up to one row above the limit."""

@@ -20,19 +20,6 @@ from urllib.parse import unquote
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.forks import refuse_fork
 
-__all__ = [
-    "ENDINGS",
-    "MAX_BYTES",
-    "SIDE_FILE",
-    "Source",
-    "base_name",
-    "ending",
-    "folder_model",
-    "is_model_folder",
-    "open_source",
-    "source_of",
-]
-
 MAX_BYTES = 64 * 2**30
 """Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
 MAX_RATIO = 250

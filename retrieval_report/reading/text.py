@@ -14,8 +14,6 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.sources import CHUNK, Source
 from retrieval_report.reading.values import TextTable
 
-__all__ = ["read_delimited", "undecodable"]
-
 STRAY_RETURN = "a carriage return (CR) is inside the row; lines must end in LF or CRLF"
 
 Choose = Callable[[Sequence[str]], dict[str, str]]

@@ -16,8 +16,6 @@ from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
 from retrieval_report.reading.values import MOST_EXACT, TextTable, fits_integers
 
-__all__ = ["QRELS_FIELDS", "RUN_FIELDS", "read_trec"]
-
 RUN_FIELDS = ("query", "iteration", "item", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "item", "relevance")
 

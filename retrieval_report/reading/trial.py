@@ -16,8 +16,6 @@ from typing import Any
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.sources import Source
 
-__all__ = ["tried_first", "try_first"]
-
 PROGRAM = Path(__file__).with_name("scan.py")
 
 

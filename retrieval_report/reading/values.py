@@ -11,8 +11,6 @@ import polars as pl
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.warning import warn
 
-__all__ = ["MOST_EXACT", "NULL_TEXTS", "TextTable", "fits_integers", "parse_values", "warn_of_lost_digits"]
-
 MOST_EXACT = 2.0**53
 """Above this, floats do not distinguish all whole numbers."""
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")

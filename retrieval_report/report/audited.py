@@ -6,8 +6,6 @@ import polars as pl
 
 from retrieval_report.report.terminal import visible
 
-__all__ = ["same_winner", "winner_sentences"]
-
 NAMED = 5  # systems that a sentence names
 
 

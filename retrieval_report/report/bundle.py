@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-__all__ = ["vega_bundle"]
-
 # The interpreter evaluates expressions without `eval`, so that the page can forbid it.
 SNIPPET = "window.embedChart = vegaEmbed;"
 

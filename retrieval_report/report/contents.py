@@ -23,8 +23,6 @@ from retrieval_report.report.fingerprint import fingerprint
 from retrieval_report.report.notices import any_cut, notices
 from retrieval_report.report.verdict import verdict
 
-__all__ = ["FRAMES", "PER_MEASURE", "Report", "report_contents"]
-
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 

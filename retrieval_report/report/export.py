@@ -11,8 +11,6 @@ from retrieval_report.contracts.registry import describe
 from retrieval_report.report.contents import Report
 from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes, parquet_bytes
 
-__all__ = ["ABOUT", "FRAME_FORMATS", "about_bytes", "csv_files", "json_files", "parquet_files", "read_csv", "read_json"]
-
 ABOUT = "about.json"
 FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
 # Text that looks like a neutralised formula.

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-__all__ = ["content_hash", "fingerprint"]
-
 SLICE = 500_000  # rows that are turned into text at a time
 COUNTED = {"models": "model", "queries": "query", "items": "item", "distances": ("distance", "score")}
 

@@ -9,8 +9,6 @@ from retrieval_report.report.paper import markdown_text
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, interval, size
 
-__all__ = ["junit_xml", "markdown_summary"]
-
 NOTHING = "–"
 
 

@@ -22,8 +22,6 @@ from retrieval_report.report.pictures import Picture
 from retrieval_report.report.tables import report_tables
 from retrieval_report.report.terminal import visible
 
-__all__ = ["json_for_script", "render_html"]
-
 # Characters that could end the script element, start a comment, or end a line in older JavaScript.
 UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 HINTS = 4  # hints that are shown; more are folded away

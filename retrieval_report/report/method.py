@@ -9,8 +9,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.formulas import FORMULAS
 from retrieval_report.metrics.parsing import parse_metric
 
-__all__ = ["Method", "describe_metrics"]
-
 
 @dataclass(frozen=True)
 class Method:

@@ -13,8 +13,6 @@ from retrieval_report.metrics.parsing import measure_text, parse_metric
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import number, span
 
-__all__ = ["POOLED", "any_cut", "divided_by_relevant", "notices", "relevant_notice"]
-
 NAME_WIDTH = 60
 MOST_NAMED = 4
 BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics divided by R, whatever their parameters

@@ -18,8 +18,6 @@ from retrieval_report.report.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import DECIMALS, column_decimals
 
-__all__ = ["Means", "latex_table", "markdown_table", "markdown_text"]
-
 NAME_WIDTH = 60
 LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},

@@ -11,8 +11,6 @@ from retrieval_report.report.contents import Report
 if TYPE_CHECKING:  # Altair takes longer to import than everything else
     from retrieval_report.charts.responsive import Responsive
 
-__all__ = ["Picture", "pictures"]
-
 # As SVG, text takes the colour of the page around it, light or dark.
 PAGE_TEXT = "currentColor"
 

@@ -20,8 +20,6 @@ from retrieval_report.report.table_columns import (
     ranks_column,
 )
 
-__all__ = ["Question", "measure", "measured_rows", "questions"]
-
 Question = tuple[str, str, list[Column], list[dict[str, Any]], bool]  # id, caption, columns, rows, chosen by measure?
 
 

@@ -14,8 +14,6 @@ from retrieval_report.report.contents import FRAMES, Report
 from retrieval_report.report.export import ABOUT, read_csv, read_json
 from retrieval_report.writing.temporary import tidy
 
-__all__ = ["compare_reports", "read_report"]
-
 WORDS = ("title", "metric", "cutoff", "status", "parameters", "versions", "command")
 KEYS = ("model", "metric", "cutoff", "policy")
 TYPES = {"String": pl.String, "Float64": pl.Float64, "Boolean": pl.Boolean, "Float32": pl.Float32, "Null": pl.Null} | {

@@ -12,21 +12,6 @@ from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation, visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, number, share, size
 
-__all__ = [
-    "FULL_NAME",
-    "MEASURE",
-    "NOTHING",
-    "Cell",
-    "Column",
-    "Row",
-    "column_of",
-    "columns_of",
-    "counts_column",
-    "interval_column",
-    "ranks_column",
-    "sort_key",
-]
-
 Row = Mapping[str, Any]
 KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # kinds of text columns
 NAME_WIDTH = 36

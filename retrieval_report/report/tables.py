@@ -31,8 +31,6 @@ from retrieval_report.report.table_columns import (
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import column_decimals, number, span
 
-__all__ = ["Cell", "Column", "Table", "report_tables"]
-
 ROWS = 1000  # more would make the page slow; the files hold all rows
 SAME = 1e-12
 LISTS = {

@@ -12,8 +12,6 @@ from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals, number, size
 
-__all__ = ["deviation", "display_width", "frame_table", "mean_text", "summary_table", "visible"]
-
 Row = Mapping[str, Any]  # one line of the summary frame
 ByPolicy = Mapping[str, Row]  # the lines of one model
 

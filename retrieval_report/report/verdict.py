@@ -25,8 +25,6 @@ from retrieval_report.report.notices import POOLED, divided_by_relevant
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
-__all__ = ["pair_verdict", "verdict"]
-
 NAME_WIDTH = 60
 METHODS = {
     "exact": "exact",

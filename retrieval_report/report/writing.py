@@ -16,8 +16,6 @@ from retrieval_report.report.contents import FRAMES, Report, ReportOptions, repo
 from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, csv_files, json_files, parquet_files
 from retrieval_report.writing.files import check_writable_folder, write_files
 
-__all__ = ["FORMATS", "report_names", "write_report"]
-
 FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
 
 

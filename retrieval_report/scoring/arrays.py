@@ -16,29 +16,6 @@ from numpy.typing import NDArray
 from retrieval_report.kernels import grouping, shuffling
 from retrieval_report.kernels.lists import Cells, Codes, Floats, Integers, Keys, Lists, Places, Rows, frozen
 
-__all__ = [
-    "Cells",
-    "Codes",
-    "Floats",
-    "Integers",
-    "Keys",
-    "Lists",
-    "Places",
-    "Rows",
-    "frozen",
-    "grade_indices",
-    "id_keys",
-    "ideal_lists",
-    "keys_of",
-    "lists_from_rows",
-    "locate",
-    "order_keys",
-    "ordered",
-    "over_ranges",
-    "singles",
-    "starts",
-]
-
 Result = TypeVar("Result")
 Scalar = TypeVar("Scalar", bound=np.generic)
 

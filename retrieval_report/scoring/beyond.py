@@ -13,11 +13,9 @@ from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO, NO, WITHIN_TIE
 from retrieval_report.kernels import completions
+from retrieval_report.kernels.lists import Cells, Integers, Keys, Lists, Rows
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Cells, Integers, Keys, Lists, Rows
 from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
-
-__all__ = ["Beyond", "decide_lists", "difference", "open_lists"]
 
 Bools = NDArray[np.bool_]
 

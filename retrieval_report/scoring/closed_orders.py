@@ -12,11 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.kernels.lists import Codes, Floats, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.metrics.terms import FirstRelevant, Relevant, Sum, Term, Unit
-from retrieval_report.scoring.arrays import Codes, Floats, Lists
-
-__all__ = ["Closed", "closed_form", "counts_hits"]
 
 
 def counts_hits(term: Term) -> bool:

@@ -18,16 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import completions
+from retrieval_report.kernels.lists import Cells, Integers, Lists
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, DCG, NDCG, WAP, APAtR, HitRate, Metric, Recall, RPrecision
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Cells, Integers, Lists
 from retrieval_report.scoring.cut_preferences import cut_preferences
 from retrieval_report.scoring.following import BY_RELEVANT, Following, ungraded, values_of
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange
-
-__all__ = ["Completions"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -15,8 +15,6 @@ from retrieval_report.scoring.following import Following
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange
 
-__all__ = ["cut_preferences"]
-
 Floats = NDArray[np.float64]
 
 

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import shuffling
-from retrieval_report.scoring.arrays import Integers, Lists, keys_of
+from retrieval_report.kernels.lists import Integers, Lists
+from retrieval_report.scoring.arrays import keys_of
 from retrieval_report.scoring.layout import Prepared
-
-__all__ = ["drawn_lists", "list_keys"]
 
 
 def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:

@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import shuffling
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Term, check_judged_only
-from retrieval_report.scoring.arrays import Codes, Floats, Integers, Lists
 from retrieval_report.scoring.closed_orders import closed_form
 from retrieval_report.scoring.drawn import drawn_lists, list_keys
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.run import Run, refuse_without
 from retrieval_report.scoring.scorer import Arrangement
 from retrieval_report.scoring.walks import Walk, Walks
-
-__all__ = ["OrderScores", "score_orders"]
 
 MOST_ORDERS = 2_000  # orders of one list that are enumerated; if there are more, some are drawn
 FEW_ORDERS = 64  # the same if walks are available, since a sum of many lists needs no single order

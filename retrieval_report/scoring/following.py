@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.kernels.lists import Cells, Integers
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, F1, NDCG, APAtR, Metric, Precision, Recall
-from retrieval_report.scoring.arrays import Cells, Integers
 from retrieval_report.scoring.beyond import difference
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import WHOLE, Scorer
-
-__all__ = ["BY_RELEVANT", "Following", "reaching", "ungraded", "unsure", "values_of"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

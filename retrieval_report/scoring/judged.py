@@ -25,14 +25,11 @@ from retrieval_report.contracts.frames import (
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import grouping
+from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows, frozen
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Codes, Floats, Keys, Rows
 from retrieval_report.scoring.lists import all_lists, every_list
 from retrieval_report.scoring.lookup import KEYS, UNJUDGED_HINT, Located, judged_rows, of_one_width, settle_nulls
-
-__all__ = ["KNOWN", "NOT_RETRIEVED", "RETRIEVED", "Judged", "KnownOfWhole", "judge"]
-
 
 # Roles of the rows of a stream.
 KNOWN = 0
@@ -279,7 +276,7 @@ def check_items(
     first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
     group_start = np.append(np.flatnonzero(first), found.height)
     row = grouping.disagreeing_row(
-        group_start, arrays.frozen(by_query["list"].cast(pl.Int64).to_numpy()), rows, keys, arrays.frozen(grade)
+        group_start, frozen(by_query["list"].cast(pl.Int64).to_numpy()), rows, keys, frozen(grade)
     )
     if row >= 0:
         check_agreement(with_model(frame))

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
+from retrieval_report.kernels.lists import Cells, Codes, Integers, Lists, Places
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Cells, Codes, Integers, Lists, Places
 from retrieval_report.scoring.beyond import Beyond, decide_lists, difference, open_lists
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.truncation import Decision
-
-__all__ = ["Items", "Prepared", "items_of", "lay_out", "rounded"]
 
 NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
 

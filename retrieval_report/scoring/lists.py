@@ -10,8 +10,6 @@ from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.options import Options
 from retrieval_report.scoring.lookup import KEYS
 
-__all__ = ["all_lists", "every_list", "refuse_missing", "refuse_unjudged", "refuse_unnamed"]
-
 
 def all_lists(
     found: pl.DataFrame,

@@ -9,11 +9,9 @@ import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
 from retrieval_report.kernels import probing
+from retrieval_report.kernels.lists import Integers, Keys, Places, Rows, frozen
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Integers, Keys, Rows
-
-__all__ = ["KEYS", "UNJUDGED_HINT", "Located", "judged_rows", "of_one_width", "settle_nulls"]
 
 KEYS = ["model", "query"]
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
@@ -60,7 +58,7 @@ def judged_rows(
     return rows.drop("relevance", strict=False).with_columns(relevance.alias("relevance"))
 
 
-def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> arrays.Places:
+def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> Places:
     """Return the row of each row's judgement, counted from 1, or 0 if there is none."""
     found = _probe(rows, located, judgements, workers)
     if found is not None:
@@ -70,14 +68,14 @@ def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worker
     return joined["judgement"].fill_null(0).to_numpy()
 
 
-def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> arrays.Places | None:
+def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> Places | None:
     """Return each row's judgement + 1, or 0, found by item keys; None if the keys collide."""
     items, dtype = located.items, rows.schema["item"]
     if items is None or dtype in (pl.Int128, pl.UInt128):
         return None
     theirs = Located.of(judgements.select("query", "item"))
     joined = located.names.join(theirs.names.with_row_index("list"), on="query", how="left", maintain_order="left")
-    judged = arrays.frozen(joined["list"].cast(pl.Int64).fill_null(-1).to_numpy())
+    judged = frozen(joined["list"].cast(pl.Int64).fill_null(-1).to_numpy())
     found = np.empty(rows.height, np.uint32)
     keys = theirs.items
     assert keys is not None

@@ -17,8 +17,6 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
-__all__ = ["evaluate_radius", "radius_scores"]
-
 METRICS = ("precision", "recall", "f1", "hit_rate")
 KEYS = ["model", "query"]
 

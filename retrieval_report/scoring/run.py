@@ -16,31 +16,20 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels import shuffling
+from retrieval_report.kernels.dividing import Scores
+from retrieval_report.kernels.lists import Integers
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Preferences, check_judged_only, warn_steep
-from retrieval_report.scoring.arrays import Integers
 from retrieval_report.scoring.completion import Completions
 from retrieval_report.scoring.drawn import drawn_lists, list_keys
 from retrieval_report.scoring.following import Following, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
-from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
+from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_unequal, warn_unseen
-
-__all__ = [
-    "Run",
-    "draw_means",
-    "refuse_without",
-    "score_and_draw",
-    "score_judged",
-    "score_lists",
-    "score_prepared",
-    "score_run",
-    "start",
-]
 
 Floats = NDArray[np.float64]
 

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels import additive, cascade, dividing, pairwise, preferences, ratios, stopping, tables
 from retrieval_report.kernels.dividing import Scores
-from retrieval_report.kernels.lists import Extremes, Moments
+from retrieval_report.kernels.lists import Extremes, Integers, Lists, Moments, frozen
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import DCG, NDCG, Metric
-from retrieval_report.scoring.arrays import Integers, Lists, frozen, ordered, over_ranges
+from retrieval_report.scoring.arrays import ordered, over_ranges
 from retrieval_report.scoring.layout import Prepared
-
-__all__ = ["WHOLE", "Arrangement", "Scorer", "Scores", "Target", "arrange"]
 
 Floats = NDArray[np.float64]
 WHOLE = np.iinfo(np.int64).max  # the cutoff null

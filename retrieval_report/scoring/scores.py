@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.frames import SCORES
 
-__all__ = ["ListScores"]
-
 PIECE = 1_000_000  # rows of the long frame that are written together
 BLOCK = 1000  # lists whose metric, cutoff and policy are repeated at a time
 ARRAYS = ("values", "spreads", "truncated")

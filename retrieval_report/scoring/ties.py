@@ -8,24 +8,12 @@ import polars as pl
 from retrieval_report.contracts.frames import check_counts, order_column, with_model
 from retrieval_report.contracts.options import Options, check_relevant_from
 from retrieval_report.kernels import counting
+from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows, frozen
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import (
-    Codes,
-    Integers,
-    Lists,
-    Places,
-    Rows,
-    frozen,
-    grade_indices,
-    lists_from_rows,
-    order_keys,
-    over_ranges,
-)
+from retrieval_report.scoring.arrays import grade_indices, lists_from_rows, order_keys, over_ranges
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, items_of
 from retrieval_report.scoring.lookup import KEYS
-
-__all__ = ["count_rows", "tie_groups", "tie_table", "with_ties"]
 
 EXACT = 2**53  # Float64 represents all whole numbers up to this one
 

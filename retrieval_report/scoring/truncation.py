@@ -11,20 +11,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.truncated import AUTO, BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.contracts.warning import warn
 
-__all__ = [
-    "LIST_FACTS",
-    "SAMPLE_QUERIES",
-    "Decision",
-    "Evidence",
-    "check_models",
-    "decide",
-    "evidence",
-    "given",
-    "judge",
-    "warn_truncated",
-]
-
-
 SAMPLE_QUERIES = 1_000
 """Number of queries (the first by id) whose items are compared to see whether queries share items."""
 

@@ -12,8 +12,6 @@ from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared
 
-__all__ = ["unequal_counts", "unseen_lists", "warn_unequal", "warn_unseen"]
-
 
 def unequal_counts(lists: pl.DataFrame) -> pl.DataFrame:
     """Return queries for which models retrieved different numbers of relevant items: ``query``, ``least``, ``most``."""

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.kernels.walks import CASCADE, PAIRS, WEIGHTED, Steps, Terms, list_steps, walk_moments
 from retrieval_report.metrics.catalogue import NDCG, Metric
 from retrieval_report.metrics.terms import Pairs, Stops, Sum, Unit
-from retrieval_report.scoring.arrays import Floats, Integers
 from retrieval_report.scoring.run import Run
-
-__all__ = ["Walk", "Walks", "walk_of_values"]
 
 MOST_STEPS = 20_000  # steps of one list; each term of a Fourier series takes one pass over them
 

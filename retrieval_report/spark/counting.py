@@ -13,8 +13,6 @@ from retrieval_report.spark.frames import check_frame, where
 from retrieval_report.spark.plans import with_counts
 from retrieval_report.spark.sources import open_rows
 
-__all__ = ["check_items", "count_ties"]
-
 
 def count_ties(rankings: DataFrame) -> DataFrame:
     """Count items by model, query, distance and relevance, as :func:`retrieval_report.count_ties` does, on a cluster.

@@ -30,8 +30,6 @@ from retrieval_report.spark.sources import Source, open_rows
 from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
 from retrieval_report.stream.arrow import score_stream, scores_schema
 
-__all__ = ["evaluate"]
-
 ELSEWHERE = {
     "threads": "an executor uses one thread per task; set spark.task.cpus and the number of executors",
     "progress": "Spark's own web page and log show the progress",

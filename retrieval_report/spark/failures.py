@@ -11,8 +11,6 @@ from pyspark.sql import functions as F
 
 from retrieval_report.contracts import errors
 
-__all__ = ["our_errors", "refusing"]
-
 OURS = re.compile(r"retrieval_report\.(\w+): (.*)")
 
 

@@ -16,16 +16,6 @@ from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.frames import sent
 from retrieval_report.spark.reasons import FAILURES, failing, reason
 
-__all__ = [
-    "is_address",
-    "judgements_frame",
-    "queries_frame",
-    "rankings_frame",
-    "scores_frame",
-    "write_csv",
-    "write_scores",
-]
-
 
 def is_address(path: str) -> bool:
     """Return whether a path names its file system, such as ``s3a://bucket/runs``.

@@ -19,8 +19,6 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, own_names
 from retrieval_report.spark.failures import refusing
 
-__all__ = ["check_frame", "chosen", "empty_of", "on_cluster", "same_ids", "sent", "typed", "where"]
-
 
 def check_frame(frame: object, what: str) -> None:
     """Refuse anything but a Spark frame, of a direct session or of Spark Connect."""

@@ -13,8 +13,6 @@ from retrieval_report.spark.failures import refusing
 from retrieval_report.spark.frames import empty_of, on_cluster, same_ids, where
 from retrieval_report.spark.sources import Source
 
-__all__ = ["Beside", "join_beside", "known_lists", "missing_lists"]
-
 
 @dataclass(frozen=True)
 class Beside:

@@ -7,8 +7,6 @@ from pyspark.sql import functions as F
 
 from retrieval_report.spark.sources import Source
 
-__all__ = ["PLANS", "SAMPLE_ROWS", "TIES_BELOW", "choose_plan", "with_counts"]
-
 PLANS = ("auto", "ties", "rows")
 SAMPLE_ROWS = 20_000  # rows of the first files that are sampled
 # CPU seconds of counting first and of sending every row, 4·10⁶ rows on a busy machine of 2 cores, by cells per row:

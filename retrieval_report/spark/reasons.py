@@ -10,8 +10,6 @@ from pyspark.errors import PySparkException
 
 from retrieval_report.contracts.errors import RetrievalReportError
 
-__all__ = ["FAILURES", "failing", "reason"]
-
 FAILURES = (PySparkException, Py4JError)  # the second for Java exceptions for which Spark has no class
 
 

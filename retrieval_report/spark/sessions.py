@@ -14,8 +14,6 @@ from pyspark.sql import SparkSession
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.spark.reasons import FAILURES, reason
 
-__all__ = ["is_local", "session"]
-
 # One machine needs no address reachable from others, no web page of the job, and no log of what goes well.
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",

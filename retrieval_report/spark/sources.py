@@ -20,8 +20,6 @@ from retrieval_report.scoring.judged import NOT_RETRIEVED, RETRIEVED
 from retrieval_report.spark.failures import refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, typed, where
 
-__all__ = ["Source", "open_rows"]
-
 FILE, ROW = "_metadata.file_path", "_metadata.row_index"
 PATH = "path of the file"  # a name that no user's column has
 

@@ -20,8 +20,6 @@ from retrieval_report.spark.failures import our_errors, refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, same_ids, where
 from retrieval_report.stream.arrow import ARROW
 
-__all__ = ["summarise"]
-
 COLUMNS = {"macro": "label", "weighted": "weight"}  # what each average needs of the queries
 
 

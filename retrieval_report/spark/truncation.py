@@ -13,8 +13,6 @@ from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Eviden
 from retrieval_report.spark.known import Beside
 from retrieval_report.spark.sources import Source
 
-__all__ = ["decide_on_cluster", "pooled_items"]
-
 
 def decide_on_cluster(source: Source, beside: Beside, models: list[str], options: Options) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated; nothing is computed if the options say so."""

@@ -21,8 +21,6 @@ from retrieval_report.scoring.run import score_prepared
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.stream.chunks import Last, prepare_chunk, ready
 
-__all__ = ["ARROW", "score_stream", "scores_schema"]
-
 CHUNK_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
 BATCH_ROWS = 1 << 16  # scores per output batch
 ARROW = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64(), pl.Boolean: pa.bool_()}

@@ -19,15 +19,13 @@ from retrieval_report.contracts.errors import ColumnError, DataError, ParameterE
 from retrieval_report.contracts.frames import check_counts, check_relevance, order_column, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO, NO
+from retrieval_report.kernels.lists import Integers, Rows
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import Integers, Rows
 from retrieval_report.scoring.judged import KNOWN, NOT_RETRIEVED, RETRIEVED, Judged, KnownOfWhole
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.lists import refuse_missing, refuse_unjudged, refuse_unnamed
 from retrieval_report.scoring.lookup import KEYS, settle_nulls
 from retrieval_report.scoring.truncation import given
-
-__all__ = ["prepare_chunk", "ready"]
 
 Mask = NDArray[np.bool_]
 Last = tuple[Any, Any]

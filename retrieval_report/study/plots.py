@@ -9,8 +9,6 @@ from retrieval_report import charts
 from retrieval_report.analysis.answers import Answers
 from retrieval_report.analysis.queries import query_table
 
-__all__ = ["Plots"]
-
 
 class Plots:
     """The charts of a study, with its measure filled in."""

@@ -26,19 +26,6 @@ from retrieval_report.contracts.errors import FileError, OutputError, ParameterE
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import CATALOGUE
 
-__all__ = [
-    "BROWSER",
-    "SETTINGS",
-    "START",
-    "Dashboard",
-    "application",
-    "asked_of_dashboard",
-    "check_installed",
-    "check_port",
-    "environment",
-    "serve",
-]
-
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable with the files the application opens, as JSON; app/data_source.py reads it."""
 SETTINGS = "RETRIEVAL_REPORT_SERVER"

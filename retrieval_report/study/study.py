@@ -22,8 +22,6 @@ from retrieval_report.study.plots import Plots
 from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
 from retrieval_report.writing.files import check_writable_folder
 
-__all__ = ["Study"]
-
 
 class Study(Answers):
     """A comparison of models: their rankings, how to score them, and every answer, each computed once on first use.

@@ -14,17 +14,6 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import decide, finish, temporary_folder, temporary_name, tidy
 
-__all__ = [
-    "check_writable_folder",
-    "csv_bytes",
-    "made",
-    "parquet_bytes",
-    "refuse_inputs",
-    "write_bytes",
-    "write_files",
-    "write_text",
-]
-
 # What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
 _FORMULA = (
     r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"  # full-width signs too, which some programs treat like the usual ones

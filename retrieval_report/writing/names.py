@@ -6,8 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-__all__ = ["LABEL", "clean", "listed", "measure_name", "quoted", "short", "unique_labels", "unlinked"]
-
 LABEL = 28  # characters of a label beside a chart
 TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}

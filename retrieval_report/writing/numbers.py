@@ -10,20 +10,6 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-__all__ = [
-    "DECIMALS",
-    "chance_percent",
-    "chance_text",
-    "column_decimals",
-    "decimals",
-    "interval",
-    "number",
-    "p_value",
-    "share",
-    "size",
-    "span",
-]
-
 DECIMALS, MOST = 4, 8
 OF_COLUMN = 6  # the most decimals that a whole column gets to distinguish two close numbers
 LEAST = 1e-4  # a smaller probability is written as less than this

@@ -22,8 +22,6 @@ from retrieval_report.contracts.errors import OutputError
 if os.name == "posix":
     import fcntl
 
-__all__ = ["Scratch", "decide", "finish", "scratch", "temporary_folder", "temporary_name", "tidy"]
-
 Scratch = Callable[[], Path]  # creates the folder on the first call
 
 PREFIX, SUFFIX = ".retrieval-report-", ".tmp"

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from made_pages import APP, TIMEOUT, drawn, plain, words
+from made_pages import APP, TIMEOUT, drawn, words
 from made_reports import made_rankings
+from text import plain
 
 RANKINGS = made_rankings(("fine",), queries=3)
 CSV = RANKINGS.drop("model").write_csv().encode()

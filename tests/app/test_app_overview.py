@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, open_page, plain, table, words
+from made_pages import NAMES, charts, made_data, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report.report.verdict import verdict
+from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 POLICIES = ("expected", "naive", "worst", "best", "shuffled")

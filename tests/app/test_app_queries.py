@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, numbers, open_page, plain, table, words
+from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from retrieval_report.analysis.orders import drawn_order, ranking_ties
 from retrieval_report.analysis.score_distribution import score_distribution
+from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)

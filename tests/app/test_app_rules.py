@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
 from cached import report
-from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, plain, table, words
+from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from records import REPORTED, Choice, Data, Draws, Rules
 from retrieval_report.analysis.rounding import rounding_effect
@@ -21,6 +21,7 @@ from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.parameters import PARAMETERS
+from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(pl.col("distance") / 2)  # not whole, to be rounded
 FOURTH = pl.int_range(pl.len()).over("model", "query") == 3

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import charts, made_data, open_page, plain, table, words
+from made_pages import charts, made_data, open_page, table, words
 from made_reports import made_rankings
+from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 NAMES = RANKINGS["query"].unique(maintain_order=True)

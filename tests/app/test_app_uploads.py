@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 import uploads
-from made_pages import plain
 from made_reports import made_rankings
 from records import Upload
 from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
+from text import plain
 from uploads import read_codes, read_tables
 from warning_log import noticed
 

@@ -12,8 +12,6 @@ from retrieval_report import count_ties, evaluate, shuffled_means
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.lists import query_weights, tie_groups
 
-__all__ = ["ENTRANCES", "LAST", "POLICIES", "mixed", "numbers", "one_list", "rankings", "refused", "scores", "value"]
-
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 LAST = ("'itq'", "'q2'", "'b'")  # model, query and item of the last row of rankings()
 

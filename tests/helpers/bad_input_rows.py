@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ROWS"]
-
 ROWS = (
     # distances
     ("NaN as a distance", "Error"),

@@ -20,8 +20,6 @@ from catalogue_texts import TEXTS
 from retrieval_report.codes.files import codes_from
 from retrieval_report.metrics.parsing import parse_metrics
 
-__all__ = ["ALL", "fuzz_file", "fuzz_folder", "fuzz_metric"]
-
 Random = random.Random
 
 FRAME = pl.DataFrame(

@@ -11,9 +11,6 @@ import polars as pl
 from streamlit.testing.v1 import AppTest
 
 from records import Data
-from text import plain
-
-__all__ = ["NAMES", "charts", "drawn", "made_data", "numbers", "open_page", "plain", "table", "words"]
 
 APP = str(Path(__file__).resolve().parents[2] / "app")
 TIMEOUT = 180  # AppTest's own 3 s are too few where kernels are compiled first

@@ -11,22 +11,6 @@ import polars as pl
 from catalogue_texts import TEXTS
 from retrieval_report import evaluate
 
-__all__ = [
-    "BINARY",
-    "CUTOFFS",
-    "EXACT",
-    "OWN_DEPTH",
-    "PLACE",
-    "TEXTS",
-    "close",
-    "exact",
-    "judged",
-    "lists",
-    "no_less",
-    "odd_distances",
-    "wide",
-]
-
 EXACT = ("expected", "best", "worst")
 CUTOFFS = [1, 2, 3, 5, 8, None]
 PLACE = ["query", "metric", "cutoff"]

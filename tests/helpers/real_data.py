@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-__all__ = ["adhoc", "folder"]
-
 VARIABLE = "RETRIEVAL_REPORT_REAL"
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Gate", "executor_of", "kill_half_way", "wait_until"]
-
 EXECUTOR = "CoarseGrainedExecutorBackend"
 PATIENCE = 300.0  # seconds after which a test fails instead of hanging; machines are busy
 

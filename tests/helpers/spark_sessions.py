@@ -19,8 +19,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["KINDS", "MASTERS", "Sessions", "environment", "missing", "settings"]
-
 KINDS = ("local", "cluster", "connect")
 MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]", "connect": "local[2]"}
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"

@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["browser", "chromium", "server"]
-
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),

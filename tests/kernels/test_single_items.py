@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import additive, cascade, pairwise, ratios, stopping, tables
-from retrieval_report.kernels.lists import Moments
-from retrieval_report.scoring.arrays import Lists
+from retrieval_report.kernels.lists import Lists, Moments
 
 GRADES = np.array([0.0, 1.0, 2.0, 3.5])
 CUTOFFS = (0, 1, 3, 4, 10, 25, 60)

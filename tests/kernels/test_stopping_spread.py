@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recursion import by_states
 from retrieval_report.kernels import stopping, stopping_spread
-from retrieval_report.scoring.arrays import Lists
+from retrieval_report.kernels.lists import Lists
 
 STOPS = np.array([0.0, 1 / 16, 3 / 16, 7 / 16, 15 / 16])
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report.kernels import grouping
-from retrieval_report.kernels.lists import Lists
+from retrieval_report.kernels.lists import Lists, frozen
 from retrieval_report.scoring import arrays
 
 WHOLE = {
@@ -58,7 +58,7 @@ def test_float32_and_decimals_keep_their_order() -> None:
 @given(st.lists(st.integers(0, 30), max_size=200))
 def test_factorise_numbers_keys_by_first_appearance(values: list[int]) -> None:
     codes = np.empty(len(values), np.uint32)
-    first = grouping.factorise(arrays.frozen(np.array(values, np.uint64)), codes)
+    first = grouping.factorise(frozen(np.array(values, np.uint64)), codes)
     distinct = list(dict.fromkeys(values))
     assert [values[row] for row in first] == distinct
     assert codes.tolist() == [distinct.index(value) for value in values]
@@ -67,14 +67,14 @@ def test_factorise_numbers_keys_by_first_appearance(values: list[int]) -> None:
 def test_factorise_finds_all_of_many_keys_where_its_table_has_to_grow() -> None:
     many = np.random.default_rng(18).permutation(2 * grouping.FEW_KEYS).astype(np.uint64)
     codes = np.empty(2 * many.size, np.uint32)
-    first = grouping.factorise(arrays.frozen(np.concatenate([many, many])), codes)
+    first = grouping.factorise(frozen(np.concatenate([many, many])), codes)
     assert first.tolist() == list(range(many.size))
     assert codes.tolist() == [*range(many.size), *range(many.size)]
 
 
 def test_texts_that_share_a_hash_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"query": ["a", "b", "a", "c"]})
-    monkeypatch.setattr(arrays, "id_keys", lambda ids: arrays.frozen(np.zeros(len(ids), np.uint64)))
+    monkeypatch.setattr(arrays, "id_keys", lambda ids: frozen(np.zeros(len(ids), np.uint64)))
     names, rows = arrays.locate(frame, ["query"])
     assert names["query"].to_list() == ["a", "b", "c"]
     assert [rows.of(number).tolist() for number in range(3)] == [[0, 2], [1], [3]]

@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from catalogue_texts import TEXTS
 from properties import (
     BINARY,
     CUTOFFS,
     EXACT,
     OWN_DEPTH,
     PLACE,
-    TEXTS,
     close,
     exact,
     judged,

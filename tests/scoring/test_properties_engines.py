@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from properties import EXACT, TEXTS, exact, lists, no_less, wide
+from catalogue_texts import TEXTS
+from properties import EXACT, exact, lists, no_less, wide
 from retrieval_report import count_ties
 from retrieval_report.stream.arrow import score_stream
 
