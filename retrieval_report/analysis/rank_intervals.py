@@ -23,6 +23,7 @@ from retrieval_report.analysis.tukey import best_first, complete_queries
 from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
@@ -107,7 +108,7 @@ def rank_intervals(
     if not wanted:
         raise ParameterError("sources: none given")
     confidence = check_fraction("confidence", confidence)
-    check_whole("resamples", resamples, 1)
+    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
     check_whole("seed", seed, 0)
     grid = Grid.of(check_scores(scores))
     known = None if shuffled is None else hold(to_polars(shuffled, "shuffled"), DRAWS, "shuffled", "shuffled_means")

@@ -18,6 +18,7 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
@@ -192,7 +193,7 @@ def segment_winners(
     [('de', 'b', 0.004, 'other winner'), ('en', 'a', None, 'same winner')]
     """
     alpha = check_fraction("alpha", alpha)
-    check_whole("resamples", resamples, 1)
+    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
     check_whole("seed", seed, 0)
     parts = segments_of(scores, queries, by)
     overall = _winners(check_scores(scores))

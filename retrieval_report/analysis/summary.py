@@ -22,6 +22,7 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
+from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
@@ -104,7 +105,7 @@ def summarise(
     check_choice("average", average, ("micro", "macro", "weighted"))
     check_choice("interval", interval, ("t", "bca"))
     confidence = check_fraction("confidence", confidence)
-    resamples = check_whole("resamples", resamples, LEAST_RESAMPLES)
+    resamples = check_whole("resamples", resamples, LEAST_RESAMPLES, MOST_SHUFFLES)
     seed = check_whole("seed", seed, 0)
     frame = _with_weights(check_scores(scores), queries, average)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
