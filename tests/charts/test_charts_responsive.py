@@ -99,3 +99,18 @@ def test_the_axis_of_shares_ends_at_one() -> None:
 def test_all_pictures_of_a_report_have_words() -> None:
     for picture in pictures(made_report(("fine", "middle", "coarse"))):
         assert picture.drawn.title
+
+
+def test_a_selection_stays_with_its_panel() -> None:
+    chart = charts.query_scatter(frames(PLAIN)["queries"], **PLACE)
+    (scatter,) = charts.responsive(chart).panels  # the list beside it follows the rectangle, and cannot stand alone
+    assert [param["name"] for param in scatter.specification["params"]] == ["brush"]
+
+
+def test_ranks_that_were_not_evaluated_are_left_out() -> None:
+    board = frames(PLAIN)["leaderboard"]
+    unknown = board.with_columns(pl.lit(None, pl.Int64).alias(name) for name in ("tie_rank_low", "tie_rank_high"))
+    both, one = (charts.responsive(charts.leaderboard(part, **PLACE)) for part in (board, unknown))
+    assert both.subtitle.endswith("ranks: under tie order | under sampling of queries")
+    assert one.subtitle.endswith("ranks: under sampling of queries")
+    assert " | " not in json.dumps(one.panels[0].specification["datasets"])

@@ -198,6 +198,17 @@ def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, .
         assert picture.caption
 
 
+def test_the_audit_folds_what_tie_order_does_not_change() -> None:
+    report = made_report()
+    tables = report_tables(report)
+    here = report.audit.filter(pl.col("cutoff").eq_missing(report.cutoff), metric=report.metric)
+    settled = (
+        here.filter(off=0.0, same_winner=True).height + here.filter(pl.col("same_winner").is_null(), off=0.0).height
+    )
+    assert 0 < settled < here.height
+    assert [len(tables[name].rows) for name in ("audit", "audit-exact")] == [here.height - settled, settled]
+
+
 def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
     report = report_contents(ACCIDENT, metrics="rr", cutoffs=3)
     table = report_tables(report)["audit"]
