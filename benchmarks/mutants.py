@@ -65,6 +65,7 @@ OF_KERNELS = {
 OPTIONS = ["-qq", "-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-seed=1", "-m", "not slow and not spark"]
 OPTIONS += ["-W", "ignore:overflow encountered:RuntimeWarning"]  # of the wrap-around that random keys are made with
 LONGEST = 4.0  # seconds of a processor; a test that takes longer is not asked
+MOST = 60  # tests that are asked about one mutant; those of its own folder and name come first
 MEMORY = 12 * 2**30  # of address space; a mutant must not fill the machine
 SURVIVED, KILLED, OPEN = "survived", "killed", "open"
 PAIRS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Add, ast.Sub), (ast.Mult, ast.Div)]
@@ -200,7 +201,9 @@ class Trying:
     def asked(self, mutant: Mutant, session: pytest.Session) -> list[str]:
         """The tests that reach a mutant: those that killed others in its file first, then the quick ones."""
         tests = self.named(mutant) if self.interpreted else self.reaching(mutant)
-        tests |= doctests(mutant.path)
+        own = (mutant.path.stem, f"tests/{mutant.path.parent.name}/")
+        near = sorted(tests, key=lambda test: (*(word not in test for word in own), test not in self.seconds, test))
+        tests = {*near[:MOST], *doctests(mutant.path)}
         self.learn(tests, session)
         quick = [test for test in tests if self.seconds[test] >= 0]
         return sorted(quick, key=lambda test: (-self.kills[mutant.path, test], self.seconds[test], test))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -49,7 +50,9 @@ def judgements(ties: Sequence[Sequence[Grade]], unseen: Sequence[Grade]) -> pl.D
     return pl.concat([shown, more])
 
 
-def bounds(rankings: pl.DataFrame, metrics: Sequence[str], cutoffs: Sequence[int], **options: Any) -> dict[Any, Any]:
+def bounds(
+    rankings: pl.DataFrame, metrics: Sequence[str], cutoffs: Sequence[int | None], **options: Any
+) -> dict[Any, Any]:
     policies = ("worst", "expected", "best")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RetrievalReportWarning)  # nothing relevant; an ideal that is a guess
@@ -122,6 +125,32 @@ def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
     word = "within_tie" if within else "between_ties"
     found = bounds(frame(ties), METRICS, cutoffs, queries=queries, truncated=word)
     check(found, ties, True, within=within, unknown=unknown)
+
+
+@pytest.mark.parametrize(
+    ("grades", "total", "hit_rate", "recall"),
+    [
+        ((0, 0), 3, (0.0, 1.0), 0.0),
+        ((0, 1), 3, (1.0, 1.0), 1 / 3),
+        ((1, 1), 3, (1.0, 1.0), 2 / 3),
+        ((0, 0), 0, (0.0, 0.0), 0.0),
+    ],
+)
+def test_a_whole_list_that_was_cut_holds_what_it_shows(
+    grades: tuple[int, ...], total: int, hit_rate: tuple[float, float], recall: float
+) -> None:
+    queries = pl.DataFrame({"query": ["q"], "n_relevant": [total]})
+    rankings = frame([[grade] for grade in grades])
+    found = bounds(rankings, ["hit_rate", "recall"], [None], queries=queries, truncated="between_ties")
+    assert found["hit_rate", None][1::2] == hit_rate
+    assert found["recall", None][1] == pytest.approx(recall)
+
+
+def test_down_to_where_a_list_was_cut_nothing_can_follow() -> None:
+    found = bounds(frame([[0], [1]]), ["ndcg"], [1, 2, 3], truncated="between_ties")
+    best = [found["ndcg", cutoff][3] for cutoff in (1, 2)]
+    assert best == pytest.approx([0.0, 1 / math.log2(3)])
+    assert found["ndcg", 3][3] > best[1]
 
 
 @settings(max_examples=16)
