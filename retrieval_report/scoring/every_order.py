@@ -152,7 +152,7 @@ def _drawn_orders(
 def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:
     """Return all ways to deal kinds with ``count`` items each into slots, and the probability of each.
 
-    >>> arrangements(np.array([2, 1]), 2, 10)
+    >>> arrangements(np.array([2, 1]), 2, 3)
     (array([[0, 0],
            [0, 1],
            [1, 0]]), array([0.33333333, 0.33333333, 0.33333333]))

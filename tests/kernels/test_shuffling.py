@@ -41,6 +41,7 @@ def test_seed_model_and_query_each_change_the_draws() -> None:
 
     one = FRAME.filter(model="a", query="q")
     assert values(one) == values(one)
+    assert values(one, seed=1) == values(one, seed=2**64 + 1)
     others = [
         values(one, seed=1),
         values(one.with_columns(model=pl.lit("b"))),
