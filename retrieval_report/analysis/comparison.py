@@ -28,7 +28,7 @@ from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import ListOptions
+from retrieval_report.contracts.options import MOST_SHUFFLES, ListOptions
 from retrieval_report.contracts.registry import schema
 
 COMPARISON = schema("comparison")
@@ -177,7 +177,7 @@ def compare(
     check_whole("seed", seed, 0)
     for name, number in (("resamples", resamples), ("most_apart", most_apart)):
         if number is not None:
-            check_whole(name, number, 1)
+            check_whole(name, number, 1, MOST_SHUFFLES)
     grid = Grid.of(check_scores(scores))
     every = _pairs(grid.models, baseline)
     correction = _usual(grid, baseline) if correction is None else correction

@@ -25,6 +25,7 @@ from retrieval_report.analysis.inputs import (
 )
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import schema
 
 FAMILY = schema("families")
@@ -117,7 +118,7 @@ def compare_many(
     [('a', 'b', 0.025, 1, 1.0), ('b', 'c', 0.675, 1, 0.0), ('a', 'c', 0.7, 2, 0.0)]
     """
     check_whole("seed", seed, 0)
-    check_whole("resamples", resamples, 1)
+    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
     test = ("tukey" if baseline is None else "max-t") if test is None else test
     check_choice("test", test, TESTS if baseline is None else TESTS[1:])
     if most_apart is not None:
