@@ -14,6 +14,7 @@ import doctest
 import functools
 import gc
 import importlib
+import itertools
 import json
 import os
 import resource
@@ -56,6 +57,7 @@ OF_KERNELS = {
     "preferences": ["metrics/test_bpref"],
     "probing": ["scoring/test_lookup"],
     "ranks": ["kernels/test_ranks", "kernels/test_stopping_spread"],
+    "ratios": [*OF_METRICS, "kernels/test_ratios"],
     "shuffling": ["kernels/test_shuffling"],
     "stopping": ["kernels/test_stopping_spread", "kernels/test_single_items"],
     "stopping_spread": ["kernels/test_stopping_spread"],
@@ -166,8 +168,9 @@ def trace(tests: list[str]) -> None:
 class Trying:
     """Tries mutants instead of running tests; forked processes collect them, for importing some starts threads."""
 
-    def __init__(self, tried: list[Mutant], interpreted: bool, budget: float) -> None:
-        self.tried, self.interpreted, self.budget = tried, interpreted, budget
+    def __init__(self, tried: list[Mutant], interpreted: bool, options: argparse.Namespace) -> None:
+        self.tried, self.interpreted, self.budget = tried, interpreted, options.budget
+        self.end = time.monotonic() + 60 * options.minutes
         self.fates: dict[str, str] = {}
         self.reach = coverage.CoverageData(str(REACH))
         self.reach.read()
@@ -186,7 +189,7 @@ class Trying:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Fork a process for each mutant."""
-        for mutant in self.tried:
+        for mutant in itertools.takewhile(lambda _: time.monotonic() < self.end, self.tried):
             start = time.perf_counter()
             tests = self.asked(mutant, session)
             said, ended = in_child(functools.partial(self.killer, mutant, tests, session))
@@ -321,15 +324,13 @@ def sampled(name: str, options: argparse.Namespace) -> None:
     paths = [path for path in sorted((PACKAGE / name).glob("*.py")) if path.name not in COMPILER]
     found = {mutant.name: mutant for path in paths for mutant in mutants(path)}
     # A change of the code elsewhere leaves most of the sample as it was.
-    chosen = sorted(
-        sorted(found, key=lambda mutant: sha256(f"{options.seed} {mutant}".encode()).digest())[: options.sample]
-    )
+    chosen = sorted(found, key=lambda mutant: sha256(f"{options.seed} {mutant}".encode()).digest())[: options.sample]
     kept = KEPT / f"{name} {options.seed} {options.sample}.json"
     fates = json.loads(kept.read_text()) if options.again else {}
     tried = [found[mutant] for mutant in chosen if not fates.get(mutant, "").startswith(KILLED)]
-    trying = Trying(tried, name == "kernels", options.budget)
+    trying = Trying(tried, name == "kernels", options)
     pytest.main([*OPTIONS, "tests/conftest.py"], plugins=[trying])
-    fates = {mutant: trying.fates.get(mutant) or fates[mutant] for mutant in chosen}
+    fates |= trying.fates
     kept.write_text(json.dumps(fates, indent=1, ensure_ascii=False))
     write(name, options, len(found), fates)
 
@@ -339,7 +340,7 @@ def write(name: str, options: argparse.Namespace, there_are: int, fates: dict[st
     head, *sections = RESULTS.read_text(encoding="utf-8").rstrip().split("\n\n## ")
     rows = [line.strip("| ").rpartition(" | ") for section in sections for line in section.splitlines()]
     reasons = {mutant: reason for mutant, _, reason in rows}
-    left = {mutant: reasons.get(mutant, OPEN) for mutant, fate in fates.items() if fate.startswith(SURVIVED)}
+    left = {mutant: reasons.get(mutant, OPEN) for mutant, fate in sorted(fates.items()) if fate.startswith(SURVIVED)}
     unexplained = list(left.values()).count(OPEN)
     command = f"`python benchmarks/mutants.py --folders {name} --seed {options.seed} --sample {options.sample}`"
     lines = [
@@ -358,7 +359,8 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=100, help="mutants of each folder")
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--budget", type=float, default=15, help="seconds of tests for each mutant")
-    parser.add_argument("--again", action="store_true", help="try only what survived the same sample before")
+    parser.add_argument("--minutes", type=float, default=60, help="for each folder; the rest of the sample is left")
+    parser.add_argument("--again", action="store_true", help="leave out what was killed in the same sample before")
     parser.add_argument("--trace", nargs="*", help="find anew what lines these tests reach, or all that may be asked")
     parser.add_argument("--folders", default=",".join(FOLDERS))
     options = parser.parse_args()
