@@ -61,32 +61,9 @@ class _Themed:
         return _themed(alt.vconcat(cast(Any, self), other).resolve_scale(**APART))
 
 
-class _Single(_Themed, alt.Chart):
-    pass
-
-
-class _Layers(_Themed, alt.LayerChart):
-    pass
-
-
-class _Panels(_Themed, alt.ConcatChart):
-    pass
-
-
-class _Row(_Themed, alt.HConcatChart):
-    pass
-
-
-class _Column(_Themed, alt.VConcatChart):
-    pass
-
-
 KINDS: dict[type[Any], type[Any]] = {
-    alt.Chart: _Single,
-    alt.LayerChart: _Layers,
-    alt.ConcatChart: _Panels,
-    alt.HConcatChart: _Row,
-    alt.VConcatChart: _Column,
+    kind: type(f"Themed{kind.__name__}", (_Themed, kind), {})
+    for kind in (alt.Chart, alt.LayerChart, alt.ConcatChart, alt.HConcatChart, alt.VConcatChart)
 }
 
 

@@ -88,7 +88,7 @@ def test_large_data_is_audited_only_where_asked_for(monkeypatch: pytest.MonkeyPa
 def test_data_that_a_rule_refuses_is_refused_in_the_words_of_the_library() -> None:
     unjudged = made_data(RANKINGS.with_columns(relevance=pl.when(pl.col("item") > 0).then("relevance")))
     page = open_page("audit", unjudged)
-    assert r"column \'relevance\'\: 18 null or NaN" in page.error[0].value
+    assert r"Column \'relevance\'\: 18 null or NaN" in page.error[0].value
 
 
 def test_names_are_text() -> None:
