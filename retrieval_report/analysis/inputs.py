@@ -263,7 +263,7 @@ def asked_measures(grid: Grid, policies: str | Sequence[str] | None) -> list[int
     found = list(dict.fromkeys(policy for _, _, policy in grid.measures))
     usual = [policy for policy in found if policy not in BOUNDS] or found
     chosen = usual if policies is None else listed(policies)
-    if not chosen:
+    if policies is not None and not chosen:
         raise ParameterError("policies: none given")
     for policy in chosen:
         check_choice("policies", policy, found)

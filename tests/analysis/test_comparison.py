@@ -255,7 +255,7 @@ def test_real_scores_compare_without_a_warning() -> None:
         ({"policies": []}, "policies: none given"),
         ({"adjust": "holm"}, "adjust: 'holm' is not one of"),
         ({"confidence": 1}, "confidence: 1 is not a number between 0 and 1"),
-        ({"resamples": 0}, "resamples: 0 is not a whole number from 1 on"),
+        ({"resamples": 0}, "resamples: 0 is not a whole number from 1 to 10000000"),
         ({"seed": -1}, "seed: -1 is not a whole number from 0 on"),
     ],
 )

@@ -175,7 +175,7 @@ def test_scores_that_went_through_pandas_are_understood() -> None:
         ({"average": "mikro"}, "did you mean 'micro'"),
         ({"confidence": 95}, "confidence: 95 is not a number between 0 and 1"),
         ({"confidence": True}, "confidence: True is not a number between 0 and 1"),
-        ({"resamples": 10}, "resamples: 10 is not a whole number from 100 on"),
+        ({"resamples": 10}, "resamples: 10 is not a whole number from 100 to 10000000"),
         ({"seed": 0.5}, "seed: 0.5 is not a whole number from 0 on"),
     ],
 )
