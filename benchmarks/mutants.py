@@ -3,6 +3,7 @@
 The quick tests run once with coverage, which says what tests reach each line (``build/mutants``). A mutant is then made
 in memory, in a forked process, and asked about by the tests that reach its line. Kernels are tested interpreted, all
 else with compiled kernels. ``mutants.md`` has the results. Reasons why a survivor is none, written there, are kept.
+Run with ``--trace`` after kernels have changed: a mutant whose tests had to compile them would count as too slow.
 """
 
 from __future__ import annotations
