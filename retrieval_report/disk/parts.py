@@ -18,7 +18,7 @@ import polars as pl
 from tqdm import tqdm
 
 from retrieval_report.contracts.errors import DataError, OutputError
-from retrieval_report.disk.sources import Table
+from retrieval_report.disk.sources import Table, check_rows
 from retrieval_report.writing.temporary import Scratch
 
 CHUNK_ROWS = 4_000_000  # rows whose query ids are examined together
@@ -138,6 +138,7 @@ def _copies(table: Table, folder: Path, rows_per_part: int, results: int, number
         return frame
 
     sizes = tuple(scan(number).select(pl.len()).collect().item() for number in range(parts))
+    check_rows(sum(sizes), table.rows)
     return Parts(sizes, read, lambda frame: frame.with_columns(part=_hash_part(parts)))
 
 

@@ -25,6 +25,13 @@ from retrieval_report.writing.temporary import Scratch
 PIECE_ROWS = 2_000_000  # rows per file when a large lazy frame is written in pieces
 
 
+def check_rows(found: int, expected: int, path: Path | None = None) -> None:
+    """Refuse rows that are not as many as there were: Polars can end early, without an error, in a shortened file."""
+    if found != expected:
+        what = "the rankings" if path is None else f"'{path}'"
+        raise DataError(f"{what}: {found} rows where {expected} were counted before; was a file changed meanwhile?")
+
+
 @dataclass(frozen=True)
 class File:
     """One file, or a frame in memory: how to scan it, its columns under our names, and its number of rows."""
@@ -40,7 +47,9 @@ class File:
         """Read rows ``begin`` … ``end`` − 1; the slice directly follows the scan, so only these are decoded."""
         rows = self.scan.slice(begin, end - begin).select(self.columns)
         with naming(self.path):
-            return (rows if wanted is None else rows.select(wanted)).collect()
+            found = (rows if wanted is None else rows.select(wanted)).collect()
+        check_rows(found.height, end - begin, self.path)
+        return found
 
 
 @dataclass(frozen=True)

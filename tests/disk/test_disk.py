@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from retrieval_report import (
     evaluate,
     read_rankings,
 )
-from retrieval_report.disk import count_ties_to, evaluate_to, parts
+from retrieval_report.disk import count_ties_to, evaluate_to, parts, sources
 from stored_frames import FEW, POLICIES, made, written
 
 
@@ -274,6 +275,21 @@ def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
     for bad in (frame.with_columns(distance=pl.lit(None, pl.Int64)), frame.with_columns(distance=float("nan"))):
         with pytest.raises(DataError, match="first in query 'q0'"):
             evaluate_to(tmp_path / "scores.parquet", bad, **FEW)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda table, folder: table.read(0, table.rows),
+        lambda table, folder: parts._copies(table, folder, 10, 1, False, False),
+    ],
+)
+def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, work: Any) -> None:
+    frame = pl.DataFrame({"query": ["q"] * 7, "item": range(7), "distance": range(7), "relevance": [1] * 7})
+    table = sources.open_table(frame, lambda: tmp_path, 100)
+    longer = replace(table, files=(replace(table.files[0], rows=9),))
+    with pytest.raises(DataError, match=r"^the rankings: 7 rows where 9 were counted before; was a file changed"):
+        work(longer, tmp_path)
 
 
 def test_the_input_is_never_replaced(tmp_path: Path) -> None:

@@ -57,7 +57,8 @@ def bounds(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RetrievalReportWarning)  # nothing relevant; an ideal that is a guess
         scores = evaluate(rankings, metrics=list(metrics), cutoffs=list(cutoffs), policies=policies, **options)
-    wide = scores.pivot("policy", index=["metric", "cutoff", "truncated"], values="value")
+    first = scores.filter(pl.col("model") == scores["model"].min())
+    wide = first.pivot("policy", index=["metric", "cutoff", "truncated"], values="value")
     return {
         (metric, cutoff): (truncated, worst, expected, best)
         for metric, cutoff, truncated, worst, expected, best in wide.iter_rows()
@@ -153,6 +154,35 @@ def test_down_to_where_a_list_was_cut_nothing_can_follow() -> None:
     assert found["ndcg", 3][3] > best[1]
 
 
+@pytest.mark.parametrize(("zeros", "more"), [(4, 1), (6, 1), (6, 2)])
+def test_no_more_items_enter_the_best_ideal_than_are_missing(zeros: int, more: int) -> None:
+    """Of a list that begins in vain, the ratio would rise with every item that follows."""
+    ties = [[0]] * zeros + [[1], [2]]
+    queries = pl.DataFrame({"query": ["q"], "n_relevant": [2 + more]})
+    cutoffs = [zeros + 2 + ahead for ahead in range(3)]
+    found = bounds(frame(ties), ["ndcg"], cutoffs, queries=queries, truncated="between_ties")
+    unknown = list(itertools.combinations_with_replacement([1, 2], more))
+    check(found, ties, True, within=False, unknown=unknown)
+
+
+@settings(max_examples=10)
+@given(cut_lists((0, 1, 2)), st.lists(st.sampled_from((1, 2)), max_size=2))
+def test_judged_items_below_relevant_from_follow_as_irrelevant_ones(
+    case: tuple[list[list[int]], bool, list[int]], unseen: list[int]
+) -> None:
+    ties, within, cutoffs = case
+    judged, ungraded = judgements(ties, unseen), METRICS[:12]
+    options: dict[str, Any] = {"truncated": "within_tie" if within else "between_ties"}
+    shown = frame(ties).drop("relevance")
+    found = bounds(shown, ungraded, cutoffs, judgements=judged, relevant_from=2, **options)
+    binary = judged.with_columns(pl.col("relevance") >= 2)
+    same = bounds(shown, ungraded, cutoffs, judgements=binary, **options)
+    # Whether a score is marked as open may differ: grades that might count for another metric are enough for it.
+    assert {measure: values[1:] for measure, values in found.items()} == {
+        key: values[1:] for key, values in same.items()
+    }
+
+
 @settings(max_examples=16)
 @given(cut_lists((0, 1, 2)))
 def test_of_unknown_r_bounds_hold_whatever_follows(case: tuple[list[list[int]], bool, list[int]]) -> None:
@@ -161,6 +191,19 @@ def test_of_unknown_r_bounds_hold_whatever_follows(case: tuple[list[list[int]], 
     unknown = [more for size in range(3) for more in itertools.combinations_with_replacement(seen or [1], size)]
     found = bounds(frame(ties), METRICS, cutoffs, truncated="within_tie" if within else "between_ties")
     check(found, ties, False, within=within, unknown=unknown)
+
+
+@settings(max_examples=16)
+@given(cut_lists((0, 1, 2)), st.lists(st.sampled_from((1, 2)), min_size=1, max_size=2))
+def test_what_another_model_shows_may_follow(case: tuple[list[list[int]], bool, list[int]], shown: list[int]) -> None:
+    """The pool of both models is in the ideal of the first, whose own list may go on with the second's items."""
+    ties, within, cutoffs = case
+    seen = sorted({grade for tie in (*ties, shown) for grade in tie if grade})
+    unknown = [more for size in range(3) for more in itertools.combinations_with_replacement(seen, size)]
+    other = frame([shown]).with_columns(item=pl.lit("u") + pl.col("item"), model=pl.lit("second"))
+    rankings = pl.concat([frame(ties).with_columns(model=pl.lit("first")), other])
+    found = bounds(rankings, METRICS, cutoffs, truncated="within_tie" if within else "between_ties")
+    check(found, ties, False, within=within, unseen=shown, unknown=unknown)
 
 
 @settings(max_examples=10)

@@ -169,6 +169,13 @@ def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
     assert [warning.filename for warning in caught] == [__file__]
 
 
+def test_of_very_many_models_those_near_in_rank_are_compared() -> None:
+    names = tuple(f"model {number:02}" for number in range(50))
+    compared = rr.Study(made_rankings(names), "ndcg@5").under("expected").comparison
+    assert 50 <= compared.height <= 1_000  # of 1225 pairs
+    assert set(compared["model_a"]) | set(compared["model_b"]) == set(names)
+
+
 @pytest.mark.parametrize(
     ("wrong", "right"), [("judgement", "judgements"), ("cutof", "cutoffs"), ("shufles", "shuffles")]
 )
