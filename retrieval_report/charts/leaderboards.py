@@ -125,7 +125,7 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     level = rows.filter(pl.col("letters").str.contains(r"a(?:[a-zA-Z]|$)")).height - 1
     if rows.height == 1:
         return f"{quoted(first['model'])} is the only model at {where}"
-    rest = f"{level} of {rows.height - 1} others do not differ significantly from it"
+    rest = f"{level} of {rows.height - 1} others {'does' if level == 1 else 'do'} not differ significantly from it"
     if level == 0:
         rest = "and every other model differs significantly from it"
     return f"{quoted(first['model'])} leads at {where}, {rest if level == 0 else 'but ' + rest}"

@@ -70,7 +70,8 @@ def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, 
         assert measure is not None
         others = dict.fromkeys(measure_text(*row) for row in concerned.select("metric", "cutoff").iter_rows())
         name = measure_text(*measure)
-        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {_list(others)} do."
+        verb = "does" if len(others) == 1 else "do"
+        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {_list(others)} {verb}."
     if measure is None:
         return (
             f"{_who(here, known)}: scores that depend on items that were not retrieved have no standard deviation, "

@@ -58,7 +58,7 @@ def _deciding(report: Report) -> Question:
     ]
     caption = f"Which queries decide {report.measure} between the first two models"
     alike = here.height - len(rows)
-    caption += f"; on {alike} others they never differ" if rows and alike else ""
+    caption += f"; on {alike} {'other' if alike == 1 else 'others'} they never differ" if rows and alike else ""
     return "deciding", caption, columns, rows, False
 
 

@@ -131,6 +131,8 @@ def test_a_measure_that_a_cut_does_not_reach_says_which_do() -> None:
     [text, *_] = notices(rows, measure=("precision", 1))
     assert text.startswith("The lists of codes-0 are cut. precision@1 does not depend on what they leave out; ")
     assert text.endswith("precision@10 and recall@10 do.")
+    [text, *_] = notices(rows.filter(pl.col("metric") == "precision"), measure=("precision", 1))
+    assert text.endswith("precision@10 does.")
     assert len(notices(rows.filter(cutoff=1, metric="precision"))) == 0
 
 
