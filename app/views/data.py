@@ -142,7 +142,7 @@ def _downloads(data: Data, choice: Choice) -> None:
     try:
         remarks(data, choice)
     except RetrievalReportError:
-        st.info("There are none until this data can be scored; the error is shown above.")
+        st.info("Nothing can be exported until these data are scored; the error is shown above.")
         return
     st.caption(f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all cutoffs.")
     study = of_metric(study_of(data, choice), choice)

@@ -44,7 +44,7 @@ def recall_curve(curve: object) -> ChartType:
     means = dict(rows.group_by("model").agg(pl.col("precision").mean()).iter_rows())
     best, levels = number(means[models[0]], 3), rows["recall"].n_unique()
     title = f"{listed(models[:1])}: mean precision {best} along {levels} levels of recall"
-    note = "the best precision at any rank from which on this recall is reached, exact means over tie orders"
+    note = "the best precision at any rank at which at least this recall is reached, exact means over tie orders"
     spoken = "Precision along recall: " + joined(
         [f"{label}: mean precision {number(means[model])}" for label, model in zip(lit, models, strict=False)]
     )

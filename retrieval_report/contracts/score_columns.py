@@ -260,7 +260,7 @@ SCORED = {
     "recall_curve": frame(
         "model",
         number("recall", "Recall", "level of recall, a share of the query's relevant items"),
-        like("value", "mean interpolated precision: the best at any rank from which on this recall is reached"),
+        like("value", "mean interpolated precision: the best at any rank with at least this recall"),
         "tie_std lowest highest naive queries",
     ),
     "similarity_means": frame(

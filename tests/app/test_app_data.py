@@ -214,7 +214,7 @@ def test_files_without_rows_are_told_on_every_page(monkeypatch: pytest.MonkeyPat
 def test_where_nothing_can_be_scored_other_data_can_be_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\nq,a,nan,1\n")
     assert "1 NaN" in test.error[0].value
-    assert "There are none until this data can be scored" in words(test)
+    assert "Nothing can be exported until these data are scored" in words(test)
     assert not test.download_button
     assert test.file_uploader(key="rankings upload")
     assert not drawn(to_page(test, "overview")).title
