@@ -184,7 +184,8 @@ def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], locati
     """Apply the caller's `columns`, and refuse what cannot be applied."""
     for ours, theirs in columns.items():
         if ours not in kind.columns:
-            raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}")
+            turned = f"; did you mean columns={{{theirs!r}: {ours!r}}}?" if theirs in kind.columns else ""
+            raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}{turned}")
         if theirs not in found:
             raise ColumnError(f"{location}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}")
     if len(set(columns.values())) < len(columns):

@@ -244,4 +244,6 @@ def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.D
 
 def _say(kind: Kind, missing: Sequence[str]) -> str:
     known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for entry in missing for name in entry.split("|"))
-    return f", recognised are {known}"
+    first = missing[0].partition("|")[0]
+    reader = f"read_{kind.name}"
+    return f", recognised are {known}; or say which it is: {reader}(…, columns={{{first!r}: '<your name for it>'}})"

@@ -139,6 +139,14 @@ def test_row_039_an_empty_id_in_quotes_is_an_id_and_one_without_is_null(tmp_path
     assert read["query"].to_list() == ["", None]
 
 
+def test_a_frame_with_other_names_is_told_how_to_name_them() -> None:
+    frame = pl.DataFrame({"query": ["q"], "passage": ["a"], "distance": [1]})
+    with pytest.raises(ColumnError, match=r"read_rankings\(…, columns=\{'item': '<your name for it>'\}\)"):
+        read_rankings(frame)
+    with pytest.raises(ColumnError, match=r"did you mean columns=\{'item': 'passage'\}\?"):
+        read_rankings(frame, columns={"passage": "item"})
+
+
 def test_row_055_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:
     with pytest.raises(ColumnError, match=r"m.csv: the rankings lack item and distance\|score; found \['query', 'x'\]"):
         read_rankings(write(tmp_path / "m.csv", "query,x\nq,1\n"))
