@@ -29,6 +29,13 @@ ALIASES = {
     "map_at_r": "ap_at_r",
     "p": "precision",
 }
+ELSEWHERE = {  # what trec_eval and ir_measures call them
+    "r": "recall",
+    "recip_rank": "rr",
+    "rprec": "r_precision",
+    "map_cut": "ap",
+    "ndcg_cut": "ndcg",
+}
 SUMS = {"acg", "dcg", "num_rel_ret", "wap"}  # their scores grow with grades or cutoffs
 LARGEST = 2**63 - 1
 Requests = list[tuple[Metric, tuple[int | None, ...]]]
@@ -70,6 +77,18 @@ def _parse_cutoff(cutoff: object) -> int | None:
     return int(number)
 
 
+def _as_elsewhere(name: str, cutoff: str | None) -> str:
+    """Return the end of a message about a name that trec_eval or ir_measures uses.
+
+    >>> _as_elsewhere("p_10", None), _as_elsewhere("r", "5"), _as_elsewhere("recip_rank", None)
+    ("; did you mean 'p@10'?", "; did you mean 'recall@5'?", "; did you mean 'rr'?")
+    """
+    stem, _, depth = name.rpartition("_")
+    known = {**ELSEWHERE, **{own: own for own in (*CATALOGUE, *ALIASES)}}
+    own, at = (known.get(stem), depth) if depth.isdecimal() else (ELSEWHERE.get(name), cutoff)
+    return f"; did you mean '{own}@{at}'?" if own and at else f"; did you mean {own!r}?" if own else ""
+
+
 def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]:
     """Return a metric from its record or text form, and the cutoff in the text, if any.
 
@@ -95,7 +114,7 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
         )
     name = ALIASES.get(name.lower(), name.lower())
     if name not in CATALOGUE:
-        hint = did_you_mean(name, [*CATALOGUE, *ALIASES]) or "."
+        hint = _as_elsewhere(name, cutoff) or did_you_mean(name, [*CATALOGUE, *ALIASES]) or "."
         raise ParameterError(f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}")
     record = CATALOGUE[name](**_parse_arguments(name, arguments or ""))
     if cutoff is None:
