@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 import polars as pl
 
+from retrieval_report.cli.streams import without_scratch
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
 from retrieval_report.report.terminal import visible
@@ -90,7 +91,9 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: _show_warning(message, self._options(ctx))
+            warnings.showwarning = lambda message, *_, **__: _show_warning(
+                without_scratch(str(message), ctx), self._options(ctx)
+            )
             if any(action and "error".startswith(action.partition(":")[0]) for action in sys.warnoptions):
                 warnings.simplefilter("default")  # warnings of libraries must not end in a traceback either
             warnings.simplefilter(
@@ -101,7 +104,7 @@ class _Commands(click.Group):
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
                 lines = [in_options(str(error), self._options(ctx)), *getattr(error, "__notes__", ())]
-                raise _BadInput(_visible_lines("\n".join(lines))) from error
+                raise _BadInput(_visible_lines(without_scratch("\n".join(lines), ctx))) from error
             except KeyboardInterrupt:
                 click.echo("Interrupted; no file was left half-written.", err=True)
                 ctx.exit(128 + signal.SIGINT)
@@ -114,8 +117,8 @@ class _Commands(click.Group):
         )
 
 
-def _show_warning(message: Warning | str, names: set[str]) -> None:
-    click.echo(f"Warning: {_visible_lines(in_options(str(message), names))}", err=True)
+def _show_warning(message: str, names: set[str]) -> None:
+    click.echo(f"Warning: {_visible_lines(in_options(message, names))}", err=True)
 
 
 def _visible_lines(text: str) -> str:

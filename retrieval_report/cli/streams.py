@@ -47,13 +47,19 @@ def standard_input(context: click.Context, option: click.Parameter, given: Any) 
         return given
     if paths.count(DASH) > 1 or context.meta.get(TAKEN):
         raise click.BadParameter("standard input (-) can be read only once", context, option)
-    context.meta[TAKEN] = True
     folder: Any = context.with_resource(scratch())
     file = folder() / NAME
+    context.meta[TAKEN] = str(file)
     with file.open("wb") as target:
         shutil.copyfileobj(sys.stdin.buffer, target)
     read = [str(file) if path == DASH else path for path in paths]
     return read[0] if isinstance(given, str) else tuple(read)
+
+
+def without_scratch(message: str, context: click.Context) -> str:
+    """Call standard input by its name in a message, instead of by the file that holds what it said."""
+    file = context.meta.get(TAKEN)
+    return message.replace(file, "standard input") if file else message
 
 
 def print_json(frames: Mapping[str, pl.DataFrame], notices: Sequence[str]) -> None:

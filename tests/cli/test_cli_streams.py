@@ -32,6 +32,12 @@ def loaded(output: str) -> dict[str, Any]:
     return found
 
 
+def test_messages_call_standard_input_by_its_name() -> None:
+    outcome = CliRunner().invoke(cli, ["evaluate", "-", *ASKED], input=b"a b c\n")
+    assert outcome.exit_code == 2
+    assert outcome.stderr.startswith("Error: standard input: neither a table")
+
+
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
     (tmp_path / "lists.csv").write_bytes(TEXT)
