@@ -28,7 +28,7 @@ from retrieval_report.report.table_columns import (
     interval_column,
     sort_key,
 )
-from retrieval_report.report.terminal import visible
+from retrieval_report.report.terminal import COUNTS, visible
 from retrieval_report.writing.numbers import column_decimals, number, span
 
 ROWS = 1000  # more would make the page slow; the files hold all rows
@@ -86,7 +86,9 @@ def _fingerprint(report: Report) -> Table:
 
 def _summary(report: Report) -> Table:
     names = {"expected": "expected", "naive": "naive", "lowest": "worst", "highest": "best"}
-    others = pl.col("tie_std", "truncated_share", "ci_low", "ci_high", "queries").filter(policy="expected").first()
+    counts = [name for name in COUNTS if report.summary[name].sum()]
+    values = pl.col("tie_std", "truncated_share", "ci_low", "ci_high", "queries", *counts)
+    others = values.filter(policy="expected").first()
     wide = side_by_side(report.summary, MEAN, names, others)
     wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     best = wide.sort(pl.col("expected").fill_null(0.0), descending=True, maintain_order=True)
@@ -100,7 +102,7 @@ def _summary(report: Report) -> Table:
     columns = [column_of("board", name) for name in shown if name not in absent]
     columns += columns_of("board", "lowest", "highest")
     columns += [column_of("board", "truncated_share")] if report.cut else []
-    columns += [interval_column(), column_of("board", "queries")]
+    columns += [interval_column(), *columns_of("board", "queries", *counts)]
     return _table("summary", "Mean scores of all models", columns, rows, chosen=report.measure)
 
 

@@ -67,7 +67,7 @@ def refuse_unjudged(queries: pl.Series, number: int, options: Options) -> None:
     if len(queries) and options.unjudged_query == "error":
         raise KeyMismatchError(
             f"{len(queries)} of {number} queries have no judgements, first {queries.min()!r}; "
-            "unjudged_query='skip' leaves them out and counts them"
+            "unjudged_query='skip' leaves them out"
         )
 
 

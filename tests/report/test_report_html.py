@@ -187,6 +187,14 @@ def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
     assert (interval.text, interval.sort) == ("–", "")
 
 
+def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
+    runs = {"m": {"q": {"a": 2, "b": 1}, "unjudged": {"a": 2, "b": 1}}}
+    report = report_contents(runs, judgements={"q": {"a": 1}}, metrics="rr", truncated="no", unjudged_query="skip")
+    columns = [column.header for column in report_tables(report)["summary"].columns]
+    assert columns[-2:] == ["Queries", "Not judged"]
+    assert [cell.text for cell in report_tables(report)["summary"].rows[0]][-2:] == ["1", "1"]
+
+
 @pytest.mark.parametrize("models", [("alone",), ("fine", "middle", "coarse"), HOSTILE])
 def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, ...]) -> None:
     for picture in pictures(made_report(models)):
