@@ -71,7 +71,7 @@ $(BIN)/pip:
 	@"$(PYTHON)" -m venv .venv || { echo "$(PYTHON) cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
 
 .venv/installed: pyproject.toml $(BIN)/pip
-	@echo "Installing retrieval_report and what it needs into .venv …"
+	@echo "Installing retrieval_report and what it needs into .venv; this takes a minute or more …"
 	@$(PIP) install --editable .
 	@touch $@
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
@@ -69,7 +71,7 @@ def from_search(
     item_labels: object = None,
     judgements: object = None,
     relevance: object = "any",
-    scores: bool = False,
+    scores: bool | Collection[str] = False,
     query_ids: object = None,
     item_ids: object = None,
     indexes: object = None,
@@ -100,8 +102,9 @@ def from_search(
         matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape of the results
         if these have no indices (KerasRS's ``y_true``, TF Similarity's ``match_mask``, torchmetrics' ``target``). A
         dict model → matrix if a column holds different items in every model; items then have separate names.
-    scores : bool
-        Whether larger values are nearer, as for inner products, cosine similarities and predictions.
+    scores : bool or collection of model names
+        Whether larger values are nearer, as for inner products, cosine similarities and predictions; or the models for
+        which they are.
     query_ids, item_ids : list or array
         Text or whole numbers; by default the positions 0, 1, …
     indexes : array
@@ -147,15 +150,18 @@ def from_search(
     if not given:
         raise ParameterError("results: none given")
     found = {_name(model): read_results(one, f"model {model!r}", indexes=indexes) for model, one in given.items()}
+    scored = _scored(scores, list(found))
     for model, one in found.items():
-        warn_of_direction(one, f"model {model!r}", scores=scores)
+        warn_of_direction(one, f"model {model!r}", scores=model in scored, alone=len(found) == 1)
     labels = (query_labels, item_labels)
     _check_sources(labels, judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
     judge = _Judge.of(labels, relevance, items, names)
     frames = {
-        model: _rows(one, model, names, items, judge, mask).rename({"value": "score" if scores else "distance"})
+        model: _rows(one, model, names, items, judge, mask).rename(
+            {"value": "score" if model in scored else "distance"}
+        )
         for model, one in found.items()
     }
     if exclude_self:
@@ -174,6 +180,16 @@ def _name(model: object) -> str:
     if not isinstance(model, str) or not model:
         raise ParameterError(f"results: {model!r} is not the name of a model")
     return model
+
+
+def _scored(scores: object, models: list[str]) -> set[str]:
+    """Return the models whose values are scores."""
+    if isinstance(scores, bool):
+        return set(models) if scores else set()
+    named = [str(model) for model in listed(scores)]
+    for model in named:
+        check_choice("scores", model, models)
+    return set(named)
 
 
 def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:

@@ -179,7 +179,7 @@ def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
     pair = (pl.min_horizontal("model_a", "model_b"), pl.max_horizontal("model_a", "model_b"))
     keys = ["model_a", "model_b", "metric", "cutoff"]
     known = verdicts.select(*keys, "verdict")
-    measure = pl.int_range(pl.len()).min().over("metric", "cutoff")
+    measure = pl.struct("metric", "cutoff").rle_id()
     doubt = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8)
     joined = rows.join(
         known,

@@ -32,7 +32,7 @@ Exit codes:
 @click.argument("baseline")
 @click.argument("candidate")
 @file_options(*(name for name in FILES if name not in ("rankings", "name_by")))
-@click.option("--measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
+@click.option("--measure", "--metrics", "measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
 @click.option("--margin", type=float, required=True, help="The largest loss that does not matter, such as 0.005.")
 @click.option(
     "--tie-order",

@@ -212,7 +212,7 @@ def item_ids(values: Array) -> pl.Series:
     return pl.Series("item", values.astype(np.int64) if fits else values)
 
 
-def warn_of_direction(found: Results, what: str, *, scores: bool) -> None:
+def warn_of_direction(found: Results, what: str, *, scores: bool, alone: bool = True) -> None:
     """Warn if results are sorted in the opposite direction of what their numbers are said to mean."""
     if not found.indexed or found.value.size < 2:
         return
@@ -221,7 +221,8 @@ def warn_of_direction(found: Results, what: str, *, scores: bool) -> None:
     if (rises, falls) != (scores, not scores):
         return
     named, other = ("scores", "distances") if scores else ("distances", "scores")
+    hint = f"pass scores={not scores}" if alone else f"{'leave it out of' if scores else 'name the model in'} scores="
     warn(
         f"{what}: the {named} of every query {'rise' if scores else 'fall'} from its first result to its last, as "
-        f"{other} do; if they are {other}, pass scores={not scores}"
+        f"{other} do; if they are {other}, {hint}"
     )

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from retrieval_report.analysis.verdicts import VERDICTS
+from retrieval_report.analysis.verdicts import EQUAL, VERDICTS
 from retrieval_report.cli import cli
 
 ROWS = """model,query,item,distance,relevance
@@ -57,14 +57,15 @@ def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Pat
         for (item, relevance), distance in zip(items, distances, strict=True)
     ]
     path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]))
-    result = run("compare", path, "--metrics", "rr", "--cutoffs", "1,all")
+    result = run("compare", path, "--metrics", "recall@4,rr@1")
     assert result.exit_code == 0, result.output
     first, second = result.output.split("\n\n")[:2]
-    assert (first.splitlines()[0], second.splitlines()[0]) == ("rr@1", "rr@all")
-    for block in (first, second):
-        verdicts = [re.split(r"  +", line)[-1] for line in block.splitlines()[2:]]
-        assert len(set(verdicts)) > 1
-        assert verdicts == sorted(verdicts, key=VERDICTS.index)
+    assert (first.splitlines()[0], second.splitlines()[0]) == ("recall@4", "rr@1")
+    equal, verdicts = ([re.split(r"  +", line)[-1] for line in block.splitlines()[2:]] for block in (first, second))
+    assert set(equal) == {EQUAL}
+    assert len(set(verdicts)) > 1
+    assert verdicts == sorted(verdicts, key=VERDICTS.index)
+    assert VERDICTS.index(verdicts[0]) < VERDICTS.index(EQUAL)  # measures keep their order all the same
 
 
 def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rankings: Path, tmp_path: Path) -> None:

@@ -146,6 +146,20 @@ def test_numbers_that_go_the_other_way_are_noticed() -> None:
     from_search((np.ones((2, 3)), indices[:2, :3]), query_labels=[1, 2], item_labels=LABELS)  # all tied: who knows
 
 
+def test_models_with_scores_stand_beside_models_with_distances() -> None:
+    distances, indices = nearest()
+    given = {"flat": (distances, indices), "inner product": (-distances, indices)}
+    inputs = from_search(given, **FLAT, scores={"inner product"})
+    found = evaluate(**inputs, metrics="ap@2", policies="expected")
+    assert found.filter(model="flat")["value"].equals(found.filter(model="inner product")["value"])
+    with pytest.warns(RetrievalReportWarning, match="model 'inner product': .* name the model in scores="):
+        from_search(given, **FLAT)
+    with pytest.warns(RetrievalReportWarning, match="model 'flat': .* leave it out of scores="):
+        from_search(given, **FLAT, scores=True)
+    with pytest.raises(ParameterError, match="scores: 'inner' is not one of 'flat', 'inner product'"):
+        from_search(given, **FLAT, scores=["inner"])
+
+
 def test_models_of_different_number_types_are_united() -> None:
     distances, indices = nearest()
     models = {
