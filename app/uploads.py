@@ -16,6 +16,7 @@ from retrieval_report.reading.files import column_names, costs_from, judgements_
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
+from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.reading.trial import tried_first
 from warning_log import noticed
 
@@ -169,6 +170,8 @@ def _left_out(upload: Upload, columns: Mapping[str, str] | None) -> list[str]:
     found = column_names(opened(upload))
     used = match_columns(found, RANKINGS, columns, upload.label).values()
     unknown = [name for name in found if name not in used]
+    if tuple(found) == RUN_FIELDS:  # every TREC run has an iteration and a rank, which nobody reads
+        return []
     return [f"{upload.label}: columns not read: {', '.join(unknown)}"] if unknown else []
 
 
