@@ -19,7 +19,7 @@ from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
-from retrieval_report.writing.numbers import chance_text, p_value
+from retrieval_report.writing.numbers import chance_text, interval, p_value
 from tables import frame_table, heading, with_chances
 from text import plain, short
 from url_controls import choose_number, choose_one
@@ -162,12 +162,16 @@ def _runs(data: Data, choice: Choice, pair: rr.Study, key: tuple[Any, ...]) -> N
 def _numbers(row: dict[str, Any]) -> None:
     """Show the difference and both kinds of uncertainty."""
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
-    interval = "–" if row["ci_low"] is None else f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]"
     tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})
     known = {name: column("comparison", name) for name in ("tie_std", "p_tie")}
     with st.container(horizontal=True, gap="large"):
-        st.metric("A − B, expected", f"{row['difference']:+.4f}", help=names, width="content")
-        st.metric(f"{INTERVAL.title} over queries", interval, help=INTERVAL.help, width="content")
+        st.metric("A − B, expected", f"{row['difference']:+.4f}".replace("-", "−"), help=names, width="content")
+        st.metric(
+            f"{INTERVAL.title} over queries",
+            interval(row["ci_low"], row["ci_high"], 4),
+            help=INTERVAL.help,
+            width="content",
+        )
         st.metric(
             "Tie order moves it by",
             tie if row["tie_std"] is None else f"± {tie}",

@@ -31,7 +31,7 @@ from retrieval_report.writing.numbers import number, size, span
 
 STEP = 21
 EXACT, BY_DEFINITION, BY_TIES = "as exact", "off by definition only", "off by tie order"
-OPEN = "anywhere between two crosses: tie order is not defined"
+OPEN = "anywhere between its two crosses"
 COLOURS = {EXACT: BLUE, BY_DEFINITION: AMBER, BY_TIES: VERMILLION, OPEN: VERMILLION}
 SHAPES = {EXACT: "circle", BY_DEFINITION: "square", BY_TIES: "diamond", OPEN: "cross"}
 TEXTS = ("system", "version", "call", "definition", "order")
@@ -92,6 +92,7 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     layers = [*_ranges(rows, x, y), _exact(rows, x), *_open(rows, x, y), _prints(rows, x, y)]
     chart = row_chart(layers, rows.height, STEP)
     lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
+    lines += ["two crosses: the order inside ties is not defined"] * (OPEN in rows["kind"])
     lines += [f"{exact} more print{'s' * (exact == 1)} the exact score"] * (exact > 0)
     return finish(chart, title, lines, _spoken(rows, where))
 

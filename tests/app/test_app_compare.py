@@ -11,7 +11,7 @@ import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report.analysis.verdicts import chance_of
-from retrieval_report.writing.numbers import chance_text
+from retrieval_report.writing.numbers import chance_text, interval
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
@@ -33,8 +33,8 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     page = open_page("compare", DATA, a="coarse", b="fine")
     row = row_of(comparison(), "coarse", "fine")
     assert numbers(page) == {
-        "A − B, expected": f"{row['difference']:+.4f}",
-        "95% interval over queries": f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]",
+        "A − B, expected": f"{row['difference']:+.4f}".replace("-", "−"),
+        "95% interval over queries": interval(row["ci_low"], row["ci_high"], 4),
         "Tie order moves it by": f"± {row['tie_std']:.4f}",
         "Reversed by ties": chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"]),
     }
@@ -158,7 +158,7 @@ def test_counts_are_compared_without_naive_scores() -> None:
     counts = rr.count_ties(RANKINGS)
     page = open_page("compare", made_data(counts), a="coarse", b="fine")
     row = row_of(comparison(counts), "coarse", "fine")
-    assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}"
+    assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}".replace("-", "−")
     assert set(table(page, 0)["policy"]) == {"expected"}
 
 
