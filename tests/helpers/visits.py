@@ -21,7 +21,7 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 60_000  # milliseconds: kernels may have to be compiled first
+PATIENCE = 240_000  # milliseconds: kernels may have to be compiled first, while Spark takes both processors
 
 
 def chromium() -> str:
