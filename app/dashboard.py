@@ -38,7 +38,7 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
     def draw() -> None:
         with noticed():  # `_score` shows the library's warnings once
             try:
-                _score(data, choice)
+                _score(data, choice, folded=name not in ("overview", "data"))
             except RetrievalReportError as error:
                 st.error(remedy(error))
                 if name != "data":  # where other data can be opened
@@ -52,15 +52,18 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
     return draw
 
 
-def _score(data: Data, choice: Choice) -> None:
-    """Compute what takes long, in steps that are announced; cached results appear immediately."""
+def _score(data: Data, choice: Choice, *, folded: bool) -> None:
+    """Compute what takes long, in steps that are announced, and show warnings; cached results appear immediately."""
     with st.spinner(f"Scoring {data.rankings.height} rows …", show_time=True):
         notes = remarks(data, choice)
     if "shuffled" in choice.policies:
         with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
             draw_orders(data, choice)
-    for note in notes:
-        st.warning(remedy(note))
+    # In full where they are looked for; a line elsewhere, since they are the same on every page.
+    count = "1 warning" if len(notes) == 1 else f"{len(notes)} warnings"
+    with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():
+        for note in notes:
+            st.warning(remedy(note))
 
 
 def main() -> None:

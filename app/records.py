@@ -99,6 +99,17 @@ class Data:
             return ("model",)
         return tuple(sorted(self.rankings["model"].cast(pl.String).unique().drop_nulls()))
 
+    @cached_property
+    def size(self) -> str:
+        """Return how many models and queries there are, and how many queries were never judged, as text."""
+        queries = self.rankings["query"].unique().cast(pl.String)
+        text = f"{len(self.models)} {'model' if len(self.models) == 1 else 'models'}"
+        text += f" · {len(queries)} {'query' if len(queries) == 1 else 'queries'}"
+        if self.judgements is None:
+            return text
+        judged = queries.is_in(self.judgements["query"].unique().cast(pl.String).implode())
+        return text if judged.all() else f"{text}, {(~judged).sum()} without judgements"
+
     @property
     def counted(self) -> bool:
         """Return whether rows are counts, which have no order and so neither naive scores nor an audit."""

@@ -90,11 +90,9 @@ def _config(of: str, values: pl.Series, width: int | None) -> Any:
 
 
 def heading(title: str, data: Data) -> None:
-    """Show the title of a page, and the name of the data below it."""
+    """Show the title of a page, and the name and size of the data below it."""
     st.title(title)
-    queries = data.rankings["query"].n_unique()
-    count = f"{len(data.models)} {'model' if len(data.models) == 1 else 'models'}"
-    st.caption(f"{plain(data.name)} · {count} · {queries} {'query' if queries == 1 else 'queries'}")
+    st.caption(f"{plain(data.name)} · {data.size}")
 
 
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:

@@ -49,7 +49,8 @@ def leaderboard(data: Data, output: Output, costs: str | None, form: str | None,
     if form == "json":
         print_json(frames, study.notices)
         return
-    texts = [frame_table(_with_ranges(frames["leaderboard"]), BOARD, by=("metric", "cutoff"))]
+    heading = ("metric", "cutoff", "queries", "unpaired")
+    texts = [frame_table(_with_ranges(frames["leaderboard"]), BOARD, by=heading)]
     for name, shown in QUESTIONS.items():
         if name in frames:
             rows = frames[name].filter(pl.col("policy") == "expected")

@@ -35,11 +35,11 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
     >>> did_you_mean("ngcd", ["ndcg", "rr"]), did_you_mean("bleu", ["ndcg", "rr"])
     ("; did you mean 'ndcg'?", '')
     """
-    word, known = shown(value).strip("'")[:LONGEST_WORD].lower(), list(choices)
-    letters = [
-        choice for choice in known if sorted(choice.lower()) == sorted(word)
-    ]  # the same letters in another order
-    close = letters or difflib.get_close_matches(word, known, n=1)
+    if not isinstance(value, str):
+        return ""
+    word, known = value[:LONGEST_WORD].lower(), list(choices)
+    same_letters = [choice for choice in known if sorted(choice.lower()) == sorted(word)]
+    close = same_letters or difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

@@ -56,8 +56,11 @@ def scored_parts(
     """Yield the scores of every part; a table of one part is scored directly. ``keep`` may change how one is scored."""
     _check_columns(table, relevance=judgements is None)
     if table.rows <= rows_per_part:
-        judged = judge(table.read(0, table.rows), judgements, queries, options)
-        yield from _run(keep(lambda _: score_lists(judged, requests, options), (table.rows,)), (table.rows,), "", False)
+
+        def whole_table(_: int) -> ListScores:
+            return score_lists(judge(table.read(0, table.rows), judgements, queries, options), requests, options)
+
+        yield from _run(keep(whole_table, (table.rows,)), (table.rows,), "", False)
         return
     own = replace(options, progress=False)
     given = _checked(table, judgements, queries)

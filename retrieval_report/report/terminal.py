@@ -88,7 +88,12 @@ def _heading(part: pl.DataFrame, by: Sequence[str]) -> list[str]:
     cutoff = "all" if values.get("cutoff") is None else str(values["cutoff"])
     if not by:
         return []
-    return [visible(f"{values['metric']}@{cutoff}" if "metric" in values else f"cutoff {cutoff}")]
+    parts = [visible(f"{values['metric']}@{cutoff}" if "metric" in values else f"cutoff {cutoff}")]
+    if "queries" in values:
+        parts.append("1 query" if values["queries"] == 1 else f"{values['queries']} queries")
+    if values.get("unpaired"):
+        parts.append(f"{values['unpaired']} left out, without a score of every model")
+    return [", ".join(parts)]
 
 
 def _cell(name: str, value: Any, digits: int) -> str:

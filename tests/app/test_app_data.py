@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -55,6 +56,20 @@ def rows(test: AppTest) -> dict[str, int]:
     """Rows of the frames that are looked at."""
     facts = test.dataframe[0].value
     return dict(zip(facts["frame"], facts["rows"], strict=True))
+
+
+def test_warnings_are_shown_whole_beside_the_data_and_folded_on_other_pages() -> None:
+    whole = made_rankings(("coarse", "fine"), 12).with_columns(pl.col("distance") // 2)
+    cut = whole.sort("model", "query", "distance", maintain_order=True).group_by("model", "query").head(4)
+    page = upload(opened(), "rankings upload", ("cut.csv", cut.write_csv().encode()))
+    page = drawn(next(button for button in page.button if button.label == "Open these files").click().run())
+    said = [box.value for box in page.warning]
+    assert any("seem cut" in text for text in said)
+    assert not any("about the data" in part.label for part in page.expander)
+    elsewhere = to_page(page, "cutoffs")
+    folded = next(part for part in elsewhere.expander if "about the data" in part.label)
+    assert folded.label == f"{len(said)} warning{'s' if len(said) > 1 else ''} about the data"
+    assert [box.value for box in folded.warning] == said
 
 
 def test_a_table_is_opened_under_the_name_of_its_file() -> None:

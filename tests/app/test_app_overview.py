@@ -27,6 +27,16 @@ def test_an_accidental_winner_is_named_in_the_first_line() -> None:
     assert page.caption[0].value == r"made · 2 models · 1 query"
 
 
+def test_queries_that_nobody_judged_are_counted_below_the_title() -> None:
+    judged = pl.DataFrame({"query": ["query 1", "another"], "item": [1, 1], "relevance": [1, 1]})
+    rows = RANKINGS.drop("relevance").filter(pl.col("query").is_in(["query 1", "query 2"]))
+    data = made_data(rows, judgements=judged)
+    assert data.size == "3 models · 2 queries, 1 without judgements"
+    assert made_data(rows, judgements=pl.concat([judged, judged.with_columns(query=pl.lit("query 2"))])).size == (
+        "3 models · 2 queries"
+    )
+
+
 def test_a_safe_winner_is_not_called_an_accident() -> None:
     rows = [(model, f"q{query}", item, item if model == "good" else -item, int(item == 0)) for model in ("good", "bad")
             for query in range(12) for item in range(4)]  # fmt: skip

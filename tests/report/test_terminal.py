@@ -128,3 +128,15 @@ def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
     cells = [line.rsplit(maxsplit=1) for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]]
     assert [chance.strip() for chance, _ in cells] == ["0", "< 0.0001", "< 0.0001", "0.0001", "0.5000", "–"]
     assert [plain for _, plain in cells][:2] == ["0.0000", "1e-09"]
+
+
+def test_a_heading_counts_queries_and_those_left_out() -> None:
+    frame = pl.DataFrame(
+        {"metric": "rr", "cutoff": [1, 2], "queries": [1, 2], "unpaired": [0, 3], "model": "a"},
+        schema_overrides={"metric": pl.String},
+    )
+    blocks = frame_table(frame, ["model"], by=("metric", "cutoff", "queries", "unpaired")).split("\n\n")
+    assert [block.split("\n")[0] for block in blocks] == [
+        "rr@1, 1 query",
+        "rr@2, 2 queries, 3 left out, without a score of every model",
+    ]
