@@ -1,7 +1,20 @@
-"""Run the command `retrieval-report` by `python -m retrieval_report`."""
+"""The command `retrieval-report`, also run by `python -m retrieval_report`."""
 
 from __future__ import annotations
 
-from retrieval_report.cli import main
+import signal
+import sys
+from typing import NoReturn
 
-main()
+
+def main() -> NoReturn:
+    """Run the command line; an interrupt while its modules are imported ends it without a traceback."""
+    try:
+        from retrieval_report.cli import main as run
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -241,9 +241,9 @@ def _legend(rows: pl.DataFrame, ticks: pl.DataFrame) -> list[str]:
     parts += ["line: its 95% confidence interval over queries"] * (rows["ci_low"].count() > 0)
     parts += ["grey bar: worst to best tie order"] * (bounded.height > cut)
     parts += ["dashed bar: worst to best that a deeper retrieval could show"] * (cut > 0)
-    parts += ["ticks: printed scores, above the line in the order received, below it by other systems"] * (
-        ticks.height > 0
-    )
+    above, below = (ticks.filter(part).height > 0 for part in (pl.col("mark") == NAIVE, pl.col("mark") != NAIVE))
+    printed = ["above the line in the order received"] * above + ["below it by other systems"] * below
+    parts += [f"ticks: printed scores, {', '.join(printed)}"] * (ticks.height > 0)
     off = ticks.filter(pl.col("off").abs() > SAME).height > 0
     parts += ["pale blue bar: ±2 standard deviations under random tie order"] * (off and rows["tie_std"].count() > 0)
     return ["; ".join(parts)]

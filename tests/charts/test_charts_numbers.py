@@ -44,6 +44,17 @@ def test_policies_draw_the_audit() -> None:
     assert drawn.equals(kept.sort("model", "system", "prints"))
 
 
+def test_policies_explain_the_ticks_that_are_there() -> None:
+    summary, audit = frames(PLAIN)["summary"], frames(PLAIN)["audit"].filter(cutoff=2)
+    alone, both, none = (
+        " ".join(charts.policies(frame, **PLACE, audit=others).to_dict()["title"]["subtitle"])
+        for frame, others in ((summary, None), (summary, audit), (summary.filter(pl.col("policy") != "naive"), None))
+    )
+    assert "ticks: printed scores, above the line in the order received;" in f"{alone};"
+    assert "above the line in the order received, below it by other systems" in both
+    assert "ticks" not in none
+
+
 def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
     summary = frames(PLAIN)["summary"]
     drawn = rows_with(charts.scores_by_cutoff(summary, metric="precision"), "model", "at", "k", "expected")

@@ -162,3 +162,24 @@ def test_row_099_an_interrupt_while_a_thread_starts_ends_the_process() -> None:
     )
     assert ended.returncode != 0
     assert ended.stderr.endswith("KeyboardInterrupt\n")
+
+
+IMPORTING = """
+import importlib.abc, os, signal, sys, time
+
+class Interrupted(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "retrieval_report.metrics.parsing":
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(10)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell start without it
+sys.meta_path.insert(0, Interrupted())
+from retrieval_report.__main__ import main
+main()
+"""
+
+
+def test_row_099_an_interrupt_while_modules_are_imported_ends_without_a_traceback() -> None:
+    ended = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGINT, "")
