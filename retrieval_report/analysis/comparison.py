@@ -141,7 +141,7 @@ def compare(
         sum lies between the bounds), "shuffles" (some list has too many orders, of which 1000 were drawn; Clopper's
         and Pearson's bounds miss once in 10 000), "normal" (Φ(−\|difference\| / tie_std), within what Cantelli's,
         Hoeffding's, Bennett's and Berry's and Esseen's inequalities allow), "bounds" (they alone are known: a
-        standard deviation is missing) or "truncated" (a list may be cut inside a tie: nothing is known);
+        standard deviation is missing) or "truncated" (a cut list leaves it open: nothing is known);
         ``truncated_queries`` (paired queries for which that is so), ``pooled`` (whether R of a paired query counts
         only what some model retrieved).
 

@@ -175,7 +175,7 @@ COLUMNS = (
         "Found by",
         "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum bounded), "
         "shuffles (random orders; the bounds fail once in 10 000), normal (from exact moments, bounded), "
-        "bounds (only they are known) or truncated (lists cut inside a tie)",
+        "bounds (only they are known) or truncated (a cut list leaves it open)",
     ),
 )
 SHARED = {column.name: column for column in COLUMNS}

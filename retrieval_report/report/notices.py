@@ -17,6 +17,7 @@ NAME_WIDTH = 60
 MOST_NAMED = 4
 BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics divided by R, whatever their parameters
 DIVIDED = ("total", "min", "judged")  # denominators and ideals that depend on R
+RETRIEVE_DEEPER = "Retrieve deeper, until every list holds the whole tie at the cutoff"
 POOLED = "R counts only relevant items that some model retrieved; pass judgements or n_relevant for the true R."
 SINGLE = (
     "R counts only the relevant items in the cut lists of this one model: recall, AP and NDCG are too high by an "
@@ -112,7 +113,7 @@ def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | No
     depths = own["sufficient_depth"].to_list()
     codes = "for codes, count_codes counts all ties without lists."
     if not depths or None in depths:
-        return f" Retrieve deeper, until the last tie is complete; {codes}"
+        return f" {RETRIEVE_DEEPER}; {codes}"
     name = measure_text(*measure)
     return f" Judging by the ties seen, about {max(depths)} items per query would be enough for {name}; {codes}"
 

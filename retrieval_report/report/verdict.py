@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -16,12 +17,13 @@ from retrieval_report.analysis.verdicts import (
     SAFE,
     SINGLE_MODEL,
     UNTESTED,
+    accidental_winners,
     equal_means,
     least_certain,
     surely_depends,
 )
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.report.notices import POOLED, divided_by_relevant
+from retrieval_report.report.notices import POOLED, RETRIEVE_DEEPER, divided_by_relevant
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
@@ -40,10 +42,9 @@ UNSAFE = (  # verdict, and its wording for one pair and for several
     (DEPENDS, DEPENDS, "depend on tie order"),
     (NOT_SIGNIFICANT, "is not significant", "are not significant"),
 )
-CUT_SENTENCE = (
-    "The lists are cut inside a tie, and items beyond their end could reverse this lead. Retrieve deeper, until "
-    "the last tie is complete; for binary codes, count_codes needs no lists at all."
-)
+DEEPER = f"{RETRIEVE_DEEPER}; for binary codes, count_codes needs no lists at all."
+CUT_LEAD = f"The lists are cut, and what they leave out could reverse this lead. {DEEPER}"
+CUT_LEVEL = f"The lists are cut, and what they leave out could put one ahead. {DEEPER}"
 
 
 def verdict(
@@ -111,9 +112,7 @@ def pair_verdict(
     if equal_means(leader.value, other.value):
         names = f"{_name(leader.model)} and {_name(other.model)}"
         lead = f"{names} have the same expected {measure}{where}: {number(leader.value)}."
-        safety = {DEPENDS: "Tie order alone decides which is printed ahead.", CUT: CUT_SENTENCE}.get(
-            pair["verdict"], ""
-        )
+        safety = {DEPENDS: "Tie order alone decides which is printed ahead.", CUT: CUT_LEVEL}.get(pair["verdict"], "")
     else:
         numbers = span(leader.value, other.value, " against ")
         ahead = size(leader.value - other.value)
@@ -166,19 +165,19 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
         return SINGLE_MODEL, [f"{_name(ranked[0])} has an expected {measure} of {number(value)}."]
     second = _value(models[ranked[1]], "expected") or 0.0
     pair = _pair(flips, ranked[0], ranked[1])
-    equal = [name for name in ranked if equal_means(value, _value(models[name], "expected"))]
+    equal = _leaders(ranked, models, "expected")
     if len(equal) > 1:
         names = _list([_name(name) for name in equal])
         among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
         status = least_certain(verdict for verdict in among if verdict in (CUT, DEPENDS))
-        moved = {CUT: f" {CUT_SENTENCE}", DEPENDS: " Tie order alone decides which of them is printed ahead."}
+        moved = {CUT: f" {CUT_LEVEL}", DEPENDS: " Tie order alone decides which of them is printed ahead."}
         return status, [f"{names} share the highest expected {measure}: {number(value)}.{moved.get(status, '')}"]
     places = decimals(value - second)
     first = (
         f"{_name(ranked[0])} has the highest expected {measure}: {number(value, places)}, "
         f"ahead of {_name(ranked[1])} ({number(second, places)})."
     )
-    return pair["verdict"], [first, _on_paired(pair, ranked[0]) + _safety(pair) + _unsafe_others(ranked, flips)]
+    return pair["verdict"], [first, _on_paired(pair, ranked[0]) + _safety(pair) + _unsafe_others(ranked, flips, pair)]
 
 
 def _on_paired(pair: Row, winner: str) -> str:
@@ -202,7 +201,7 @@ def _safety(pair: Row) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
     chance, p = _reversal(pair), f"corrected {p_value(pair['family_p'])}"
     if pair["verdict"] == CUT:
-        text = CUT_SENTENCE
+        text = CUT_LEAD
     elif pair["verdict"] == DEPENDS:
         why = f" ({_disagreement(pair)})" if pair["disagree"] else ""
         text = f"The lead {'depends' if surely_depends(pair) else 'may depend'} on tie order{why}.{chance}"
@@ -230,14 +229,18 @@ def _disagreement(pair: Row) -> str:
     return "; ".join(f"{', '.join(names)} scores {what}" for names, what in parts if names)
 
 
-def _unsafe_others(ranked: list[str], flips: pl.DataFrame) -> str:
-    """Name models ranked below second over which the first has no safe lead."""
+def _unsafe_others(ranked: list[str], flips: pl.DataFrame, pair: Row) -> str:
+    """Name models ranked below second over which the first has no safe lead; ``pair`` is that of the first two."""
+    verdicts = [verdict for verdict, *_ in UNSAFE]
     unsafe = [
         _name(row["model_b"] if row["model_a"] == ranked[0] else row["model_a"])
-        for row in flips.filter(pl.col("verdict").is_in([verdict for verdict, *_ in UNSAFE])).iter_rows(named=True)
+        for row in flips.filter(pl.col("verdict").is_in(verdicts)).iter_rows(named=True)
         if ranked[0] in (row["model_a"], row["model_b"]) and ranked[1] not in (row["model_a"], row["model_b"])
     ]
-    return f" Its lead over {_list(sorted(unsafe))} is not safe either." if unsafe else ""
+    if not unsafe:
+        return ""
+    names = _list(sorted(unsafe))
+    return f" Its lead over {names} is not safe{' either' if pair['verdict'] in verdicts else ', however'}."
 
 
 def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
@@ -283,10 +286,16 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
         f"{_name(worst)} shows {number(_value(policies, 'naive'))} where {number(_value(policies, 'expected'))} "
         f"is exact{deviations}."
     )
-    winner = min(errors, key=lambda name: (-(_value(models[name], "naive") or 0.0), name))
-    if not equal_means(_value(models[winner], "naive"), _value(models[ranked[0]], "naive")):
-        text += f" They name another winner: {_name(winner)}."
+    printed, best = (_leaders(errors, models, policy) for policy in ("naive", "expected"))
+    if accidental := accidental_winners(printed, best):
+        text += f" They name another winner: {_name(min(accidental))}."
     return [text]
+
+
+def _leaders(names: Iterable[str], models: Models, policy: str) -> list[str]:
+    """Return the models that share the highest mean under a policy."""
+    values = {name: _value(models[name], policy) or 0.0 for name in names}
+    return [name for name, value in values.items() if equal_means(value, max(values.values()))]
 
 
 def _range(winner: str, models: Models) -> list[str]:

@@ -191,3 +191,14 @@ def test_what_is_open_of_a_difference_is_drawn_from_end_to_end() -> None:
 def test_a_study_says_it_first_too() -> None:
     study = rr.Study(top_ten(), "precision@10", shuffles=5, truncated="within_tie")
     assert repr(study).startswith("The lists of codes-0 are cut (as given): for 100% of the queries")
+
+
+@pytest.mark.parametrize("grades", [[1, 1], [1, 0]])
+def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: list[int]) -> None:
+    lists = {"model": ["a", "b"], "query": ["q"] * 2, "item": ["x", "y"], "distance": [1] * 2, "relevance": grades}
+    study = rr.Study(lists, "precision@3", truncated="between_ties")
+    assert study.status == "lists are cut"
+    said = "put one ahead" if grades == [1, 1] else "reverse this lead"
+    [sentence] = [sentence for sentence in study.sentences if said in sentence]
+    assert f"The lists are cut, and what they leave out could {said}. Retrieve deeper, until every list" in sentence
+    assert "last tie" not in " ".join(study.verdict)

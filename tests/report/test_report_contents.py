@@ -168,6 +168,32 @@ def test_the_verdict_says_how_far_off_naive_scores_are_and_whom_they_name() -> N
     )
 
 
+def test_a_printed_winner_that_shares_the_lead_is_no_other_winner() -> None:
+    means = [("a", 0.5, 0.1), ("b", 0.5, 0.9), ("c", 0.2, 0.2)]
+    rows = [
+        row for name, mean, printed in means for row in ((name, "expected", mean, 0.4), (name, "naive", printed, None))
+    ]
+    pair = flips_of("depends on tie order", 0.5)
+    _, sentences = verdict(summary_of(rows), pair, metric="rr", cutoff=None)
+    assert sentences[0].startswith("a and b share the highest expected rr@all: 0.5000.")
+    assert sentences[-1].endswith("1.0 standard deviations of random tie order.")
+    others = [(*row[:2], 0.95, None) if row[:2] == ("c", "naive") else row for row in rows]
+    assert verdict(summary_of(others), pair, metric="rr", cutoff=None)[1][-1].endswith("another winner: c.")
+
+
+@pytest.mark.parametrize(("first", "ending"), [
+    ("safe", "is significant .* Its lead over c is not safe, however."),
+    ("not significant", "is not significant .* Its lead over c is not safe either."),
+])  # fmt: skip
+def test_a_safe_lead_is_not_said_to_be_unsafe(first: str, ending: str) -> None:
+    rows = [*TWO, ("c", "expected", 0.4, 0.01)]
+    pairs = pl.concat(
+        [flips_of(first, 0.0), *(flips_of("not significant", 0.0).with_columns(model_a=pl.lit(one), model_b=pl.lit("c"))
+                                 for one in "ab")])  # fmt: skip
+    _, sentences = verdict(summary_of(rows), pairs, metric="rr", cutoff=None)
+    assert re.search(ending, sentences[1])
+
+
 def test_equal_winners_share_the_verdict() -> None:
     rows = [("a", "expected", 0.1 + 0.2, 0.0), ("b", "expected", 0.3, 0.0)]
     status, sentences = verdict(summary_of(rows), flips_of("equal", 0.0), metric="rr", cutoff=None)
