@@ -68,7 +68,8 @@ def evaluate(
         Number of random orders and their seed; draws depend only on (seed, model, query, draw).
     no_relevant
         "zero", "skip", "one" or "error": the score of a query without relevant items if the metric is undefined for it;
-        ``skip`` leaves it out of all metrics.
+        ``skip`` leaves it out of all metrics. A query for which a model has no rows counts as ``missing_query`` says,
+        unless judgements or ``n_relevant`` show that nothing is relevant.
     relevant_from
         Smallest grade that counts as relevant; by default every grade above 0.
     distance_threshold

@@ -31,11 +31,12 @@ from retrieval_report.analysis.similarity import similarity_of
 from retrieval_report.analysis.study_data import MOST_KEPT, Data, Measure
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
-from retrieval_report.contracts.frames import order_column
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import rounded
 
 Answer = TypeVar("Answer")
 
@@ -139,7 +140,8 @@ class Answers(Selection):
     def similarity(self) -> pl.DataFrame:
         """Means of the result of :func:`ranking_similarity` for two models, of more for the first two: one row.
 
-        Nothing of counts, and of lists so long that it would take minutes.
+        The lists are those that are scored, with distances rounded to ``decimals``. Nothing of counts, and of lists so
+        long that it would take minutes.
         """
         names = self._view.models or ()
         names = names if len(names) == 2 else self._first_two(self.measures[0])
@@ -258,11 +260,7 @@ class Answers(Selection):
         return tuple(_at([measure], self.board)["model"].head(2))
 
     def _alike(self, *names: str) -> pl.DataFrame:
-        self.judged  # noqa: B018  # checks the rankings, once
-        rows = self._given()["rankings"]
-        rows = rows.filter(
-            pl.col(order_column(rows)).is_not_null() & (pl.col("mask") if "mask" in rows.columns else True)
-        )
+        rows = rounded(with_model(self.judged.retrieved), self.options)
         a, b = (rows.filter(pl.col("model") == name) for name in names)
         if sum((a.group_by("query").len()["len"].cast(pl.Float64) ** 2).to_list()) > MOST_COMPARED:
             return pl.DataFrame()

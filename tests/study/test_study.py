@@ -307,6 +307,21 @@ def test_the_curve_along_recall_is_that_of_the_function() -> None:
     assert made.models("fine").recall_curve["model"].unique().to_list() == ["fine"]
 
 
+def test_similarity_is_that_of_the_lists_that_are_scored() -> None:
+    rows = {"query": ["q"] * 3, "item": list("xyz")}
+    models = {"a": {**rows, "distance": [1.01, 1.02, 2.0]}, "b": {**rows, "distance": [1.04, 1.03, 2.0]}}
+    judged = {"query": ["q"] * 2, "item": list("xy"), "relevance": [0, 1]}
+    assert rr.Study(models, "rr@1", judgements=judged, decimals=2).similarity["order"].item() == 1
+    alike = rr.Study(models, "rr@1", judgements=judged, decimals=1)
+    assert alike.status == "depends on tie order"
+    assert alike.similarity.select("none", "order").row(0) == (1, 0)
+    other = pl.concat([pl.DataFrame(own).with_columns(model=pl.lit(name)) for name, own in models.items()])
+    other = other.join(pl.DataFrame(judged), on=["query", "item"], how="left").with_columns(
+        distance=pl.when(item="z", model="b").then(0.0).otherwise("distance")
+    )
+    assert rr.Study(other, "rr@1", unjudged="drop", decimals=1).similarity["none"].item() == 1
+
+
 def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     judgements = RANKINGS.select("query", "item", "relevance").unique().filter(pl.col("item") < 6)
     rows = RANKINGS.drop("relevance")
