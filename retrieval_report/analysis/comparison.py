@@ -18,6 +18,7 @@ from retrieval_report.analysis.inputs import (
     check_fraction,
     check_scores,
     differences,
+    largest,
     measured,
     paired_columns,
 )
@@ -267,7 +268,7 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
                 "ci_high": t.high,
                 "t_p": t.p,
                 "wilcoxon_p": significance.wilcoxon(difference),
-                "permutation_p": sign_flips.exact_sign_flips(difference),
+                "permutation_p": sign_flips.exact_sign_flips(difference, largest(value, first, second)),
                 "effect_size": np.divide(t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0),
                 "wins": (difference > 0).sum(axis=1),
                 "ties": (difference == 0).sum(axis=1),

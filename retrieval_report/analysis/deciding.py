@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.inputs import (
+    DIGITS,
     Bools,
     Floats,
     Grid,
@@ -15,6 +16,7 @@ from retrieval_report.analysis.inputs import (
     asked_measures,
     check_scores,
     differences,
+    largest,
     measured,
 )
 from retrieval_report.contracts.checks import check_choice
@@ -91,8 +93,8 @@ def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, 
     """Return the columns per query, for one metric, cutoff and policy."""
     difference = differences(grid.value[at], first, second)[0]
     total = float(np.nansum(difference))
-    scale = float(np.nansum(np.abs(difference)))
-    level = abs(total) <= 1e-12 * scale
+    room = 10.0**-DIGITS * difference.size * float(largest(grid.value[at], first, second)[0])
+    level = abs(total) <= room
     low, high = _range(grid, at, int(first[0]), int(second[0]))
     return {
         "value_a": grid.value[at][first[0]],
@@ -102,9 +104,9 @@ def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, 
         "highest": high,
         "tie_std": np.sqrt(grid.std[at][first[0]] ** 2 + grid.std[at][second[0]] ** 2),
         "share": np.full(difference.size, np.nan) if level else difference / total + 0.0,
-        "decides": np.zeros(difference.size, np.bool_) if level else _fewest(difference * np.sign(total)),
+        "decides": np.zeros(difference.size, np.bool_) if level else _fewest(difference * np.sign(total), room),
         "order_unsure": [
-            None if np.isnan(start) else bool(start < 0 < end) for start, end in zip(low, high, strict=True)
+            None if np.isnan(start) else bool(start < -room < room < end) for start, end in zip(low, high, strict=True)
         ],
     }
 
@@ -120,11 +122,11 @@ def _range(grid: Grid, at: int, first: int, second: int) -> tuple[Floats, Floats
     return worst[first] - best[second], best[first] - worst[second]
 
 
-def _fewest(gains: Floats) -> Bools:
-    """Mark the smallest set of largest gains without which the sum is at most 0."""
+def _fewest(gains: Floats, room: float) -> Bools:
+    """Mark the smallest set of largest gains without which the sum is at most 0, with ``room`` for rounding."""
     order = np.argsort(-np.nan_to_num(gains), kind="stable")
     left = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])
-    needed = int(np.argmax(left <= 1e-12 * np.nansum(np.abs(gains)))) + 1
+    needed = int(np.argmax(left <= room)) + 1
     marked = np.zeros(gains.size, np.bool_)
     marked[order[:needed]] = True
     return marked

@@ -16,11 +16,12 @@ CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would dep
 BLOCK = 1 << 22  # numbers held in memory at a time
 
 
-def exact_sign_flips(difference: Floats) -> Floats:
+def exact_sign_flips(difference: Floats, unit: Floats | None = None) -> Floats:
     """Return the two-sided p of the sign-flip test over all patterns; NaN for over 13 non-zero differences.
 
     It is the share of patterns whose mean difference is at least as far from 0 as the observed one. Zeros have no sign,
-    so only non-zero differences count.
+    so only non-zero differences count. ``unit`` is what the differences of each row were rounded to 12 digits of (by
+    default 1), so that sums that are equal without rounding count as equal.
 
     >>> exact_sign_flips(np.array([[0.5, 0.25, 0.0, 0.5], [0.0, 0.0, np.nan, 0.0]])).tolist()
     [0.25, 1.0]
@@ -35,7 +36,7 @@ def exact_sign_flips(difference: Floats) -> Floats:
         # The first sign is fixed, because a pattern and its opposite are equally far from 0.
         patterns = (np.arange(2 ** (size - 1))[:, None] >> np.arange(size)) & 1
         sums = np.abs(kept @ (1.0 - 2.0 * patterns).T)
-        seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * np.abs(kept).sum(axis=1)
+        seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * size * (1.0 if unit is None else unit[rows])
         p[rows] = (sums >= seen[:, None]).mean(axis=1)
     return p
 

@@ -19,6 +19,7 @@ from retrieval_report.analysis.inputs import (
     asked_measures,
     check_scores,
     differences,
+    largest,
     measured,
     paired_columns,
     paired_mean,
@@ -209,10 +210,14 @@ def max_t_draws(values: Floats, pairs: Pairs, resamples: int, seed: int) -> tupl
     seen, draws = [np.empty(0)], np.zeros(resamples)
     step = max(1, BLOCK // CHUNK)
     for block in (slice(start, start + step) for start in range(0, pairs.first.size, step)):
-        filled = np.nan_to_num(differences(values, pairs.first[block], pairs.second[block]))
+        first, second = pairs.first[block], pairs.second[block]
+        filled = np.nan_to_num(differences(values, first, second))
         length = np.sqrt((filled**2).sum(axis=1, keepdims=True))
         scaled = np.divide(filled, length, out=np.zeros_like(filled), where=length > 0)
-        seen.append(np.abs(scaled.sum(axis=1)))
+        # Differences are rounded, which must not set equal sums apart.
+        rounding = 10.0**-DIGITS * filled.shape[1] * largest(values, first, second)
+        room = np.divide(rounding, length[:, 0], out=np.zeros_like(rounding), where=length[:, 0] > 0)
+        seen.append(np.abs(scaled.sum(axis=1)) - room)
         generator = np.random.default_rng(seed)  # the same patterns for every block
         for start in range(0, resamples, CHUNK):
             part = draws[start : start + CHUNK]

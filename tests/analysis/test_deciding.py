@@ -43,6 +43,16 @@ def test_no_fewer_queries_would_do(steps: list[int]) -> None:
         assert all(ahead.sum() - sum(chosen) > 1e-12 for chosen in combinations(ahead.tolist(), size))
 
 
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=9), st.sampled_from([3, 7, 12]))
+def test_equal_means_are_decided_by_no_query(counts: list[tuple[int, int]], over: int) -> None:
+    """Thirds, twelfths and sevenths, whose differences have other sums when they are rounded."""
+    both = [*counts, (max(sum(b - a for a, b in counts), 0), max(sum(a - b for a, b in counts), 0))]
+    scores = scores_of({name: np.array(own) / over for name, own in zip("ab", zip(*both, strict=True), strict=True)})
+    rows = rr.stats.deciding_queries(scores, "a", "b")
+    assert rows["share"].null_count() == rows.height
+    assert not rows["decides"].any()
+
+
 def test_what_tie_order_could_show() -> None:
     values = {
         "a": ([0.5, 0.5], [0.5, 0.5], [0.3, 0.4], [0.9, 0.6]),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from made_scores import within
+import retrieval_report as rr
+from made_scores import scores_of, within
 from retrieval_report.analysis.inputs import Floats
 from retrieval_report.analysis.sign_flips import EXACT, exact_sign_flips, sampled_sign_flips
 
@@ -33,6 +34,23 @@ def test_exact_tries_every_pattern(size: int, digits: int) -> None:
     holes = np.insert(difference, [0, size], [0.0, np.nan])
     expected = every_pattern(difference)
     assert exact_sign_flips(np.stack([holes, -holes])) == pytest.approx([expected, expected])
+
+
+THIRDS = {  # scores over 12 whose differences, rounded to 12 digits, have other sums than without rounding
+    "three sizes": ([2, 8, 11, 8, 4, 12, 8], [3, 11, 12, 6, 2, 2, 12]),
+    "above one": ([16, 16, 12, 4, 4, 16, 32, 20], [16, 20, 24, 8, 12, 12, 28, 4]),
+}
+
+
+@pytest.mark.parametrize("name", THIRDS)
+@pytest.mark.parametrize("scale", [1, 1000])
+def test_rounding_sets_no_equal_sums_apart(name: str, scale: int) -> None:
+    first, second = (np.array(values) for values in THIRDS[name])
+    exact = every_pattern((first - second).astype(float))
+    scores = scores_of({"a": first / 12 * scale, "b": second / 12 * scale}, metric="dcg")
+    assert rr.compare(scores)["permutation_p"].item() == exact
+    found = rr.compare(scores, correction="max-t", resamples=9999)["family_p"].item()
+    assert within(found, exact, 9999)
 
 
 def test_exact_is_scipys_permutation_test() -> None:
