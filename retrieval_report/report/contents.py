@@ -240,7 +240,7 @@ def report_of(
     if lacking:
         raise ParameterError(f"report: it shows all policies, and these answers lack {', '.join(lacking)}")
     metric, cutoff = _headline(answers, headline)
-    status, sentences = verdict(answers.summary, answers.flips, metric=metric, cutoff=cutoff)
+    status, sentences = verdict(answers.summary, answers.flips, answers.no_worse, metric=metric, cutoff=cutoff)
     parameters = _parameters(answers)
     return Report(
         title=title,

@@ -13,10 +13,13 @@ from retrieval_report.analysis.verdicts import (
     DEPENDS,
     EQUAL,
     NO_SCORE,
+    NO_WORSE,
+    NOT_DECIDED,
     NOT_SIGNIFICANT,
     SAFE,
     SINGLE_MODEL,
     UNTESTED,
+    WORSE,
     accidental_winners,
     equal_means,
     least_certain,
@@ -48,14 +51,19 @@ CUT_LEVEL = f"The lists are cut, and what they leave out could put one ahead. {D
 
 
 def verdict(
-    summary: pl.DataFrame, flips: pl.DataFrame, *, metric: str, cutoff: int | None
+    summary: pl.DataFrame,
+    flips: pl.DataFrame,
+    no_worse: pl.DataFrame | None = None,
+    *,
+    metric: str,
+    cutoff: int | None,
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
     Parameters
     ----------
-    summary, flips
-        The results of `summarise` and `flips`.
+    summary, flips, no_worse
+        The results of `summarise`, `flips` and, if a margin was given, `no_worse`.
     metric, cutoff
         The measure to describe.
 
@@ -77,6 +85,8 @@ def verdict(
     if not ranked:
         return NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _winner(ranked, models, flips.filter(here), measure)
+    if no_worse is not None and no_worse.width:
+        sentences += _margin(no_worse.filter(here), measure)
     sentences += [*_pairs(flips.filter(here), measure), *_naive(ranked, models, measure), *_range(ranked[0], models)]
     sentences += _elsewhere(summary.filter(~here), ranked[0])
     return status, tuple(sentences)
@@ -241,6 +251,21 @@ def _unsafe_others(ranked: list[str], flips: pl.DataFrame, pair: Row) -> str:
         return ""
     names = _list(sorted(unsafe))
     return f" Its lead over {names} is not safe{' either' if pair['verdict'] in verdicts else ', however'}."
+
+
+def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
+    """Say which models lose less than the margin against the baseline, which more, and which may do either."""
+    parts = []
+    starts = {NO_WORSE: ("", " no"), WORSE: ("", ""), NOT_DECIDED: ("these queries do not decide whether ", "")}
+    for verdict, (start, no) in starts.items():
+        rows = no_worse.filter(verdict=verdict)
+        if rows.height:
+            names = _list([_name(model) for model in rows["model"]])
+            are = "is" if rows.height == 1 else "are"
+            parts.append(f"{start}{names} {are}{no} worse than {_name(rows['baseline'][0])}")
+    if not parts:
+        return []
+    return [f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter, {'; '.join(parts)}."]
 
 
 def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:

@@ -104,7 +104,7 @@ class Study(Answers):
         others = self.under("expected").summary.join(
             here.summary, on=["metric", "cutoff"], how="anti", nulls_equal=True, maintain_order="left"
         )
-        return verdict(pl.concat([here.summary, others]), here.flips, metric=metric, cutoff=cutoff)
+        return verdict(pl.concat([here.summary, others]), here.flips, here.no_worse, metric=metric, cutoff=cutoff)
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one column per measure."""

@@ -203,6 +203,20 @@ def test_equal_winners_share_the_verdict() -> None:
     assert "Tie order alone decides" in sentences[0]
 
 
+def test_the_verdict_answers_the_question_of_the_margin() -> None:
+    asked = pl.DataFrame({
+        "model": ["b", "c", "d", "e", "z"], "baseline": "a", "metric": "rr", "cutoff": [None] * 4 + [3],
+        "verdict": ["no worse", "worse", "worse", "not decided", "worse"], "margin": 0.005,
+    }, schema_overrides={"cutoff": pl.Int64})  # fmt: skip
+    _, sentences = verdict(summary_of(TWO), flips_of("safe", 0.0), asked, metric="rr", cutoff=None)
+    assert sentences[2] == (
+        "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a; c and d are worse than a; "
+        "these queries do not decide whether e is worse than a."
+    )
+    _, unasked = verdict(summary_of(TWO), flips_of("safe", 0.0), pl.DataFrame(), metric="rr", cutoff=None)
+    assert unasked == (*sentences[:2], *sentences[3:])
+
+
 def test_a_measure_without_score_is_said_so() -> None:
     outcome = verdict(summary_of(TWO), flips_of("safe", 0.0), metric="rr", cutoff=7)
     assert outcome == ("no score", ("No model has a score for rr@7.",))
