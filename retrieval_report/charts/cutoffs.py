@@ -179,8 +179,11 @@ def _title(wide: pl.DataFrame, metric: str) -> str:
     leaders = [best_of(rows, "order") for rows in at.values()]
     names = [lead[0] if len(lead) == 1 else "" for lead in leaders]
     changes = [index for index in range(1, len(names)) if names[index] != names[index - 1]]
-    if not changes:
-        first = f"{listed(leaders[0])} {'leads' if names[0] else 'lead'} in {metric} at every cutoff"
+    always = [name for name in leaders[0] if all(name in lead for lead in leaders)]
+    if always:
+        first = f"{listed(always)} {'leads' if len(always) == 1 else 'lead'} in {metric} at every cutoff"
+        level = [cutoff for cutoff, lead in zip(cutoffs, leaders, strict=True) if len(lead) > len(always)]
+        first += f" (level with others at k = {_some(level)})" if level else ""
     elif len(changes) == 1 and "" not in names:
         turn = "over whole lists" if cutoffs[changes[0]] is None else f"from k = {cutoffs[changes[0]]}"
         first = f"{quoted(names[0])} leads in {metric} up to k = {cutoffs[changes[0] - 1]}, {quoted(names[-1])} {turn}"
@@ -194,8 +197,12 @@ def _title(wide: pl.DataFrame, metric: str) -> str:
     ]
     if not wrong:
         return first
-    where = ", ".join("all" if cutoff is None else str(cutoff) for cutoff in wrong[:5]) + (" …" if wrong[5:] else "")
-    return f"{first}; the order received shows another leader at k = {where}"
+    return f"{first}; the order received shows another leader at k = {_some(wrong)}"
+
+
+def _some(cutoffs: Sequence[int | None]) -> str:
+    """Name at most five cutoffs."""
+    return ", ".join("all" if cutoff is None else str(cutoff) for cutoff in cutoffs[:5]) + (" …" if cutoffs[5:] else "")
 
 
 def _legend(rows: pl.DataFrame, lit: Sequence[str], bands: bool) -> list[str]:

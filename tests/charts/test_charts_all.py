@@ -53,7 +53,7 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
     summary = frames(PLAIN)["summary"]
     wanted = charts.policy_panels(summary, metric="precision").to_dict()["title"]
     assert charts.policy_panels(summary, metric=rr.Precision()).to_dict()["title"] == wanted
-    assert "leading in precision" in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
+    assert "leads in precision" in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
     whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["description"]
     for cutoff in ("all", float("nan"), None):
         assert charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["description"] == whole  # type: ignore[arg-type]

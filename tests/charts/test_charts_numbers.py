@@ -65,6 +65,26 @@ def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
     assert drawn.sort("at")["k"].to_list()[-1] == "all"
 
 
+@pytest.mark.parametrize(("fine", "coarse", "title"), [
+    ((0.5, 0.6, 0.7), (0.4, 0.5, 0.6), "fine leads in rr at every cutoff"),
+    ((0.5, 0.6, 0.7), (0.5, 0.5, 0.6), "fine leads in rr at every cutoff (level with others at k = 1)"),
+    ((0.5, 0.6, 0.7), (0.5, 0.6, 0.7), "coarse and fine lead in rr at every cutoff"),
+    ((0.5, 0.6, 0.7), (0.4, 0.7, 0.8), "fine leads in rr up to k = 1, coarse from k = 5"),
+    ((0.5, 0.6, 0.7), (0.4, 0.7, 0.6), "Two models take turns leading in rr"),
+])  # fmt: skip
+def test_lines_name_the_leader_and_an_equal_is_no_change_of_lead(
+    fine: tuple[float, ...], coarse: tuple[float, ...], title: str
+) -> None:
+    alone = {"query": "q", "std": 0.0, "items": 9, "n_relevant": 2}
+    rows = [
+        {"model": model, "metric": "rr", "cutoff": cutoff, "policy": "expected", "value": value} | alone
+        for model, values in (("fine", fine), ("coarse", coarse))
+        for cutoff, value in zip((1, 5, 10), values, strict=True)
+    ]
+    drawn = charts.scores_by_cutoff(summarise(pl.DataFrame(rows)), metric="rr").to_dict()
+    assert " ".join(drawn["title"]["text"]) == title
+
+
 def test_bands_are_for_the_models_asked_only() -> None:
     chart = charts.scores_by_cutoff(frames(PLAIN)["summary"], metric="precision", bands=["coarse"])
     areas = [layer for layer in chart.to_dict()["layer"] if layer["mark"]["type"] == "area"]
