@@ -94,20 +94,23 @@ class Gate:
         if self.bound_low is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
             sure = f", {1 - 2 * self.alpha:.0%} interval {ends}"
-        advice = ""
-        if self.status == NOT_DECIDED and self.queries_needed is not None and self.queries_needed > self.queries:
-            advice = f"; about {self.queries_needed} queries would decide it"
         places = decimals(self.difference)
         values = [number(value, places) for value in (self.candidate_value, self.baseline_value)]
         difference = size(self.difference, sign="+", minus="-")
         return (
             f"{self.status}: {name} of {self.candidate} is {values[0]}, of {self.baseline} {values[1]} "
-            f"({difference}{sure}; {queries}{advice})"
+            f"({difference}{sure}; {'; '.join(filter(None, (queries, advice(self))))})"
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return all fields and the exit code as values for JSON."""
         return {**asdict(self), "exit_code": self.exit_code}
+
+
+def advice(gate: Gate) -> str:
+    """Say how many queries would decide a gate that is not decided; otherwise nothing."""
+    needed = gate.queries_needed or 0
+    return f"about {needed} queries would decide it" if gate.status == NOT_DECIDED and needed > gate.queries else ""
 
 
 def gate(

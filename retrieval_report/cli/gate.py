@@ -21,8 +21,8 @@ RULES = (
 )  # fmt: skip
 EXITS = """\b
 Exit codes:
-  0  passed: the candidate is no worse by the margin or more
-  1  failed: it is worse by more than the margin
+  0  passed: the candidate loses less than the margin
+  1  failed: it loses more than the margin
   2  bad input: nothing was tested
   3  not decided: there are too few queries to tell
 """

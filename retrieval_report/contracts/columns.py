@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-FORMATS = ("text", "number", "signed", "share", "chance", "count", "tenth", "flag")
+FORMATS = ("text", "number", "amount", "signed", "share", "chance", "count", "tenth", "flag")
 
 
 class Column(NamedTuple):
     """One column of a frame.
 
     ``dtype`` is None if the caller's data decide it; ``kind`` then says what checks such as :func:`check_rankings`
-    accept. ``format`` is one of "text", "number" (four digits), "signed" (with its sign), "share" (percent), "chance"
-    (a probability, for which a rounded 0 would be wrong), "count", "tenth" (one digit) or "flag" (yes or no).
+    accept. ``format`` is one of "text", "number" (four digits), "amount" (without decimals if it is whole), "signed"
+    (with its sign), "share" (percent), "chance" (a probability, for which a rounded 0 would be wrong), "count", "tenth"
+    (one digit) or "flag" (yes or no).
     """
 
     name: str

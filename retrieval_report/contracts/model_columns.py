@@ -122,8 +122,12 @@ COMPARED = {
         ),
         VERDICT._replace(meaning="no worse, worse or not decided"),
         "difference_std",
-        number("detectable", "Detectable", "the smallest loss that these queries could have shown"),
-        whole("queries_needed", "Queries needed", "queries needed to show a loss of the margin"),
+        number("detectable", "Detectable", "the smallest loss that these queries would show with probability 0.8"),
+        whole(
+            "queries_needed",
+            "Queries needed",
+            "how many would show, with probability 0.8, that a model that loses nothing is no worse by the margin",
+        ),
         PAIRED,
         "unpaired",
         by="stats.no_worse",
@@ -160,7 +164,7 @@ COMPARED = {
     "costs": frame(
         text("cost", "Cost", "the kind of cost"),
         "metric cutoff policy model",
-        number("amount", "Amount", "what the model costs"),
+        number("amount", "Amount", "what the model costs", "amount"),
         "value tie_std lowest highest ci_low ci_high",
         flag("front", "On the front", "whether no other model costs as little and scores as much"),
         flag("front_in_every_order", "In every order", "the same, in its worst tie order and the others' best"),

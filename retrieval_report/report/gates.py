@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from retrieval_report.analysis.gate import Gate
+from retrieval_report.analysis.gate import Gate, advice
 from retrieval_report.report.paper import markdown_text
 from retrieval_report.report.terminal import visible
-from retrieval_report.writing.numbers import DECIMALS, interval, size
+from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, size
 
 NOTHING = "–"
 
@@ -44,9 +44,9 @@ def markdown_summary(gate: Gate) -> str:
         ("candidate", gate.candidate, _number(gate.candidate_value)),
         ("difference", f"{1 - 2 * gate.alpha:.0%} interval {_range(gate)}", _number(gate.difference, "+")),
         ("margin", "largest loss that does not matter", f"{gate.margin:g}"),
-        ("p (no worse)", f"no worse below {gate.alpha:g}", _number(gate.no_worse_p)),
-        ("p (worse)", f"worse below {gate.alpha:g}", _number(gate.worse_p)),
-        ("queries", f"needed for this margin: {gate.queries_needed or NOTHING}", str(gate.queries)),
+        ("p (no worse)", f"no worse below {gate.alpha:g}", chance_text(gate.no_worse_p)),
+        ("p (worse)", f"worse below {gate.alpha:g}", chance_text(gate.worse_p)),
+        ("queries", advice(gate) or "compared", str(gate.queries)),
     ]
     order = ", each query in its worst tie order" if gate.tie_order == "worst" else ""
     head = f"**{gate.status}**: {markdown_text(f'{gate.measure} of {gate.candidate} against {gate.baseline}')}{order}"

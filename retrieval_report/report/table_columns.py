@@ -10,7 +10,7 @@ from retrieval_report.analysis.verdicts import chance_of
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.terminal import deviation, visible
-from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, number, share, size
+from retrieval_report.writing.numbers import DECIMALS, amount, chance_text, interval, number, share, size
 
 Row = Mapping[str, Any]
 KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # kinds of text columns
@@ -98,6 +98,8 @@ def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
             return Cell(share(value), sort_key(value))
         if format == "chance":
             return Cell(chance_text(value), sort_key(value))
+        if format == "amount":
+            return Cell(amount(value), sort_key(value))
         if format == "signed":
             return Cell(size(value, row.get("digits", digits), "+"), sort_key(value))
         return Cell(number(value, row.get("digits", digits) if format == "number" else digits), sort_key(value))

@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals, number, size
+from retrieval_report.writing.numbers import DECIMALS, amount, chance_text, column_decimals, decimals, number, size
 
 Row = Mapping[str, Any]  # one line of the summary frame
 ByPolicy = Mapping[str, Row]  # the lines of one model
@@ -20,6 +20,7 @@ CUT = "cut"  # shown instead of a standard deviation, which cut lists do not hav
 NOTHING = "–"  # shown for a value that does not exist, such as a standard deviation without exact value
 # Columns in which 0 means impossible, so that a rounded 0 would be wrong.
 CHANCES = {part.name for frame in FRAMES.values() for part in frame.columns if part.format == "chance"}
+AMOUNTS = {part.name for frame in FRAMES.values() for part in frame.columns if part.format == "amount"}
 # Counts are shown only if any is above 0.
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 
@@ -103,6 +104,8 @@ def _cell(name: str, value: Any, digits: int) -> str:
         return "yes" if value else "no"
     if name in CHANCES and not isinstance(value, str):
         return chance_text(value)
+    if isinstance(value, float) and name in AMOUNTS:
+        return amount(value)
     if isinstance(value, float):
         return size(value, digits, minus="-")
     return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)

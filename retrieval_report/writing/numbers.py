@@ -75,6 +75,15 @@ def number(value: float | None, places: int = DECIMALS, sign: str = "", minus: s
     return (text.lstrip("+-") if float(text) == 0 else text).replace("-", minus)
 
 
+def amount(value: float) -> str:
+    """Return an amount in the caller's unit, such as bytes, without decimals if it is whole.
+
+    >>> amount(1024.0), amount(0.35)
+    ('1024', '0.3500')
+    """
+    return size(value, 0 if value == round(value) else DECIMALS)
+
+
 def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
     """Return a number that stands alone, such as a difference or a standard deviation; only 0 is shown as 0.
 

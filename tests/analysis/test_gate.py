@@ -65,6 +65,7 @@ def test_the_same_run_passes_and_a_shifted_one_fails() -> None:
     unclear = held(ranking(seed=5), margin=0.001)
     assert (unclear.status, unclear.exit_code) == ("not decided", 3)
     assert f"about {unclear.queries_needed} queries would decide it" in unclear.line()
+    assert f"about {unclear.queries_needed} queries would decide it | 40 |" in markdown_summary(unclear)
 
 
 @pytest.mark.parametrize(("alpha", "level"), [(0.05, "90% interval"), (0.01, "98% interval")])
@@ -205,6 +206,8 @@ def test_markdown_keeps_names_harmless() -> None:
     assert "a|b" not in text
     assert "<img>" not in text
     assert text.startswith("**passed**")
+    assert "| p (no worse) | no worse below 0.05 | 0 |" in text
+    assert "| queries | compared | 40 |" in text
 
 
 @pytest.fixture
@@ -260,6 +263,7 @@ def test_json_junit_and_markdown(files: Path) -> None:
     assert (told["status"], told["exit_code"], told["candidate"]) == ("failed", 1, "worse.csv")
     assert ET.parse(junit).getroot().attrib["failures"] == "1"
     assert markdown.read_text().startswith("**failed**: ndcg@5 of worse.csv against base.csv")
+    assert "| p (worse) | worse below 0.05 | < 0.0001 |" in markdown.read_text()
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--markdown"])

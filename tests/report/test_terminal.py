@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from retrieval_report.report.table_columns import column_of
 from retrieval_report.report.terminal import display_width, frame_table, summary_table, visible
 
 Values = dict[str, tuple[float | None, float | None]]
@@ -128,6 +129,13 @@ def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
     cells = [line.rsplit(maxsplit=1) for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]]
     assert [chance.strip() for chance, _ in cells] == ["0", "< 0.0001", "< 0.0001", "0.0001", "0.5000", "–"]
     assert [plain for _, plain in cells][:2] == ["0.0000", "1e-09"]
+
+
+def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page() -> None:
+    amounts = [1024.0, 0.35, 1e7]
+    shown = frame_table(pl.DataFrame({"amount": amounts}), ["amount"]).split()[1:]
+    assert shown == ["1024", "0.3500", "10000000"]
+    assert [column_of("costs", "amount").fill({"amount": amount}).text for amount in amounts] == shown
 
 
 def test_a_heading_counts_queries_and_those_left_out() -> None:
