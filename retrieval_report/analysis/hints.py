@@ -160,8 +160,8 @@ def _cut_lists(table: TieTable) -> Iterator[_Hint]:
                 "cut_through_tie",
                 share,
                 f"the lists are cut ({decision.reason}), about {share:.0%} of them through their last tie: which of "
-                "its items were kept is an accident, and their number is unknown. Retrieve deeper, keep whole "
-                "ties, or count the codes",
+                "its items were kept is an accident, and their number is unknown. Scores whose cutoff ends before "
+                "that tie are exact; for the others retrieve deeper, keep whole ties, or count the codes",
             )
 
 
