@@ -309,6 +309,7 @@ class _Judge:
         """Return the relevance of every result, or None if it comes from elsewhere."""
         what = f"model {model!r}"
         if self.space is not None:
+            _check_columns(found, what, items)
             return self.space.relevance(found.query, items.row_numbers(found, what), self.words)
         if self.matrix is None or found.indexed:
             return None
@@ -345,6 +346,16 @@ class _Judge:
                 f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for every item"
             )
         return matrix
+
+
+def _check_columns(found: Results, what: str, items: _Items) -> None:
+    """Refuse labels for a matrix whose columns cannot be the items, such as indices or distances on their own."""
+    columns = found.value.size // max(found.queries, 1)
+    if not found.indexed and items.keys is None and columns != items.count:
+        raise DataError(
+            f"{what}: a matrix of {columns} columns for {items.count} item labels; it needs a column for every item; "
+            "of the nearest items pass a pair, (distances, indices)"
+        )
 
 
 def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[Any]:

@@ -364,6 +364,7 @@ D, F = nearest(3)
         ((D, F), {**FLAT, "relevance": "all"}, ParameterError, "relevance: 'all' is not one of"),
         ((D, F), {**FLAT, "query_labels": [1]}, DataError, "query_labels: 1 for 6 queries"),
         ((D, F), {**FLAT, "item_labels": LABELS[:5]}, DataError, r"index \d+ is none of the 5 items"),
+        (F, FLAT, DataError, r"a matrix of 3 columns for 40 item labels; .* pass a pair, \(distances, indices\)"),
         ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 for 40 item_labels"),
         ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 for 6 queries"),
         ((D, F), {"query_ids": 3}, DataError, "query_ids: a int is not a list"),
