@@ -45,6 +45,7 @@ def compare(
 
     import retrieval_report as rr
     from retrieval_report.analysis.verdicts import chance_of
+    from retrieval_report.report.notices import named_tests
     from retrieval_report.report.paper import Means, latex_table
 
     if form == "latex" and baseline is not None:
@@ -62,7 +63,7 @@ def compare(
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
     files = output.write({"comparison.csv": comparison, "flips.csv": verdicts})
     if form == "latex":
-        click.echo(latex_table(Means(*study.measures[0], study.summary, verdicts)), nl=False)
+        click.echo(latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)), nl=False)
         return
     if form == "json":
         print_json({"comparison": comparison, "flips": verdicts}, study.notices)
@@ -70,7 +71,9 @@ def compare(
     rows = _with_verdicts(comparison.filter(policy="expected"), verdicts)
     rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
-    click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *study.notices]))
+    tests = named_tests(comparison)
+    said = [*([f"family_p: {tests}."] if tests else []), *study.notices]
+    click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *said]))
     tell_written(files)
 
 

@@ -55,6 +55,26 @@ without lists.
     return tuple(sentence for sentence in (_cut(summary, lists, measure), relevant_notice(summary)) if sentence)
 
 
+TESTS = {
+    "holm": "two-sided sign-flip permutation test of the paired differences, with Holm's correction",
+    "tukey": "randomised Tukey HSD",
+    "max-t": "two-sided sign-flip permutation test of the differences from one model, with the max-T correction",
+}
+
+
+def named_tests(comparison: pl.DataFrame) -> str:
+    """Return the test and the correction behind ``family_p``; nothing where nothing was tested.
+
+    >>> named_tests(pl.DataFrame({"family_p": [0.1, None], "family_method": ["holm", "holm"], "family": [6, None]}))
+    "two-sided sign-flip permutation test of the paired differences, with Holm's correction over 6 pairs"
+    """
+    tested = comparison.filter(pl.col("family_p").is_not_null())
+    largest = tested.group_by("family_method").agg(pl.col("family").max()).sort("family_method")
+    return "; ".join(
+        f"{TESTS[method]} over {family} {'pair' if family == 1 else 'pairs'}" for method, family in largest.iter_rows()
+    )
+
+
 def any_cut(summary: pl.DataFrame) -> bool:
     """Return whether any score depends on what cut lists leave out."""
     return bool((summary["truncated_share"] > 0).any())

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.analysis.inputs import at_measure
-from retrieval_report.analysis.verdicts import CUT, DEPENDS, is_significant
+from retrieval_report.analysis.verdicts import ALPHA, CUT, DEPENDS, is_significant
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
-from retrieval_report.report.notices import any_cut, relevant_notice
+from retrieval_report.report.notices import any_cut, named_tests, relevant_notice
 from retrieval_report.report.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import DECIMALS, column_decimals
@@ -31,10 +31,8 @@ LATEX = {
 }
 NOTE = (
     "Expected mean over all orders inside ties ± its exact standard deviation under random tie order; highest in bold. "
-    "*: significantly below the highest. ~: whether it is below the highest depends on tie order."
+    "*: significantly below the highest{tested}. ~: whether it is below the highest depends on tie order."
 )
-
-
 OPEN = (
     " If lists are cut, the mean is an estimate, and brackets hold the lowest and highest value that a deeper "
     "retrieval could show."
@@ -48,14 +46,15 @@ class Means(NamedTuple):
     ----------
     metric, cutoff
         The headline, by which models are sorted.
-    summary, flips
-        Means over the queries, and the verdict of every pair.
+    summary, flips, comparison
+        Means over the queries, the verdict of every pair, and the tests behind it.
     """
 
     metric: str
     cutoff: int | None
     summary: pl.DataFrame
     flips: pl.DataFrame
+    comparison: pl.DataFrame
 
 
 Tabled = Means | Report
@@ -153,8 +152,9 @@ def _text(cell: _Cell, plus_minus: str) -> str:
 
 
 def _note(report: Tabled) -> str:
-    doubt = relevant_notice(report.summary)
-    return NOTE + OPEN * any_cut(report.summary) + (f" {doubt}" if doubt else "")
+    doubt, tests = relevant_notice(report.summary), named_tests(report.comparison)
+    note = NOTE.format(tested=f" (corrected p < {ALPHA:g}; {tests})" if tests else "")
+    return note + OPEN * any_cut(report.summary) + (f" {doubt}" if doubt else "")
 
 
 def _row(cells: list[str]) -> str:

@@ -174,7 +174,7 @@ class Study(Answers):
         return latex_table(self._means())
 
     def _means(self) -> Means:
-        return Means(*self.measures[0], self.summary, self.flips)
+        return Means(*self.measures[0], self.summary, self.flips, self.comparison)
 
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""

@@ -83,7 +83,9 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rank
     written = pl.read_csv(tmp_path / "flips.csv")
     assert written.select("model_a", "model_b").unique(maintain_order=True).rows() == [("a", "b"), ("b", "c")]
     assert set(every["verdict"]) == set(written["verdict"]) == {"depends on tie order"}
-    assert run(*arguments[:-4], "--correction", "tukey", "--out", tmp_path).exit_code == 0
+    tukey = run(*arguments[:-4], "--correction", "tukey", "--out", tmp_path)
+    assert tukey.exit_code == 0
+    assert "\nfamily_p: randomised Tukey HSD over " in tukey.output
     assert pl.read_csv(tmp_path / "comparison.csv")["family_method"].unique().to_list() == ["tukey"]
 
 
