@@ -17,6 +17,7 @@ from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
+from retrieval_report.report.notices import naive_ties
 from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
 from retrieval_report.writing.numbers import chance_text, interval, p_value
@@ -128,7 +129,8 @@ def _no_worse(data: Data, study: rr.Study, choice: Choice) -> None:
 def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -> None:
     """Show everything about one pair."""
     measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
-    status, sentences = pair_verdict(study.flips, first, second, **measure)
+    ties = naive_ties(study.like, study.options.naive_order)
+    status, sentences = pair_verdict(study.flips, first, second, **measure, ties=ties)
     BOXES.get(status, st.info)("\n\n".join(plain(sentence) for sentence in sentences))
     both = pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)

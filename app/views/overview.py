@@ -14,6 +14,7 @@ from chart_files import show_chart
 from records import Choice, Data, Winners
 from retrieval_report import charts
 from retrieval_report.analysis.tukey import MANY
+from retrieval_report.report.notices import naive_ties
 from tables import flips_table, heading, summary_table
 from text import plain
 
@@ -81,16 +82,17 @@ def _headline(study: rr.Study, choice: Choice) -> None:
     first_models = winners(study)
     if first_models.printed:
         box = st.error
-        first.insert(0, _accident(first_models, choice))
+        first.insert(0, _accident(first_models, study, choice))
     box("\n\n".join(first))
     for line in lines[2:]:
         st.markdown(f"- {line}")
 
 
-def _accident(said: Winners, choice: Choice) -> str:
+def _accident(said: Winners, study: rr.Study, choice: Choice) -> str:
     printed, best = (" and ".join(plain(model, 60) for model in models) for models in (said.printed, said.best))
+    ties = plain(naive_ties(study.like, study.options.naive_order))
     comes = "comes" if len(said.printed) == 1 else "come"
     return (
-        f"**The printed winner is an accident of tie order.** In the order received, {printed} {comes} first by "
+        f"**The printed winner is an accident of tie order.** With ties {ties}, {printed} {comes} first by "
         f"{plain(choice.measure)}; over all orders of tied items it is {best}."
     )

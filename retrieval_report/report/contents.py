@@ -20,7 +20,7 @@ from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
 from retrieval_report.report.fingerprint import fingerprint
-from retrieval_report.report.notices import any_cut, notices
+from retrieval_report.report.notices import any_cut, naive_ties, notices
 from retrieval_report.report.verdict import verdict
 
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
@@ -240,7 +240,9 @@ def report_of(
     if lacking:
         raise ParameterError(f"report: it shows all policies, and these answers lack {', '.join(lacking)}")
     metric, cutoff = _headline(answers, headline)
-    status, sentences = verdict(answers.summary, answers.flips, answers.no_worse, metric=metric, cutoff=cutoff)
+    about = answers.summary, answers.flips, answers.no_worse
+    ties = naive_ties(answers.like, answers.options.naive_order)
+    status, sentences = verdict(*about, metric=metric, cutoff=cutoff, ties=ties)
     parameters = _parameters(answers)
     return Report(
         title=title,

@@ -18,6 +18,7 @@ from retrieval_report.report.audited import winner_sentences
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.contents import Report
 from retrieval_report.report.method import describe_metrics
+from retrieval_report.report.notices import naive_ties
 from retrieval_report.report.pictures import Picture
 from retrieval_report.report.tables import report_tables
 from retrieval_report.report.terminal import visible
@@ -67,6 +68,7 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             hints=hints[:HINTS],
             more_hints=hints[HINTS:],
             methods=describe_metrics(report.parameters.get("metrics", ())),
+            ties=naive_ties(report.parameters.get("like"), report.parameters.get("naive_order", "row")),
             corrections=report.comparison["family_method"].unique().to_list(),
             parameters=[(name, _plain(value)) for name, value in report.parameters.items()],
             timestamp=timestamp,

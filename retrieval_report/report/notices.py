@@ -55,6 +55,22 @@ without lists.
     return tuple(sentence for sentence in (_cut(summary, lists, measure), relevant_notice(summary)) if sentence)
 
 
+NAIVE_ORDERS = {
+    "row": "in the order received",
+    "item": "in ascending order of their item ids",
+    "item_descending": "in descending order of their item ids",
+}
+
+
+def naive_ties(like: str | None = None, naive_order: str = "row") -> str:
+    """Say in which order naive scores take tied items.
+
+    >>> naive_ties(), naive_ties("trec_eval"), naive_ties(naive_order="item")
+    ('in the order received', 'as trec_eval orders them', 'in ascending order of their item ids')
+    """
+    return NAIVE_ORDERS[naive_order] if like is None else f"as {visible(like, NAME_WIDTH)} orders them"
+
+
 TESTS = {
     "holm": "two-sided sign-flip permutation test of the paired differences, with Holm's correction",
     "tukey": "randomised Tukey HSD",

@@ -26,7 +26,7 @@ from retrieval_report.analysis.verdicts import (
     surely_depends,
 )
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.report.notices import POOLED, RETRIEVE_DEEPER, divided_by_relevant
+from retrieval_report.report.notices import NAIVE_ORDERS, POOLED, RETRIEVE_DEEPER, divided_by_relevant
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
@@ -57,6 +57,7 @@ def verdict(
     *,
     metric: str,
     cutoff: int | None,
+    ties: str = NAIVE_ORDERS["row"],
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
@@ -66,6 +67,8 @@ def verdict(
         The results of `summarise`, `flips` and, if a margin was given, `no_worse`.
     metric, cutoff
         The measure to describe.
+    ties
+        The order inside ties of the naive scores; see `naive_ties`.
 
     Returns
     -------
@@ -87,13 +90,17 @@ def verdict(
     status, sentences = _winner(ranked, models, flips.filter(here), measure)
     if no_worse is not None and no_worse.width:
         sentences += _margin(no_worse.filter(here), measure)
-    sentences += [*_pairs(flips.filter(here), measure), *_naive(ranked, models, measure), *_range(ranked[0], models)]
+    sentences += [
+        *_pairs(flips.filter(here), measure),
+        *_naive(ranked, models, measure, ties),
+        *_range(ranked[0], models),
+    ]
     sentences += _elsewhere(summary.filter(~here), ranked[0])
     return status, tuple(sentences)
 
 
 def pair_verdict(
-    flips: pl.DataFrame, first: str, second: str, *, metric: str, cutoff: int | None
+    flips: pl.DataFrame, first: str, second: str, *, metric: str, cutoff: int | None, ties: str = NAIVE_ORDERS["row"]
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about two models.
 
@@ -103,8 +110,8 @@ def pair_verdict(
         The result of `flips`, with policy expected.
     first, second
         Two of its models, in any order.
-    metric, cutoff
-        The measure to describe.
+    metric, cutoff, ties
+        The measure to describe, and the order inside ties of the naive scores.
 
     Returns
     -------
@@ -130,7 +137,7 @@ def pair_verdict(
         lead = f"{names} by {ahead} in expected {measure}{where}: {numbers}."
         safety = _safety(pair)
     doubt = POOLED if pair.get("pooled") and divided_by_relevant(metric) else ""
-    parts = (lead, _all_queries(leader, other), _printed(pair, leader, other), safety, doubt)
+    parts = (lead, _all_queries(leader, other), _printed(pair, leader, other, ties), safety, doubt)
     return pair["verdict"], tuple(sentence for sentence in parts if sentence)
 
 
@@ -159,14 +166,14 @@ def _all_queries(leader: _Side, other: _Side) -> str:
     )
 
 
-def _printed(pair: Row, leader: _Side, other: _Side) -> str:
-    """Say that the order received puts the other model ahead."""
+def _printed(pair: Row, leader: _Side, other: _Side, ties: str) -> str:
+    """Say that the naive scores put the other model ahead."""
     if "naive" not in pair["disagree"].split(", ") or leader.naive is None or other.naive is None:
         return ""
     if pair["unpaired"]:
-        return f"In the order received {_name(other.model)} is printed ahead: an accident of tie order."
+        return f"With ties {ties}, {_name(other.model)} is printed ahead: an accident of tie order."
     numbers = span(other.naive, leader.naive, " against ")
-    return f"In the order received {_name(other.model)} is printed ahead, {numbers}: an accident of tie order."
+    return f"With ties {ties}, {_name(other.model)} is printed ahead, {numbers}: an accident of tie order."
 
 
 def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
@@ -284,7 +291,7 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
     return [f"Of the {flips.height} pairs of models, by {measure}, {_list(phrases)}."]
 
 
-def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
+def _naive(ranked: list[str], models: Models, measure: str, ties: str) -> list[str]:
     """Say how far naive scores are from the exact ones, and whether they name another winner.
 
     For cut lists no score is exact, so there is nothing to compare with.
@@ -300,14 +307,12 @@ def _naive(ranked: list[str], models: Models, measure: str) -> list[str]:
         return []
     worst = max(errors, key=lambda name: (abs(errors[name]), name))
     if abs(errors[worst]) < 10**-DECIMALS / 2:
-        return [
-            f"Naive scores, with ties in the order received, agree with the exact {measure} to {DECIMALS} digits here."
-        ]
+        return [f"Naive scores, with ties {ties}, agree with the exact {measure} to {DECIMALS} digits here."]
     policies = models[worst]
     std = policies["expected"]["tie_std"]
     deviations = f", {abs(errors[worst]) / std:.1f} standard deviations of random tie order" if std else ""
     text = (
-        f"Naive scores, with ties in the order received, are off by up to {size(abs(errors[worst]))}: "
+        f"Naive scores, with ties {ties}, are off by up to {size(abs(errors[worst]))}: "
         f"{_name(worst)} shows {number(_value(policies, 'naive'))} where {number(_value(policies, 'expected'))} "
         f"is exact{deviations}."
     )

@@ -14,7 +14,7 @@ from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import Report, write_report
 from retrieval_report.report.contents import PageOptions, report_of
-from retrieval_report.report.notices import notices
+from retrieval_report.report.notices import naive_ties, notices
 from retrieval_report.report.paper import Means, latex_table, markdown_table
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.report.verdict import verdict
@@ -104,7 +104,9 @@ class Study(Answers):
         others = self.under("expected").summary.join(
             here.summary, on=["metric", "cutoff"], how="anti", nulls_equal=True, maintain_order="left"
         )
-        return verdict(pl.concat([here.summary, others]), here.flips, here.no_worse, metric=metric, cutoff=cutoff)
+        ties = naive_ties(self.like, self.options.naive_order)
+        summary = pl.concat([here.summary, others])
+        return verdict(summary, here.flips, here.no_worse, metric=metric, cutoff=cutoff, ties=ties)
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one column per measure."""

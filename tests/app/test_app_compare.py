@@ -98,7 +98,7 @@ def test_the_first_pair_is_the_winner_and_the_one_that_only_seems_to_be() -> Non
     page = open_page("compare", made_data(ACCIDENT, metric="rr", cutoff=3))
     assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
     said = words(page)
-    assert r"In the order received coarse is printed ahead\, 1\.0000 against 0\.5000\: an accident of tie order" in said
+    assert r"With ties in the order received\, coarse is printed ahead\, 1\.0000 against 0\.5000\: an accident" in said
     assert page.error[0].value.startswith(r"fine is ahead of coarse by 0\.0417 in expected rr\@3")
 
 

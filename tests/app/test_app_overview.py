@@ -19,8 +19,8 @@ def test_an_accidental_winner_is_named_in_the_first_line() -> None:
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
     first = page.error[0].value.splitlines()[0]
     assert first == (
-        "**The printed winner is an accident of tie order.** In the order received, coarse comes first by rr\\@3; "
-        "over all orders of tied items it is fine."
+        "**The printed winner is an accident of tie order.** With ties in the order received, coarse comes first "
+        "by rr\\@3; over all orders of tied items it is fine."
     )
     kinds = [page.main.children[measure].type for measure in range(3)]
     assert kinds == ["title", "caption", "error"]  # nothing but the title and the name of the data stand above

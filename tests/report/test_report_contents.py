@@ -18,6 +18,7 @@ from retrieval_report.metrics.formulas import FORMULAS, divisors
 from retrieval_report.report import report_contents
 from retrieval_report.report.contents import FRAMES
 from retrieval_report.report.fingerprint import content_hash
+from retrieval_report.report.html import render_html
 from retrieval_report.report.method import describe_metrics
 from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.verdict import verdict
@@ -192,6 +193,19 @@ def test_a_safe_lead_is_not_said_to_be_unsafe(first: str, ending: str) -> None:
                                  for one in "ab")])  # fmt: skip
     _, sentences = verdict(summary_of(rows), pairs, metric="rr", cutoff=None)
     assert re.search(ending, sentences[1])
+
+
+def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received() -> None:
+    data = {"coarse": {"q": {"a": 1, "b": 1}}, "fine": {"q": {"a": 2, "b": 1}}}
+    for asked, order in (
+        ({}, "in the order received"),
+        ({"naive_order": "item_descending"}, "in descending order of their item ids"),
+        ({"like": "trec_eval"}, "as trec_eval orders them"),
+    ):
+        study = rr.Study(data, "recall@1", judgements={"q": {"a": 1}}, **asked)  # type: ignore[arg-type]
+        assert f"with ties {order}, are off" in " ".join(study.sentences)
+        assert study.contents().verdict == study.sentences
+        assert f"takes ties {order}." in render_html(study.contents(), [])
 
 
 def test_equal_winners_share_the_verdict() -> None:

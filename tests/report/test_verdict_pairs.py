@@ -28,7 +28,7 @@ def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
     assert status == "depends on tie order"
     assert sentences[0] == "fine is ahead of coarse by 0.1250 in expected rr@2: 0.5000 against 0.3750."
     assert sentences[1] == (
-        "In the order received coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order."
+        "With ties in the order received, coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order."
     )
     assert sentences[2].startswith(
         "The lead depends on tie order (naive scores favour the other model). Random tie order"
