@@ -144,18 +144,17 @@ class Scorer:
         if isinstance(term, terms.Sum):
             return self._run(_sum_task(self, term, self.depths), lists, self.depths)
         if isinstance(term, terms.Pairs):
-            if term.retrieved and arrangement.extreme:
-                return self._run(_pairs_extreme_task(self, term, arrangement.extreme), arrangement.ties, self.depths)
-            return self._run(_pairs_task(self, term), lists, self.depths)
+            extreme = arrangement.extreme if term.retrieved else None
+            return self._run(_pairs_task(self, term, extreme), arrangement.ties if extreme else lists, self.depths)
         if isinstance(term, terms.FirstRelevant):
             return self._run(_first_relevant_task(self, term), lists, self.depths)
         if isinstance(term, terms.Stops):
-            return self._run(_stops_task(self, term, arrangement.want_variance), lists, self.depths)
+            stops = stopping.Stops(term.of(self.prepared.grades), arrangement.want_variance)
+            return self._run(_task(stopping.stopping_moments, stops), lists, self.depths)
         if isinstance(term, terms.Preferences):
             return self._run(_preferences_task(self), lists, self.depths)
-        if arrangement.extreme:
-            return self._run(_own_ideal_extreme_task(self, term, arrangement.extreme), arrangement.ties, self.depths)
-        return self._run(_own_ideal_task(self, term), lists, self.depths)
+        extreme = arrangement.extreme
+        return self._run(_own_ideal_task(self, term, extreme), arrangement.ties if extreme else lists, self.depths)
 
     def _run(self, task: Task, lists: Lists, depths: Integers) -> Moments:
         """Run a task over ranges of lists; every list is scored by itself, so ranges do not change a bit."""
@@ -166,6 +165,17 @@ class Scorer:
 
 
 Task = Callable[[int, int, Lists, Integers, Moments], None]
+
+
+def _task(kernel: Callable[..., None], given: Any) -> Task:
+    """Return a task that writes moments, by a kernel that takes a record beside the lists."""
+    return lambda first, last, lists, depths, out: kernel(first, last, lists, depths, given, out)
+
+
+def _extreme_task(kernel: Callable[..., None], given: Any, extreme: str) -> Task:
+    """Return the same for a kernel that writes the highest or the lowest value."""
+    best = extreme == "best"
+    return lambda first, last, lists, depths, out: kernel(first, last, lists, depths, given, Extremes(best, out.mean))
 
 
 def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
@@ -185,36 +195,16 @@ def _sum_task(scorer: Scorer, term: terms.Sum, depths: Integers) -> Task:
     values = term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade) / scorer.unit(term)
     unit = isinstance(term.weights, terms.Unit)
     summed = additive.Summed(values, unit, term.weights.table(1 if unit else _longest(depths)))
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        additive.additive_moments(first, last, lists, depths, summed, out)
-
-    return task
+    return _task(additive.additive_moments, summed)
 
 
-def _paired(scorer: Scorer, term: terms.Pairs) -> ratios.Paired:
+def _pairs_task(scorer: Scorer, term: terms.Pairs, extreme: str | None) -> Task:
     relevant = scorer.prepared.relevant_grade
     values = np.where(relevant, scorer.prepared.grades, 0.0) if term.graded else relevant.astype(np.float64)
-    return ratios.Paired(values, tables.reciprocal_weights(_longest(scorer.depths)))
-
-
-def _pairs_task(scorer: Scorer, term: terms.Pairs) -> Task:
-    paired = _paired(scorer, term)
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        kernel = pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments
-        kernel(first, last, lists, depths, paired, out)
-
-    return task
-
-
-def _pairs_extreme_task(scorer: Scorer, term: terms.Pairs, extreme: str) -> Task:
-    paired = _paired(scorer, term)
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        ratios.retrieved_extremes(first, last, lists, depths, paired, Extremes(extreme == "best", out.mean))
-
-    return task
+    paired = ratios.Paired(values, tables.reciprocal_weights(_longest(scorer.depths)))
+    if extreme:
+        return _extreme_task(ratios.retrieved_extremes, paired, extreme)
+    return _task(pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments, paired)
 
 
 def _first_relevant_task(scorer: Scorer, term: terms.FirstRelevant) -> Task:
@@ -224,15 +214,6 @@ def _first_relevant_task(scorer: Scorer, term: terms.FirstRelevant) -> Task:
         other = Moments(np.empty(depths.shape), np.empty(depths.shape))
         hit, reciprocal = (other, out) if term.reciprocal else (out, other)
         cascade.first_relevant_moments(first, last, lists, depths, relevant, cascade.FirstMoments(*hit, *reciprocal))
-
-    return task
-
-
-def _stops_task(scorer: Scorer, term: terms.Stops, want_variance: bool) -> Task:
-    stops = stopping.Stops(term.of(scorer.prepared.grades), want_variance)
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        stopping.stopping_moments(first, last, lists, depths, stops, out)
 
     return task
 
@@ -248,19 +229,8 @@ def _preferences_task(scorer: Scorer) -> Task:
     return task
 
 
-def _own_ideal_task(scorer: Scorer, term: terms.OwnIdeal) -> Task:
+def _own_ideal_task(scorer: Scorer, term: terms.OwnIdeal, extreme: str | None) -> Task:
     ideal = ratios.OwnIdeal(scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths)))
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        ratios.own_ideal_moments(first, last, lists, depths, ideal, out)
-
-    return task
-
-
-def _own_ideal_extreme_task(scorer: Scorer, term: terms.OwnIdeal, extreme: str) -> Task:
-    ideal = ratios.OwnIdeal(scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths)))
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        ratios.own_ideal_extremes(first, last, lists, depths, ideal, Extremes(extreme == "best", out.mean))
-
-    return task
+    if extreme:
+        return _extreme_task(ratios.own_ideal_extremes, ideal, extreme)
+    return _task(ratios.own_ideal_moments, ideal)
