@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from cached import remember
+from records import Choice, Data
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
 from retrieval_report.charts import responsive
 from text import plain
@@ -34,10 +35,17 @@ TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
 class Drawing(NamedTuple):
-    """The arguments of `draw` for a chart that is not made yet."""
+    """A chart that is not made yet, and everything that decides it: its function's name, the data, and so on."""
 
     build: Callable[[], Any]
     key: tuple[Hashable, ...]
+
+
+def chart_of(
+    data: Data, choice: Choice, chart: Callable[..., Any], *frames: object, key: tuple[Hashable, ...] = (), **how: Any
+) -> Drawing:
+    """Return the drawing of a chart of this data and choice; ``key`` holds what else decides it."""
+    return Drawing(lambda: chart(*frames, **how), (chart.__name__, data.digest, choice, *key))
 
 
 def theme() -> str:
@@ -50,21 +58,19 @@ def draw_ahead(drawing: Drawing, theme: str) -> None:
     _specification((*drawing.key, theme), drawing.build)
 
 
-def draw(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
+def draw(drawing: Drawing, **shown: Any) -> Any:
     """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text above.
 
     Screen readers get its ``description``. Panels are side by side or, on a narrow screen, one below the other.
 
     Parameters
     ----------
-    build
-        Makes the chart; called only if no chart is cached for the key.
-    *key
-        Everything that decides the chart: the function's name, the digest of the data, the choice, and so on.
+    drawing
+        The chart, which is made only if none is cached for its key.
     **shown
         Further arguments of `st.vega_lite_chart`, such as ``on_select``.
     """
-    drawn = json.loads(_specification((*key, theme()), build))
+    drawn = json.loads(_specification((*drawing.key, theme()), drawing.build))
     if drawn["title"]:
         st.markdown(f"**{plain(drawn['title'])}**")
     if drawn["subtitle"]:

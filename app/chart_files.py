@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 
-from chart_display import draw
+from chart_display import Drawing, draw
 from retrieval_report.charts import styled
 
 INK = "#31333f"  # pictures are for paper and slides, so their background is white even if the dashboard's is dark
@@ -19,16 +19,16 @@ FORMATS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 SCALE = 2  # pixels of a PNG per pixel of the page
 
 
-def show_chart(build: Callable[[], Any], *key: Hashable, **shown: Any) -> Any:
+def show_chart(drawing: Drawing, **shown: Any) -> Any:
     """Draw a chart like `draw`, and offer it as a file."""
-    event = draw(build, *key, **shown)
-    mark = sha256(repr(key).encode()).hexdigest()[:12]
-    name = re.sub(r"\W+", "-", str(key[0]))
+    event = draw(drawing, **shown)
+    mark = sha256(repr(drawing.key).encode()).hexdigest()[:12]
+    name = re.sub(r"\W+", "-", str(drawing.key[0]))
     with st.popover("Save this chart"):
         for kind, mime in FORMATS.items():
             st.download_button(
                 kind.upper(),
-                partial(_made, build, kind),
+                partial(_made, drawing.build, kind),
                 f"{name}.{kind}",
                 mime,
                 key=f"{mark} {kind}",

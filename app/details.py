@@ -26,12 +26,6 @@ class Drawn(NamedTuple):
     score: float | None
 
 
-def rows_of(data: Data, model: str, query: object) -> pl.DataFrame:
-    """Return the rankings of one model and query, in the order received."""
-    rows = data.rankings.filter(pl.col("query") == pl.lit(query))
-    return rows.filter(pl.col("model") == model) if "model" in rows.columns else rows
-
-
 @remember(64)
 def _ranked(data: Data, rules: Rules, model: str, query: Id) -> pl.DataFrame:
     return ranking_ties(**data.frames, model=model, query=query, **rules._asdict())

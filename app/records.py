@@ -221,6 +221,11 @@ class Choice:
         """Return metric and cutoff as text, such as ``ndcg@10``."""
         return measure_text(self.metric, self.cutoff)
 
+    @property
+    def at(self) -> dict[str, Any]:
+        """Return metric and cutoff, named as in the functions that draw charts."""
+        return {"metric": self.metric, "cutoff": self.cutoff}
+
 
 def first_choice(data: Data) -> Choice:
     """Return the initial choices of the sidebar."""

@@ -6,6 +6,7 @@ import polars as pl
 import streamlit as st
 
 from cached import study_of, winners
+from chart_display import chart_of
 from chart_files import show_chart
 from records import Choice, Data
 from retrieval_report import charts
@@ -79,10 +80,7 @@ def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
     said = winners(study_of(data, choice))
     default = (said.printed or said.best or choice.models)[0]
     model = choose_one("Model", choice.models, name="model", default=default)
-    show_chart(
-        lambda: charts.evaluators(found, metric=choice.metric, cutoff=choice.cutoff, model=model),
-        *("evaluators", data.digest, choice, model),
-    )
+    show_chart(chart_of(data, choice, charts.evaluators, found, **choice.at, model=model, key=(model,)))
     rows = found.filter(pl.col("model") == model)
     rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
     frame_table(rows, of="audit", show=PRINTED, alt="What each evaluator prints, the furthest off first.")

@@ -9,7 +9,7 @@ import streamlit as st
 
 import retrieval_report as rr
 from cached import ask, ranked_models, shown, study_of, winners
-from chart_display import BOXES
+from chart_display import BOXES, chart_of
 from chart_files import show_chart
 from records import Choice, Data
 from retrieval_report import charts
@@ -55,10 +55,7 @@ def show(data: Data, choice: Choice) -> None:
         _two(data, choice, study, first, second)
     st.header("All pairs", anchor="all-pairs")
     if len(choice.models) <= MATRIX:
-        show_chart(
-            lambda: charts.comparison_matrix(found, metric=choice.metric, cutoff=choice.cutoff),
-            *("comparison_matrix", data.digest, choice),
-        )
+        show_chart(chart_of(data, choice, study.plot.comparison_matrix))
     else:
         st.caption(f"More than {MATRIX} models are listed below, not drawn; choose some in the sidebar to see them.")
     st.caption("Pairs that tie order reverses most easily come first. Choose a row to see that pair above.")
@@ -128,9 +125,8 @@ def _no_worse(data: Data, study: rr.Study, choice: Choice) -> None:
 
 def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -> None:
     """Show everything about one pair."""
-    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
     ties = naive_ties(study.like, study.options.naive_order)
-    status, sentences = pair_verdict(study.flips, first, second, **measure, ties=ties)
+    status, sentences = pair_verdict(study.flips, first, second, **choice.at, ties=ties)
     BOXES.get(status, st.info)("\n\n".join(plain(sentence) for sentence in sentences))
     both = pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
@@ -141,24 +137,23 @@ def _two(data: Data, choice: Choice, study: rr.Study, first: str, second: str) -
     _numbers(exact.row(0, named=True))
     if choice.average != "micro":
         st.caption("Differences, intervals and p-values refer to plain means over queries, whatever the average.")
-    key = (data.digest, choice, first, second)
     bounds = shown(study.summary, choice) if choice.average == "micro" else None
-    show_chart(lambda: charts.intervals(pair, **measure, summary=bounds), "intervals", *key)
+    show_chart(chart_of(data, choice, charts.intervals, pair, **choice.at, summary=bounds, key=(first, second)))
     st.subheader("What each kind of score says", anchor="policies")
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=SHOWN, alt="The pair under every kind of score.")
     st.subheader("What repeated runs would print", anchor="runs")
-    _runs(data, choice, study.models(first, second), key)
+    _runs(data, choice, study.models(first, second), (first, second))
 
 
-def _runs(data: Data, choice: Choice, pair: rr.Study, key: tuple[Any, ...]) -> None:
+def _runs(data: Data, choice: Choice, pair: rr.Study, names: tuple[str, str]) -> None:
     """Show what two models would score if their ties were shuffled again and again."""
     if data.large and "shuffled" not in choice.policies:
         st.info("Choose *shuffled* under “Scores shown” in the sidebar to draw random tie orders: it takes minutes.")
         return
     with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
         pair.draws  # noqa: B018  # what takes long
-    show_chart(lambda: pair.plot.shuffled_distribution(one_axis=True), *("shuffled_distribution", *key))
+    show_chart(chart_of(data, choice, pair.plot.shuffled_distribution, one_axis=True, key=names))
 
 
 def _numbers(row: dict[str, Any]) -> None:

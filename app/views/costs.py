@@ -8,6 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ask, ranked_models, study_of
+from chart_display import chart_of
 from chart_files import show_chart
 from records import Choice, Data, Upload
 from retrieval_report import charts
@@ -44,9 +45,8 @@ def show(data: Data, choice: Choice) -> None:
         return
     kind = choose_one("Kind of cost", table["cost"].unique(maintain_order=True).to_list(), name="cost")
     here = table.filter(cost=kind)
-    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
-    key = (data.digest, choice, kind, tuple(here["amount"]))
-    show_chart(lambda: charts.costs(here, **measure, cost=kind), "costs", *key)
+    key = (kind, tuple(here["amount"]))
+    show_chart(chart_of(data, choice, charts.costs, here, **choice.at, cost=kind, key=key))
     whole = here.select(((pl.col("amount") == pl.col("amount").round()) & (pl.col("amount") < 2**53)).all()).item()
     rows = here.with_columns(pl.col("amount").cast(pl.Int64 if whole else pl.Float64))
     frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")

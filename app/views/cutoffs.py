@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from cached import of_metric, shown, study_of
+from chart_display import chart_of
 from chart_files import show_chart
 from records import Choice, Data
 from retrieval_report import charts
@@ -39,20 +42,14 @@ def show(data: Data, choice: Choice) -> None:
     banded = bands[:MOST_BANDS]
     if len(bands) > MOST_BANDS:
         st.caption(f"Bands of the first {MOST_BANDS} models are drawn; more would hide each other.")
-    key = (data.digest, choice, banded, scale)
-    show_chart(
-        lambda: charts.scores_by_cutoff(found, metric=choice.metric, bands=banded, log=scale == "log"),
-        *("scores_by_cutoff", *key),
-    )
+    how: dict[str, Any] = {"metric": choice.metric, "log": scale == "log", "key": (banded, scale)}
+    show_chart(chart_of(data, choice, charts.scores_by_cutoff, found, bands=banded, **how))
     if not data.counted:
         st.header("Along recall", anchor="recall")
         curve = study_of(data, choice).quick_curve
         if curve.width:
-            show_chart(lambda: charts.recall_curve(curve), "recall_curve", data.digest, choice)
+            show_chart(chart_of(data, choice, charts.recall_curve, curve))
         else:
             st.caption("With ties this large, exact values take minutes; `retrieval-report curve` computes them.")
     st.header("Under each policy", anchor="policies")
-    show_chart(
-        lambda: charts.policy_panels(found, metric=choice.metric, first=banded, log=scale == "log"),
-        *("policy_panels", *key),
-    )
+    show_chart(chart_of(data, choice, charts.policy_panels, found, first=banded, **how))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
 from cached import shown, study_of, winners
-from chart_display import BOXES, Drawing
+from chart_display import BOXES, Drawing, chart_of
 from chart_files import show_chart
 from records import Choice, Data, Winners
 from retrieval_report import charts
@@ -42,7 +40,7 @@ def show(data: Data, choice: Choice) -> None:
     summary_table(shown(here.summary, choice), here.board if many(choice) else None)
     st.caption(MEANINGS)
     for drawing in scores:
-        show_chart(drawing.build, *drawing.key)
+        show_chart(drawing)
     st.subheader("Does the order of the models depend on ties?")
     pairs = here.flips
     if pairs.is_empty():
@@ -50,9 +48,9 @@ def show(data: Data, choice: Choice) -> None:
         return
     if pairs.filter(pl.col("disagree") != "").is_empty():
         with st.expander("Every kind of score ranks the models in the same order"):
-            show_chart(ranks.build, *ranks.key)
+            show_chart(ranks)
     else:
-        show_chart(ranks.build, *ranks.key)
+        show_chart(ranks)
     flips_table(pairs)
 
 
@@ -65,12 +63,10 @@ def drawings(data: Data, choice: Choice) -> list[Drawing]:
     """Return the charts of the page: the leaderboard of many models, scores by policy, and ranks."""
     study = study_of(data, choice).at(choice.measure)
     found = shown(study.summary, choice)
-    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
-    board = [Drawing(lambda: charts.leaderboard(study.board, **measure), ("leaderboard", data.digest, choice))]
+    board = [chart_of(data, choice, study.plot.leaderboard)] if many(choice) else []
     return [
-        *(board if many(choice) else []),
-        Drawing(lambda: charts.policies(found, **measure), ("policies", data.digest, choice)),
-        Drawing(lambda: charts.rank_flips(found, **measure), ("rank_flips", data.digest, choice)),
+        *board,
+        *(chart_of(data, choice, chart, found, **choice.at) for chart in (charts.policies, charts.rank_flips)),
     ]
 
 

@@ -8,6 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ranked_models, study_of
+from chart_display import chart_of
 from chart_files import show_chart
 from details import distribution, drawn, ranked
 from records import Choice, Data
@@ -61,8 +62,7 @@ def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
         st.caption("Counts have no order, so there is no naive score to compare with.")
         return known
     event = show_chart(
-        lambda: charts.query_scatter(known, metric=choice.metric, cutoff=choice.cutoff, listed=False),
-        *("query_scatter", data.digest, choice),
+        chart_of(data, choice, charts.query_scatter, known, **choice.at, listed=False),
         key="scatter",
         on_select="rerun",
         selection_mode="brush",
@@ -123,10 +123,8 @@ def _deciding(data: Data, choice: Choice) -> None:
     if found.is_empty():
         st.info("They have no query in common on which both have a score.")
         return
-    measure: dict[str, Any] = {"metric": choice.metric, "cutoff": choice.cutoff}
-    show_chart(
-        lambda: charts.deciding_queries(found, **measure, most=DRAWN), "deciding", data.digest, choice, first, second
-    )
+    pair = (first, second)
+    show_chart(chart_of(data, choice, charts.deciding_queries, found, **choice.at, most=DRAWN, key=pair))
     st.caption("The largest differences come first, whichever model they favour. A wins where they are above 0.")
     frame_table(
         found.head(LISTED),
@@ -183,18 +181,16 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     redrawn = drawn(data, choice, chosen["model"], chosen["query"], draw_number)
     _numbers(chosen, redrawn.score)
     drawing = f"draw {draw_number}"
-    key = (data.digest, choice, chosen["model"], chosen["query"])
+    key = (chosen["model"], chosen["query"])
     orders = {RECEIVED: rows, drawing: redrawn.rows}
-    show_chart(lambda: charts.list_orders(orders, cutoff=choice.cutoff), "list_orders", *key, draw_number)
+    drawn_key = (*key, draw_number)
+    show_chart(chart_of(data, choice, charts.list_orders, orders, cutoff=choice.cutoff, key=drawn_key))
     st.subheader("All possible scores", anchor="scores")
     found = distribution(data, choice, chosen["model"], chosen["query"])
     marks = {"expected": chosen["expected"], RECEIVED: chosen["naive"], drawing: redrawn.score}
-    show_chart(
-        lambda: charts.score_distribution(found, metric=choice.metric, cutoff=choice.cutoff, marks=marks),
-        *("score_distribution", *key, draw_number),
-    )
+    show_chart(chart_of(data, choice, charts.score_distribution, found, **choice.at, marks=marks, key=drawn_key))
     st.subheader("Distances", anchor="distances")
-    show_chart(lambda: charts.ranked_list(rows), "ranked_list", *key)
+    show_chart(chart_of(data, choice, charts.ranked_list, rows, key=key))
     with st.expander("The items"):
         items = rows.head(ITEMS).with_row_index("rank", 1)
         if rows.height > ITEMS:

@@ -8,6 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import at_cutoff, of_metric, ranked_models, study_of
+from chart_display import chart_of
 from chart_files import show_chart
 from details import cuts, rounded_ties, rounding, whole_distances
 from records import Choice, Data
@@ -37,7 +38,7 @@ def show(data: Data, choice: Choice) -> None:
         return
     tied = found.filter(pl.col("tied_items") > 0).height > 0
     if tied:
-        show_chart(lambda: charts.profile(found), "profile", data.digest, choice)
+        show_chart(chart_of(data, choice, charts.profile, found))
     else:
         st.success("No two items of a list tie: every evaluator that sorts correctly prints the same scores.")
     oddities = st.container()  # shown first, but computed last, because it takes longest
@@ -128,10 +129,7 @@ def _rounding(data: Data, choice: Choice) -> None:
     with st.spinner("Scoring rounded distances …"):
         effect = rounding(data, choice, int(decimals))
         rounded = _best_first(rounded_ties(data, choice, int(decimals)).drop("cutoff"), data, choice)
-    show_chart(
-        lambda: charts.rounding(effect, metric=choice.metric, cutoff=choice.cutoff),
-        *("rounding", data.digest, choice, decimals),
-    )
+    show_chart(chart_of(data, choice, charts.rounding, effect, **choice.at, key=(decimals,)))
     frame_table(effect, of="rounding_effect", show=ROUNDED, alt="Scores as received and rounded, best model first.")
     with st.expander("Ties of the rounded distances"):
         _profile_table(rounded, "Ties of the rounded distances.")

@@ -95,11 +95,6 @@ def refuse_inputs(written: Iterable[Path], read: Iterable[Path], hint: str = "")
             raise OutputError(f"cannot write to '{path}': it is one of the files to be read{hint}")
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write one UTF-8 text file, whole or not at all; see `write_files`."""
-    write_bytes(path, text.encode())
-
-
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write one file, whole or not at all; see `write_files`."""
     write_files({Path(path): data})

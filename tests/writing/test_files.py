@@ -19,7 +19,7 @@ from polars.testing import assert_frame_equal
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.report.export import _protect, read_csv
 from retrieval_report.writing import temporary
-from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_bytes, write_files, write_text
+from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_bytes, write_files
 from retrieval_report.writing.temporary import temporary_folder, temporary_name, tidy
 
 
@@ -40,7 +40,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_text_is_written_as_utf_8_with_the_line_ends_it_has(tmp_path: Path) -> None:
-    write_text(tmp_path / "note.txt", "é\r\n±\n")
+    write_bytes(tmp_path / "note.txt", "é\r\n±\n".encode())
     assert (tmp_path / "note.txt").read_bytes() == "é\r\n±\n".encode()
 
 
