@@ -186,3 +186,9 @@ def chance_of(row: Mapping[str, Any]) -> str:
     """
     text = chance_text(row["p_tie"], row.get("p_tie_low"), row.get("p_tie_high"))
     return f"{text} ({row['p_tie_method']})" if row["p_tie_method"] is not None else text
+
+
+def with_chances(pairs: pl.DataFrame, name: str = "p_tie") -> pl.DataFrame:
+    """Return pairs with the result of `chance_of` in a column of this name."""
+    texts = [chance_of(row) for row in pairs.iter_rows(named=True)]
+    return pairs.with_columns(pl.Series(name, texts, dtype=pl.String))

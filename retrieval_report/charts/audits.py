@@ -25,8 +25,7 @@ from retrieval_report.charts.theme import (
     tooltips,
 )
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, measure_name, quoted, unique_labels
+from retrieval_report.writing.names import clean, quoted, unique_labels
 from retrieval_report.writing.numbers import number, size, span
 
 STEP = 21
@@ -73,11 +72,9 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     frame = held(audit, AUDIT, "audit", "audit")
     if frame is None:
         return empty_chart("no evaluator prints such a number")
-    metric, cutoff = parse_measure(metric, cutoff)
-    where = measure_name(metric, cutoff)
-    measure = at_measure(frame, metric, cutoff)
-    check_choice("model", model, list(dict.fromkeys(measure["model"])))
-    rows = measure.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])
+    here, where = at_measure(frame, metric, cutoff)
+    check_choice("model", model, list(dict.fromkeys(here["model"])))
+    rows = here.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])
     if not rows.height:
         return empty_chart(f"no evaluator prints {where} for {quoted(model)}")
     everything = _named(rows)

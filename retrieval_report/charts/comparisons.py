@@ -11,14 +11,12 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.pair_verdicts import JUDGED_PAIRS, pair_verdicts
-from retrieval_report.analysis.verdicts import DEPENDS, chance_of
-from retrieval_report.charts.data import at_measure, held, inline, joined, with_labels
+from retrieval_report.analysis.verdicts import DEPENDS, with_chances
+from retrieval_report.charts.data import held, inline, joined, of_policy, with_labels
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_axis, texts, tooltips
-from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.registry import title_of
-from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import measure_name, quoted, unique_labels
+from retrieval_report.writing.names import quoted, unique_labels
 from retrieval_report.writing.numbers import chance_percent, size
 
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, there is room for numbers in the cells
@@ -99,20 +97,17 @@ class Pairs(NamedTuple):
 
 def pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -> Pairs | None:
     """Return the pairs by one measure with their verdicts; None if there are none."""
-    metric, cutoff = parse_measure(metric, cutoff)
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
     frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts")
     if frame is None:
         return None
-    here = at_measure(frame, metric, cutoff)
-    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
-    pairs = here.filter((pl.col("policy") == policy) & pl.col("difference").is_not_null())
+    here, where = of_policy(frame, metric, cutoff, policy)
+    pairs = here.drop_nulls("difference")
     if not pairs.height:
         return None
-    chance = pl.Series("chance", [chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String)
-    rows = pairs.with_columns(chance)
-    return Pairs(rows, _best_first(rows), measure_name(metric, cutoff))
+    rows = with_chances(pairs, "chance")
+    return Pairs(rows, _best_first(rows), where)
 
 
 def _best_first(pairs: pl.DataFrame) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import hold
+from retrieval_report.analysis.inputs import at_cutoff, hold
 from retrieval_report.analysis.verdicts import SHOWN
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -38,32 +38,27 @@ def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
     return frame.filter(pl.col("metric") == str(metric))
 
 
-def check_cutoff(frame: pl.DataFrame, cutoff: int | None) -> None:
-    """Raise a ParameterError unless the frame has this cutoff."""
-    there = frame["cutoff"].unique(maintain_order=True).to_list()
-    if cutoff not in there:
-        raise ParameterError(f"cutoff: {cutoff!r} is not one of {', '.join(map(repr, there))}")
-
-
-def at_measure(frame: pl.DataFrame, metric: object, cutoff: int | None) -> pl.DataFrame:
-    """Return the rows of one metric at one cutoff; None means the whole list."""
-    frame = of_metric(frame, metric)
-    check_cutoff(frame, cutoff)
-    return frame.filter(pl.col("cutoff").eq_missing(cutoff))
+def at_measure(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
+    """Return the rows of one metric at one cutoff (None is the whole list), and the name of the measure."""
+    name, depth = parse_measure(metric, cutoff)
+    here = of_metric(frame, name)
+    there = here["cutoff"].unique(maintain_order=True).to_list()
+    if depth not in there:
+        raise ParameterError(f"cutoff: {depth!r} is not one of {', '.join(map(repr, there))}")
+    return here.filter(at_cutoff(depth)), measure_name(name, depth)
 
 
 def of_policy(frame: pl.DataFrame, metric: object, cutoff: object, policy: str) -> tuple[pl.DataFrame, str]:
     """Return the rows of one policy by one measure, and the name of the measure."""
-    metric, cutoff = parse_measure(metric, cutoff)
-    here = at_measure(frame, metric, cutoff)
+    here, where = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
-    return here.filter(policy=policy), measure_name(metric, cutoff)
+    return here.filter(policy=policy), where
 
 
 def models_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
     """Return one row per model of a summary, as from `side_by_side`, by one measure, and the measure's name."""
-    metric, cutoff = parse_measure(metric, cutoff)
-    return side_by_side(at_measure(frame, metric, cutoff)), measure_name(metric, cutoff)
+    here, where = at_measure(frame, metric, cutoff)
+    return side_by_side(here), where
 
 
 def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:

@@ -30,7 +30,6 @@ from retrieval_report.charts.theme import (
     row_chart,
 )
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, quoted, unique_labels
 
 PAIRS, STEP = 40, 18
@@ -93,7 +92,7 @@ def intervals(
     if lead is not None:
         pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
     bounds = None if summary is None else summary_frame(summary)
-    bounds = None if bounds is None else at_measure(bounds, *parse_measure(metric, cutoff))
+    bounds = None if bounds is None else at_measure(bounds, metric, cutoff)[0]
     rows = _oriented(pairs, unique_labels(order), lead, bounds)
     chart = _interval_chart(rows, f"difference of {where}")
     whose = f", {quoted(lead)} minus the other" if lead else ""

@@ -26,8 +26,7 @@ from retrieval_report.charts.theme import (
 )
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
-from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, measure_name, quoted
+from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import size
 
 QUERIES = {name: dtype for name, dtype in schema("queries").items() if name != "truncated"}
@@ -84,9 +83,8 @@ def query_scatter(
     frame = held(query_table, QUERIES, "query_table", "query_table")
     if frame is None:
         return empty_chart("the table of queries has no rows")
-    metric, cutoff = parse_measure(metric, cutoff)
-    where = measure_name(metric, cutoff)
-    rows = at_measure(frame, metric, cutoff).filter(pl.col("naive").is_not_null() & pl.col("expected").is_not_null())
+    here, where = at_measure(frame, metric, cutoff)
+    rows = here.drop_nulls(["naive", "expected"])
     if models is not None:
         unknown = [model for model in models if model not in set(frame["model"])]
         if unknown:

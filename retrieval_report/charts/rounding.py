@@ -21,8 +21,7 @@ from retrieval_report.charts.theme import (
     texts,
     tooltips,
 )
-from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import listed, measure_name, unique_labels
+from retrieval_report.writing.names import listed, unique_labels
 from retrieval_report.writing.numbers import size, span
 
 STEP = 24
@@ -60,11 +59,8 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     frame = held(effect, ROUNDING_EFFECT, "effect", "rounding_effect")
     if frame is None:
         return empty_chart("there are no rounded scores")
-    metric, cutoff = parse_measure(metric, cutoff)
-    where = measure_name(metric, cutoff)
-    rows = at_measure(frame, metric, cutoff).filter(
-        pl.col("value").is_not_null() & pl.col("value_rounded").is_not_null()
-    )
+    here, where = at_measure(frame, metric, cutoff)
+    rows = here.drop_nulls(["value", "value_rounded"])
     if not rows.height:
         return empty_chart(f"no model has a score for {where}")
     labels = unique_labels(rows["model"])

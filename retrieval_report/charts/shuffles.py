@@ -90,8 +90,7 @@ def shuffled_distribution(
     draws, frame = held(means, MEANS, "means", "shuffled_means"), summary_frame(summary)
     if draws is None or frame is None:
         return empty_chart("there are no draws" if draws is None else "the summary has no rows")
-    name, depth = parse_measure(metric, cutoff)
-    draws = at_measure(draws, name, depth).filter(pl.col("value").is_not_null())
+    draws = at_measure(draws, metric, cutoff)[0].drop_nulls("value")
     means_at, where = models_at(frame, metric, cutoff)
     wide = {row["model"]: row for row in means_at.iter_rows(named=True)}
     if not draws.height:
@@ -104,7 +103,7 @@ def shuffled_distribution(
         named = listed(sorted(asked or spread["model"].to_list()))
         count = int(str(spread["draws"].max()))
         return sentence_chart(f"All {count} random tie orders give the same {where} for {named}.")
-    sure = _exact_parts(exact, name, depth)
+    sure = _exact_parts(exact, *parse_measure(metric, cutoff))
     panels = [_Panel(model, draws.filter(model=model), sure.get(model), wide.get(model, {})) for model in shown]
     everything = (min(panel.ends[0] for panel in panels), max(panel.ends[1] for panel in panels))
     width = PANEL_WIDTH * (2 if one_axis or len(shown) == 1 else 1)
