@@ -99,7 +99,8 @@ def leaderboard(
     6 simhash-64 e 6 6
     """
     alpha = check_fraction("alpha", alpha)
-    frame = _complete(check_scores(scores))
+    given = check_scores(scores)
+    frame = _complete(given)
     grid = Grid.of(frame)
     test = ("holm" if len(grid.models) < MANY else "tukey") if test is None else test
     check_choice("test", test, ("holm", *TESTS))
@@ -107,7 +108,7 @@ def leaderboard(
     if not asked:
         return pl.DataFrame(schema=LEADERBOARD)
     ranks = rank_intervals(
-        frame, policies=asked, shuffled=shuffled, confidence=confidence, resamples=resamples, seed=seed
+        given, policies=asked, shuffled=shuffled, confidence=confidence, resamples=resamples, seed=seed
     )
     board = ranks.filter(source="ties").rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
     sampled = ranks.filter(source="queries").rename({"rank_low": "query_rank_low", "rank_high": "query_rank_high"})

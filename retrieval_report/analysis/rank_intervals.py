@@ -60,7 +60,8 @@ def rank_intervals(
         By default all policies in the scores except best and worst.
     shuffled
         The result of :func:`shuffled_means` for the same input: source "ties" then counts ranks in those draws, where
-        else it draws each mean from the normal distribution with the exact mean and standard deviation.
+        else it draws each mean from the normal distribution with the exact mean and standard deviation. They have no
+        effect where a model lacks the score of a query, because they are means over each model's own queries.
     confidence
         Share of the draws whose ranks the interval holds, with equal shares left out below and above.
     resamples, seed
@@ -117,7 +118,7 @@ def rank_intervals(
         here = _Part.of(grid, measure)
         for source in wanted:
             draws = None
-            if source == "ties" and known is not None and here.policy == "expected":
+            if source == "ties" and known is not None and here.policy == "expected" and here.alike:
                 draws = _given_draws(known, here, grid.models)
             frames.append(_ranked(here, grid.models, str(source), draws, confidence, resamples, seed))
     return pl.concat(frames)
@@ -131,11 +132,14 @@ class _Part(NamedTuple):
     policy: str
     value: Floats  # (models, queries)
     std: Floats
+    alike: bool  # the models have scores for the same queries, so means over all of them are over these
 
     @classmethod
     def of(cls, grid: Grid, measure: int) -> _Part:
-        shared = complete_queries(grid.value[measure])
-        return cls(*grid.measures[measure], grid.value[measure][:, shared], grid.std[measure][:, shared])
+        value, std = grid.value[measure], grid.std[measure]
+        shared, known = complete_queries(value), ~np.isnan(value)
+        alike = bool(shared.any()) and np.array_equal(known.any(axis=0), shared)
+        return cls(*grid.measures[measure], value[:, shared], std[:, shared], alike)
 
 
 def resampled_means(value: Floats, resamples: int, seed: int, std: Floats | None = None) -> Iterator[Floats]:

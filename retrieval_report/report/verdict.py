@@ -47,7 +47,10 @@ UNSAFE = (  # verdict, and its wording for one pair and for several
 )
 DEEPER = f"{RETRIEVE_DEEPER}; for binary codes, count_codes needs no lists at all."
 CUT_LEAD = f"The lists are cut, and what they leave out could reverse this lead. {DEEPER}"
-CUT_LEVEL = f"The lists are cut, and what they leave out could put one ahead. {DEEPER}"
+LEVEL = {  # what may set apart models with equal means
+    CUT: f"The lists are cut, and what they leave out could put one ahead. {DEEPER}",
+    DEPENDS: "Tie order alone decides which of them is printed ahead.",
+}
 
 
 def verdict(
@@ -129,7 +132,7 @@ def pair_verdict(
     if equal_means(leader.value, other.value):
         names = f"{_name(leader.model)} and {_name(other.model)}"
         lead = f"{names} have the same expected {measure}{where}: {number(leader.value)}."
-        safety = {DEPENDS: "Tie order alone decides which is printed ahead.", CUT: CUT_LEVEL}.get(pair["verdict"], "")
+        safety = LEVEL.get(pair["verdict"], "")
     else:
         numbers = span(leader.value, other.value, " against ")
         ahead = size(leader.value - other.value)
@@ -185,10 +188,12 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
     equal = _leaders(ranked, models, "expected")
     if len(equal) > 1:
         names = _list([_name(name) for name in equal])
+        share = f"{names} share the highest expected {measure}: {number(value)}."
+        if len(equal) == 2 and pair["unpaired"]:
+            return pair["verdict"], [share, _on_paired(pair, "") + _safety(pair)]
         among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
         status = least_certain(verdict for verdict in among if verdict in (CUT, DEPENDS))
-        moved = {CUT: f" {CUT_LEVEL}", DEPENDS: " Tie order alone decides which of them is printed ahead."}
-        return status, [f"{names} share the highest expected {measure}: {number(value)}.{moved.get(status, '')}"]
+        return status, [" ".join(part for part in (share, LEVEL.get(status, "")) if part)]
     places = decimals(value - second)
     first = (
         f"{_name(ranked[0])} has the highest expected {measure}: {number(value, places)}, "
@@ -217,7 +222,9 @@ def _on_paired(pair: Row, winner: str) -> str:
 def _safety(pair: Row) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
     chance, p = _reversal(pair), f"corrected {p_value(pair['family_p'])}"
-    if pair["verdict"] == CUT:
+    if pair["verdict"] in LEVEL and equal_means(pair["value_a"], pair["value_b"]):
+        text = LEVEL[pair["verdict"]]
+    elif pair["verdict"] == CUT:
         text = CUT_LEAD
     elif pair["verdict"] == DEPENDS:
         why = f" ({_disagreement(pair)})" if pair["disagree"] else ""
@@ -232,7 +239,7 @@ def _safety(pair: Row) -> str:
             f"and queries that both models have.{chance}"
         )
     else:
-        nothing = "The two have no query in common, so this lead is not over the same queries."
+        nothing = "The two have no query in common, so their means are not over the same queries."
         text = "No tie order separates them." if pair["verdict"] == EQUAL else nothing
     return text
 

@@ -101,6 +101,37 @@ def test_draws_are_counted_where_they_are_given() -> None:
         rr.stats.rank_intervals(scores, sources="ties", shuffled=means.filter(model="fine"))
 
 
+def test_draws_over_other_queries_are_not_counted() -> None:
+    """Of the shared queries, "tied" is ahead in every order; its four other queries have nothing relevant on top."""
+    shared, own = ["p", "q"], ["r", "s", "t", "u"]
+    lists = [("tied", query, (1, 1, 2, 3)) for query in shared] + [("tied", query, (9, 1, 2, 3)) for query in own]
+    lists += [("third", query, (3, 1, 2, 4)) for query in shared]
+    rows = [
+        (model, query, item, distance, int(item == "w"))
+        for model, query, distances in lists
+        for item, distance in zip("wxyz", distances, strict=True)
+    ]
+    names = ["model", "query", "item", "distance", "relevance"]
+    study = rr.Study(pl.DataFrame(rows, names, orient="row"), "rr@3", missing_query="skip", shuffles=50, truncated="no")
+    columns = ["model", "rank", "tie_rank_low", "tie_rank_high", "queries", "unpaired"]
+    assert study.board.select(columns).rows() == [("tied", 1, 1, 1, 2, 4), ("third", 2, 2, 2, 2, 4)]
+    assert study.board.equals(rr.leaderboard(study.scores, policies="expected"))
+    ranks = rr.stats.rank_intervals(study.scores, sources="ties", policies="expected", shuffled=study.draws)
+    assert set(ranks["method"]) == {"normal"}
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+def test_queries_that_are_all_left_out_leave_no_ranks() -> None:
+    rows = {"query": ["q"] * 2, "item": list("xy"), "distance": [1, 1], "relevance": [0, 0]}
+    study = rr.Study({"a": rows, "b": rows}, "rr@1", no_relevant="skip", shuffles=3, truncated="no")
+    assert study.status == "no score"
+    assert study.board.select("model", "rank", "tie_rank_low", "queries").rows() == [
+        ("a", None, None, 0),
+        ("b", None, None, 0),
+    ]
+    assert study.deciding.is_empty()
+
+
 def test_a_policy_without_tie_spread_says_nothing_of_ties() -> None:
     ranks = rr.stats.rank_intervals(scores_of(VALUES, policy="naive"), sources=("ties", "queries", "both"))
     assert ranks.filter(pl.col("source") != "queries")["rank_low"].null_count() == 6

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import retrieval_report as rr
 from made_reports import ACCIDENT
 from made_scores import scores_of
 from retrieval_report import compare, evaluate, flips, summarise
@@ -104,7 +105,7 @@ def test_what_was_not_tested_is_not_called_safe() -> None:
     rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
     report = report_contents(rankings, metrics="rr@2", missing_query="skip")  # no query that both have
     assert report.status == "nothing to compare"
-    assert report.verdict[1] == "The two have no query in common, so this lead is not over the same queries."
+    assert report.verdict[1] == "The two have no query in common, so their means are not over the same queries."
     many = pl.concat([ACCIDENT.with_columns(query=pl.lit(f"q{number}"), distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
                       for number in range(12)])  # fmt: skip
     labels = many.select("query").unique().with_columns(label=pl.lit("all"), weight=1)
@@ -123,7 +124,7 @@ def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
     tied = ACCIDENT.with_columns(distance=pl.lit(1))
     status, sentences = pair_verdict(found(tied, policies="expected"), "coarse", "fine", **PLACE)
     assert status == "depends on tie order"
-    assert sentences[1] == "Tie order alone decides which is printed ahead."
+    assert sentences[1] == "Tie order alone decides which of them is printed ahead."
 
 
 def test_a_pair_without_scores_has_none() -> None:
@@ -133,3 +134,38 @@ def test_a_pair_without_scores_has_none() -> None:
     status, sentences = pair_verdict(flips(summarise(scores)), "coarse", "fine", **PLACE)
     assert status == "no score"
     assert sentences == ("coarse and fine do not both have a score for rr@2.",)
+
+
+@pytest.mark.parametrize(
+    ("model_a", "model_b", "status", "said"),
+    [
+        ({"p": [1, 1]}, {"r": [1, 1]}, "nothing to compare", "The two have no query in common, so their"),
+        (
+            {"p": [1, 2], "q": [2, 1]},
+            {"p": [2, 1], "r": [1, 2]},
+            "not significant",
+            "But on the queries that both",
+        ),
+        (
+            {"p": [1, 1], "q": [2, 1]},
+            {"p": [1, 1], "r": [2, 1]},
+            "depends on tie order",
+            "level: 0.7500. Tie order",
+        ),
+    ],
+)
+def test_equal_means_of_other_queries_are_not_called_equal(
+    model_a: dict[str, list[int]], model_b: dict[str, list[int]], status: str, said: str
+) -> None:
+    rows = [
+        (model, query, item, distance, int(item == "x"))
+        for model, lists in (("a", model_a), ("b", model_b))
+        for query, distances in lists.items()
+        for item, distance in zip("xy", distances, strict=True)
+    ]
+    lists = pl.DataFrame(rows, ["model", "query", "item", "distance", "relevance"], orient="row")
+    study = rr.Study(lists, "rr@2", missing_query="skip", truncated="no", shuffles=5)
+    assert study.sentences[0].startswith("a and b share the highest expected rr@2: 0.")
+    assert study.status == study.flips["verdict"].item() == status
+    assert said in study.sentences[1]
+    assert "lead depends" not in study.sentences[1]
