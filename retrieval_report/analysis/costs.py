@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import BOUNDS, DIGITS, Bools, Floats, hold
+from retrieval_report.analysis.inputs import BOUNDS, Bools, Floats, hold, settled_means
 from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
@@ -119,7 +119,8 @@ def _fronts(here: pl.DataFrame) -> pl.DataFrame:
 
 def _beaten(amount: Floats, own: Floats, theirs: Floats) -> Bools:
     """Return whether a column's model costs no more and scores no less than a row's, and is better in one."""
-    lead = np.round(theirs[None] - own[:, None], DIGITS)
+    own, theirs = settled_means(np.stack([own, theirs]))
+    lead = theirs[None] - own[:, None]
     cheaper = amount[None] < amount[:, None]
     beaten: Bools = (amount[None] <= amount[:, None]) & ((lead > 0) | ((lead == 0) & cheaper))
     np.fill_diagonal(beaten, False)

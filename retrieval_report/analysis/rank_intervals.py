@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.inputs import (
-    DIGITS,
     Floats,
     Grid,
     asked_measures,
@@ -18,6 +17,7 @@ from retrieval_report.analysis.inputs import (
     check_scores,
     hold,
     measured,
+    settled_means,
 )
 from retrieval_report.analysis.tukey import best_first, complete_queries
 from retrieval_report.contracts.arguments import check_whole, listed
@@ -218,7 +218,7 @@ def _ranks(means: Floats) -> tuple[Floats, Floats]:
     """Best and worst rank of each model of each row; they differ where means are equal to 12 digits."""
     from scipy import stats
 
-    fallen = -np.round(means, DIGITS)
+    fallen = -settled_means(means)
     return stats.rankdata(fallen, "min", axis=1), stats.rankdata(fallen, "max", axis=1)
 
 

@@ -23,6 +23,7 @@ from retrieval_report.analysis.inputs import (
     measured,
     paired_columns,
     paired_mean,
+    settled_means,
 )
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
@@ -152,7 +153,7 @@ def best_first(means: Floats) -> Indices:
     >>> best_first(np.array([0.1, 0.3, 0.1 + 1e-17, np.nan])).tolist()
     [1, 0, 2, 3]
     """
-    order: Indices = np.argsort(-np.round(means, DIGITS), kind="stable")
+    order: Indices = np.argsort(-settled_means(means), kind="stable")
     return order
 
 

@@ -39,6 +39,11 @@ def test_the_front_by_its_definition(points: list[tuple[int, int]]) -> None:
     assert found["amount"].to_list() == sorted(costs.values())
 
 
+def test_large_scores_that_are_equal_but_for_rounding_are_equal() -> None:
+    found = table({"cheap": 30000.3, "dear": 3 * 10000.1}, {"cheap": 1, "dear": 2})
+    assert found.select("model", "front", "beaten_by").rows() == [("cheap", True, None), ("dear", False, "cheap")]
+
+
 def test_fronts_that_depend_on_tie_order() -> None:
     summary = rr.summarise(
         bounded_scores(

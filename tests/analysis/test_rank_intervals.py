@@ -144,6 +144,19 @@ def test_level_models_share_the_better_rank() -> None:
     assert by_model(ranks, "ties") == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
 
 
+@pytest.mark.parametrize("scale", [1, 1e4, 1e8])
+@pytest.mark.parametrize("test", ["holm", "tukey"])
+def test_the_same_scores_in_another_order_share_a_rank(scale: float, test: str) -> None:
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        values = random.random(5) * scale
+        scores = scores_of({name: random.permutation(values) for name in "abc"}, metric="dcg")
+        board = rr.leaderboard(scores, test=test, resamples=99)
+        ranks = board.select("model", "rank", "tie_rank_low", "tie_rank_high")
+        assert ranks.rows() == [("a", 1, 1, 3), ("b", 1, 1, 3), ("c", 1, 1, 3)]
+        assert set(rr.flips(rr.summarise(scores))["verdict"]) == {"equal"}
+
+
 def test_nothing_shared() -> None:
     scores = scores_of({"a": [0.5, None], "b": [None, 0.5]})
     ranks = rr.stats.rank_intervals(scores)
