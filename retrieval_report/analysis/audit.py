@@ -154,6 +154,16 @@ class _Entry(NamedTuple):
         return measure_text(self.record.definition, self.cutoff)
 
 
+def is_printed(measures: Iterable[tuple[str, int | None]]) -> bool:
+    """Whether any system prints one of the measures; an audit of others is refused.
+
+    >>> is_printed([("rbp(p=0.8)", 10), ("ap", 10)]), is_printed([("rbp(p=0.8)", 10)])
+    (True, False)
+    """
+    asked = [(metric.partition("(")[0], cutoff) for metric, cutoff in measures]
+    return any(record.metric == name and record.prints(cutoff) for record in choose(None) for name, cutoff in asked)
+
+
 def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
     found = [
         (record, str(metric), cutoff)

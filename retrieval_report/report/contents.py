@@ -12,6 +12,7 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from retrieval_report.analysis.answers import Answers
+from retrieval_report.analysis.audit import is_printed
 from retrieval_report.analysis.likeness import LikeOptions
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
@@ -258,7 +259,7 @@ def report_of(
         profile=answers.ties,
         hints=answers.hints,
         truncation=answers.truncation,
-        audit=answers.audit,
+        audit=answers.audit if is_printed(answers.measures) else pl.DataFrame(),
         queries=query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
         leaderboard=answers.board,
         deciding=answers.deciding_at(metric, cutoff),

@@ -64,6 +64,13 @@ def test_counts_have_no_naive_policy_and_no_audit() -> None:
     assert not any("Naive" in sentence for sentence in report.verdict)
 
 
+@pytest.mark.parametrize("measure", ["acg@2", "err@2", "rbp@2", "wap@2", "ap_at_r", "num_rel_ret@2"])
+def test_measures_that_no_other_system_prints_have_a_report_without_audit(measure: str, tmp_path: Path) -> None:
+    study = rr.Study(made_rankings(("a", "b"), queries=3), measure, shuffles=2)
+    assert study.contents().audit.is_empty()
+    assert (study.report(tmp_path) / "report.html").exists()
+
+
 def test_one_model_has_a_verdict_too() -> None:
     report = made_report(("alone",))
     assert report.status == "single model"
