@@ -23,9 +23,14 @@ def in_options(message: str, names: Collection[str]) -> str:
     'say which: --columns query=q_id or --no-relevant zero or one'
     >>> in_options("unjudged='drop' in evaluate decides what to do", {"unjudged"})  # the command may be another
     '--unjudged drop decides what to do'
+    >>> in_options("a.txt: is TREC qrels, not rankings; read it with read_judgements", {"judgements"})
+    'a.txt: is TREC qrels, not rankings; pass it as --judgements'
     """
     if not names:
         return message
+    if "judgements" in names:
+        for kind, given in (("judgements", "--judgements"), ("rankings", "RANKINGS")):
+            message = message.replace(f"read it with read_{kind}", f"pass it as {given}")
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     message = re.sub(rf"\bread_\w+\((({any_name})={_QUOTED})\)", r"\1", message)
     message = re.sub(rf"^({any_name})(?=: )", lambda found: option(found[1]), message)

@@ -49,7 +49,7 @@ def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance
     if relevance and "relevance" not in frame.columns:
         raise ColumnError(
             f"rankings: no column 'relevance', and no judgements were given; found {_names(given)}"
-            f"{_close(given, ('relevance',))}"
+            f"{_close(given, ('relevance',)) or '; pass judgements=, a table of query, item and relevance'}"
         )
     frame = _check_ids(frame, ("model", "query", "item"))
     warn_merging(frame, "item", "rankings")
@@ -183,7 +183,7 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
         hint = "; null_distance='not_retrieved' counts such items as known but not retrieved"
         refuse(frame, column.is_null(), order, "null", hint)
     if dtype.is_float():
-        refuse(frame, column.is_nan(), order, "NaN")
+        refuse(frame, column.is_nan(), order, "NaN", "; leave such rows out, or make them null (see null_distance=)")
         refuse(frame, column.is_infinite(), order, "infinite", "; drop such padding rows (FAISS fills with inf)")
     if dtype == pl.Float16 and frame.height:
         keys = [name for name in ("model", "query", order) if name in frame.columns]

@@ -15,6 +15,10 @@ from retrieval_report.contracts.truncated import AUTO, check_truncated
 
 POLICIES = PARAMETERS["policies"].choices
 # Options with a fixed set of words; truncated may also be a mapping of models to such words.
+ELSEWHERE = {  # arguments that another function has, or has under another name
+    "metrics": "; of a Study it is called 'measures'",
+    **dict.fromkeys(("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"),
+}
 WORDS = ("no_relevant", "naive_order", "missing_query", "unjudged", "unjudged_query", "null_distance", "relevant_items")
 MOST_SHUFFLES = 10_000_000  # the mean of this many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
@@ -70,8 +74,8 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
     known = [option.name for option in fields(Options)]
     for name in options:
         if name not in known:
-            others = ("judgements", "queries", "metrics", "cutoffs")
-            raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, (*known, *others))}")
+            hint = ELSEWHERE.get(name) or did_you_mean(name, (*known, "judgements", "queries", "metrics", "cutoffs"))
+            raise TypeError(f"unexpected keyword argument {name!r}{hint}")
     return Options(**options)
 
 

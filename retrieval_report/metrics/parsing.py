@@ -119,7 +119,10 @@ bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, r
     record = CATALOGUE[name](**_parse_arguments(name, arguments or ""))
     if cutoff is None:
         return record, None
-    return record, parse_cutoffs(_whole(cutoff))
+    try:
+        return record, parse_cutoffs(_whole(cutoff))
+    except ParameterError as error:
+        raise ParameterError(f"metrics: {shown(metric)}: {str(error).removeprefix('cutoffs: ')}") from None
 
 
 def _whole(text: str) -> int | str:

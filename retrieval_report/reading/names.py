@@ -135,6 +135,7 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
         raise ColumnError(
             f"{location}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {some(found)}, "
             f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the file>'}}"
+            f"{_headless(found)}"
         )
     rest = {name: name for name in found if name not in {*matched.values(), *kind.columns}} if kind.others else {}
     return {name: matched[name] for name in kind.columns if name in matched} | rest
@@ -177,7 +178,20 @@ def _normal(name: str) -> str:
 def _refuse_repeated(found: Sequence[str], location: str) -> None:
     twice = sorted(repeated(found))
     if twice:
-        raise ColumnError(f"{location}: the header names {some(twice)} more than once; columns are {some(found)}")
+        raise ColumnError(
+            f"{location}: the header names {some(twice)} more than once; columns are {some(found)}{_headless(found)}"
+        )
+
+
+def _headless(found: Sequence[str]) -> str:
+    """Return the end of a message about a header that holds numbers, and so is probably the first line of data.
+
+    >>> _headless(["q1", "a", "0.5"]), _headless(["query", "sim"])
+    ("; the first line seems to be data: put a line of names above it, such as 'query', 'item', 'score'", '')
+    """
+    if not any(name.strip().lstrip("+-").replace(".", "", 1).isdecimal() for name in found):
+        return ""
+    return "; the first line seems to be data: put a line of names above it, such as 'query', 'item', 'score'"
 
 
 def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str) -> dict[str, str]:

@@ -238,7 +238,11 @@ def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.D
     frame = to_polars(source, kind.name, columns)
     missing = kind.missing({name: name for name in frame.columns})
     if missing:
-        raise ColumnError(f"the {kind.name} lack {' and '.join(missing)}; found {frame.columns}{_say(kind, missing)}")
+        index = [name for name in getattr(getattr(source, "index", None), "names", ()) if name is not None]
+        unread = f"; the index {index} of the pandas frame is not read: call .reset_index()" if index else ""
+        raise ColumnError(
+            f"the {kind.name} lack {' and '.join(missing)}; found {frame.columns}{_say(kind, missing)}{unread}"
+        )
     return frame
 
 

@@ -28,7 +28,7 @@ def all_lists(
     universe = present.select("query").unique()
     if judgements is not None:
         judged = judgements.select("query").unique()
-        refuse_unjudged(universe.join(judged, on="query", how="anti")["query"], universe.height, options)
+        refuse_unjudged(universe.join(judged, on="query", how="anti")["query"], universe.height, judged, options)
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
         named = queries.select("query")
@@ -62,9 +62,14 @@ def refuse_unnamed(queries: pl.Series) -> None:
         )
 
 
-def refuse_unjudged(queries: pl.Series, number: int, options: Options) -> None:
+def refuse_unjudged(queries: pl.Series, number: int, judged: pl.DataFrame, options: Options) -> None:
     """Raise an error if some of a ``number`` of queries have no judgements, unless the options allow it."""
     if len(queries) and options.unjudged_query == "error":
+        if len(queries) == number and judged.height:
+            raise KeyMismatchError(
+                f"none of the {number} queries has judgements: the rankings have queries like {queries.min()!r}, the "
+                f"judgements like {judged['query'].min()!r}; make their ids agree"
+            )
         raise KeyMismatchError(
             f"{len(queries)} of {number} queries have no judgements, first {queries.min()!r}; "
             "unjudged_query='skip' leaves them out"

@@ -200,5 +200,5 @@ def _check_lists(
     if whole.judged:
         received = lists.filter(~pl.col("missing")).select("query").unique()
         unjudged = received.join(known, on="query", how="anti")["query"]
-        refuse_unjudged(unjudged, received.height, options)
+        refuse_unjudged(unjudged, received.height, known.clear(), options)  # other chunks may match
     refuse_missing(lists.filter("missing"), options)

@@ -36,7 +36,7 @@ def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "2.5", "x", "", "None", "10@10", "1,5"])
 def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
     with pytest.raises(
-        ParameterError, match=r"metrics: .*name@10|cutoffs: .* is not a whole number|write ndcg@1, ndcg@5"
+        ParameterError, match=r"metrics: .*name@10|metrics: .* is not a whole number|write ndcg@1, ndcg@5"
     ):
         evaluate(rankings(), metrics=f"ndcg@{text}")
 

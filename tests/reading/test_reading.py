@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -155,6 +156,21 @@ def test_row_055_a_missing_column_is_named_with_what_is_there(tmp_path: Path) ->
 def test_row_056_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ColumnError, match=r"the header names \['query'\] more than once"):
         read_rankings(write(tmp_path / "m.csv", "query,item,distance,query\nq,a,1,q\n"))
+
+
+@pytest.mark.parametrize("row", ["1,a,0.9,1\n", "1,a,0.9\n"])
+def test_a_file_without_a_header_is_said_to_lack_one(tmp_path: Path, row: str) -> None:
+    with pytest.raises(ColumnError, match=r"m.csv: .*; the first line seems to be data: put a line of names above it"):
+        read_rankings(write(tmp_path / "m.csv", row))
+
+
+def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so() -> None:
+    frame = pd.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]})
+    message = r"lack query; .*; the index \['query'\] of the pandas frame is not read: call .reset_index\(\)$"
+    with pytest.raises(ColumnError, match=message):
+        read_rankings(frame.set_index("query"))
+    with pytest.raises(ColumnError, match=r"<your name for it>'\}\)$"):  # an index without a name holds no column
+        read_rankings(frame.drop(columns="query"))
 
 
 def test_row_057_other_columns_are_left_out(tmp_path: Path) -> None:

@@ -185,6 +185,16 @@ def test_a_misspelt_argument_is_answered_with_the_right_one(wrong: str, right: s
         rr.Study(top(ranked(1)), "ap@10", **given)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "answer"),
+    [("metrics", "; of a Study it is called 'measures'"), ("query_labels", "; pass it to from_search")],
+)
+def test_an_argument_of_another_function_is_answered_with_its_function(wrong: str, answer: str) -> None:
+    given: dict[str, Any] = {wrong: 3}
+    with pytest.raises(TypeError, match=f"^unexpected keyword argument '{wrong}'{answer}"):
+        rr.Study(top(ranked(1)), "ap@10", **given)
+
+
 def test_unknown_policies_are_refused() -> None:
     with pytest.raises(rr.ParameterError, match="policies: 'median' is not one of"):
         study().under("median")
