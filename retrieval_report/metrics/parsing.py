@@ -34,7 +34,7 @@ ELSEWHERE = {  # what trec_eval and ir_measures call them
     "recip_rank": "rr",
     "rprec": "r_precision",
     "map_cut": "ap",
-    "ndcg_cut": "ndcg",
+    "ndcg_cut": "ndcg(gain=linear)",
 }
 SUMS = {"acg", "dcg", "num_rel_ret", "wap"}  # their scores grow with grades or cutoffs
 LARGEST = 2**63 - 1
