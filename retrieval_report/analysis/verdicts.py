@@ -26,6 +26,7 @@ SINGLE_MODEL, NO_SCORE = "single model", "no score"  # what a report says where 
 SAME_WINNER, OTHER_WINNER = "same winner", "other winner"  # of a segment of the queries
 NO_WORSE, WORSE, NOT_DECIDED = "no worse", "worse", "not decided"  # of a model and a margin
 TIE_RISK, ALPHA = 0.05, 0.05
+SIGNIFICANT = f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
 SHOWN = ("expected", "shuffled", "naive")  # the first of them that there is is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.analysis.inputs import at_measure
-from retrieval_report.analysis.verdicts import ALPHA, CUT, DEPENDS, is_significant
+from retrieval_report.analysis.verdicts import CUT, DEPENDS, SIGNIFICANT, is_significant
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
 from retrieval_report.report.notices import any_cut, named_tests, relevant_notice
@@ -153,7 +153,7 @@ def _text(cell: _Cell, plus_minus: str) -> str:
 
 def _note(report: Tabled) -> str:
     doubt, tests = relevant_notice(report.summary), named_tests(report.comparison)
-    note = NOTE.format(tested=f" (corrected p < {ALPHA:g}; {tests})" if tests else "")
+    note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
     return note + OPEN * any_cut(report.summary) + (f" {doubt}" if doubt else "")
 
 
