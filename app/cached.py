@@ -78,7 +78,7 @@ def _listed(given: str | tuple[str, ...]) -> list[str]:
 @remember(4)
 def _read(files: Files, digest: str) -> Data:
     with noticed() as notes, tried_first():
-        rankings = rr.read_rankings(list(files.rankings), columns=dict(files.columns) or None)
+        rankings = rr.read_rankings(list(files.rankings), columns=dict(files.columns) or None, name_by=files.name_by)
         judgements = None if files.judgements is None else rr.read_judgements(files.judgements)
         queries = None if files.queries is None else rr.read_queries(files.queries)
         items = None if files.items is None else read_texts(Upload(files.items, Path(files.items).read_bytes()))

@@ -84,6 +84,7 @@ def _started_with() -> Files | None:
         queries=known.get("queries"),
         items=known.get("items"),
         columns=tuple((known.get("columns") or {}).items()),
+        name_by=known.get("name_by"),
         measure=(metric, cutoff),
         rules=Rules(**known.get("rules", {})),
         draws=Draws(**known.get("draws", {})),

@@ -151,6 +151,7 @@ class Files(NamedTuple):
     judgements: str | None = None
     queries: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
+    name_by: str | None = None
     measure: tuple[str, int | None] = ("ndcg", 10)
     rules: Rules = Rules()
     draws: Draws = Draws()

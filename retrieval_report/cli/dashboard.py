@@ -17,7 +17,7 @@ from retrieval_report.study.server import application, check_installed, check_po
 
 @cli.command(short_help="Look at the samples or your data in a browser.")
 @click.argument("data", nargs=-1)
-@file_options("judgements", "queries", "columns")
+@file_options("judgements", "queries", "columns", "name_by")
 @click.option("--items", metavar="FILE", help="Items with a column text or image, to show what a list holds.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the server; default: 8501, or the next free one.")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser; the address is always printed.")
@@ -28,6 +28,7 @@ def dashboard(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    name_by: str | None,
     items: str | None,
     port: int | None,
     no_browser: bool,
@@ -47,7 +48,7 @@ def dashboard(
     single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries", "items")}
     if port is not None:
         check_port(port)
-    opened = {"rankings": paths["rankings"], **single, "columns": columns} if data else None
+    opened = {"rankings": paths["rankings"], **single, "columns": columns, "name_by": name_by} if data else None
     context.exit(_serve([sys.executable, str(application())], environment(opened, port, browser=not no_browser)))
 
 

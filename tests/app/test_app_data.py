@@ -214,6 +214,18 @@ def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
     assert rows(drawn(test.run())) == {"rankings": RANKINGS.height + 1}
 
 
+@pytest.mark.parametrize(("name_by", "name"), [(None, "unknown"), ("file", "bm25")])
+def test_runs_of_the_command_line_are_named_by_tag_or_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name_by: str | None, name: str
+) -> None:
+    run, qrels = tmp_path / "bm25.run", tmp_path / "qrels.txt"
+    run.write_text("q Q0 a 1 2.0 unknown\nq Q0 b 2 1.0 unknown\n")
+    qrels.write_text("q 0 a 1\nq 0 b 0\n")
+    told = {"rankings": [str(run)], "judgements": str(qrels), "name_by": name_by}
+    monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(told))
+    assert opened().sidebar.multiselect(key="models").options == [name]
+
+
 def test_files_that_cannot_be_read_are_told_above_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", NAMED_OTHERWISE)
     assert "the rankings lack query and item" in test.error[0].value.replace("\\", "")

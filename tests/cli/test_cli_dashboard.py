@@ -55,7 +55,9 @@ def test_it_hands_over_the_files_by_their_full_paths(
     monkeypatch.chdir(sample_folder() / "docs")
     with socket.create_server(("127.0.0.1", 0)) as server:
         free = server.getsockname()[1]
-    outcome = run("runs", "--judgements", "qrels.txt", "--columns", "query=query", "--port", str(free))
+    outcome = run(
+        "runs", "--judgements", "qrels.txt", "--columns", "query=query", "--name-by", "file", "--port", str(free)
+    )
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
     folder = sample_folder() / "docs"
@@ -65,6 +67,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "queries": None,
         "items": None,
         "columns": {"query": "query"},
+        "name_by": "file",
     }
     assert served[0]["settings"]["server.port"] == free
     assert served[0]["browser"] == "open"
