@@ -352,5 +352,5 @@ class Answers(Selection):
 
 def _at(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of some measures."""
-    wanted = pl.DataFrame(list(measures), schema={"metric": pl.String, "cutoff": pl.Int64}, orient="row")
+    wanted = pl.DataFrame(list(measures), schema=schema("scores", "metric", "cutoff"), orient="row")
     return frame.join(wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left")

@@ -213,18 +213,8 @@ def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterato
 
 def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
     """Return the columns of every entry that do not depend on the data."""
-    columns = {
-        "measure": pl.Int64,
-        "system": pl.String,
-        "version": pl.String,
-        "call": pl.String,
-        "metric": pl.String,
-        "cutoff": pl.Int64,
-        "definition": pl.String,
-        "order": pl.String,
-        "note": pl.String,
-        "short_lists": pl.Boolean,
-    }
+    named = schema("audit", "system", "version", "call", "metric", "cutoff", "definition", "order", "note")
+    columns = {"measure": pl.Int64, **named, "short_lists": pl.Boolean}
     rows = []
     for measure, record, metric, cutoff in entries:
         own = (record.definition, record.words, record.differs, record.short_lists)

@@ -15,15 +15,7 @@ from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
 LETTERS = schema("letters")
-PAIRS = {
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "model_a": pl.String,
-    "model_b": pl.String,
-    "value_a": pl.Float64,
-    "value_b": pl.Float64,
-}
+PAIRS = schema("comparison", "metric", "cutoff", "policy", "model_a", "model_b", "value_a", "value_b")
 ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 

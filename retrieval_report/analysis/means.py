@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-MEANS = {
-    "model": pl.String,
-    "metric": pl.String,
-    "cutoff": pl.Int64,
-    "policy": pl.String,
-    "value": pl.Float64,
-    "tie_std": pl.Float64,
-    "shortest": pl.Int64,
-}
+from retrieval_report.contracts.registry import schema
+
+MEANS = {**schema("summary", "model", "metric", "cutoff", "policy", "value", "tie_std"), "shortest": pl.Int64}
 
 
 def tie_means(scores: pl.DataFrame) -> pl.DataFrame:

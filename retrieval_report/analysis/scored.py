@@ -9,6 +9,7 @@ import polars as pl
 
 from retrieval_report.analysis.likeness import score_like
 from retrieval_report.analysis.study_data import Data, Draws, Measure
+from retrieval_report.contracts.registry import schema
 from retrieval_report.evaluation import evaluate, evaluate_with_draws
 from retrieval_report.metrics.parsing import parse_metrics
 
@@ -88,9 +89,9 @@ def _drawn(data: Data, metric: str, draws: Draws) -> Scored:
 def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Combine scores as if they had been computed together."""
     frame = pl.concat(parts)
-    schema = {"metric": pl.String, "cutoff": pl.Int64}
-    ranks = pl.DataFrame(list(data.measures), schema=schema, orient="row").with_row_index("measure")
-    keyed = frame.join(ranks, on=list(schema), how="left", nulls_equal=True, maintain_order="left")
+    wanted = schema("scores", "metric", "cutoff")
+    ranks = pl.DataFrame(list(data.measures), schema=wanted, orient="row").with_row_index("measure")
+    keyed = frame.join(ranks, on=list(wanted), how="left", nulls_equal=True, maintain_order="left")
     policies = pl.col("policy").replace_strict(data.policies, range(len(data.policies)), return_dtype=pl.Int8)
     keyed = keyed.with_columns(under=policies)
     return keyed.sort("model", "query", "measure", "under", maintain_order=True).drop("measure", "under")

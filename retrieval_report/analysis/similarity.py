@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,12 +13,11 @@ from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_unique
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
+from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
-COUNTS = {"items_a": pl.Int64, "items_b": pl.Int64, "shared": pl.Int64}
-MEASURES = dict.fromkeys(
-    ("tau_b", "tau_ap", "tau_ap_low", "tau_ap_high", "rbo_w", "rbo_a", "rbo_b", "rbo_low", "rbo_high"), pl.Float64
-)
+SIMILARITY = schema("similarity")
+MEASURES = [name for name, dtype in SIMILARITY.items() if dtype == pl.Float64]
 BLOCK = 2_000_000  # pairs of items that are looked at together
 Floats = NDArray[np.float64]
 
@@ -101,8 +100,7 @@ def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSi
     both = one.join(two, on=["query", "item"], how="full", coalesce=True, suffix="_b").fill_null(0)
     both = both.sort("query", "item")
     rows = [_compare(query, part, p) for (query,), part in both.group_by("query", maintain_order=True)]
-    schema: dict[str, Any] = {"query": both.schema["query"], **COUNTS, "change": pl.String, **MEASURES}
-    queries = pl.DataFrame(rows, schema=schema, orient="row")
+    queries = pl.DataFrame(rows, schema={**SIMILARITY, "query": both.schema["query"]}, orient="row")
     return RankingSimilarity(queries, _mean(queries))
 
 

@@ -23,12 +23,12 @@ from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
 from retrieval_report.contracts.options import MOST_SHUFFLES
-from retrieval_report.contracts.registry import in_contract
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
-WEIGHTS = {"model": pl.String, "query": None, "metric": pl.String, "weight": pl.Float64}  # of query_weights
+WEIGHTS = schema("query_weights")
 LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
 
 

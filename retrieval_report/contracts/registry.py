@@ -30,13 +30,14 @@ FRAMES: Mapping[str, Frame] = {
 _OF_FRAME = {name: {part.name: part for part in frame.columns} for name, frame in FRAMES.items()}
 
 
-def schema(frame: str) -> dict[str, Any]:
-    """Return names and types of a frame's columns; the type is None if the input decides it.
+def schema(frame: str, *names: str) -> dict[str, Any]:
+    """Return names and types of a frame's columns, or of those named; the type is None if the input decides it.
 
-    >>> list(schema("shuffled")), schema("shuffled")["draw"]
-    (['model', 'metric', 'cutoff', 'draw', 'value'], Int64)
+    >>> list(schema("shuffled")), schema("shuffled", "draw")
+    (['model', 'metric', 'cutoff', 'draw', 'value'], {'draw': Int64})
     """
-    return {part.name: part.dtype for part in FRAMES[frame].columns}
+    known = _OF_FRAME[frame]
+    return {name: known[name].dtype for name in names or known}
 
 
 def in_contract(frame: pl.DataFrame, contract: Mapping[str, Any]) -> pl.DataFrame:

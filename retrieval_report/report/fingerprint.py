@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from retrieval_report.contracts.registry import schema
+
 SLICE = 500_000  # rows that are turned into text at a time
 COUNTED = {"models": "model", "queries": "query", "items": "item", "distances": ("distance", "score")}
 
@@ -46,5 +48,4 @@ def fingerprint(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             present = [column for column in ([columns] if isinstance(columns, str) else columns) if column in frame]
             sizes[count] = frame[present[0]].n_unique() if present else None
         rows.append({**sizes, "sha256": content_hash(frame)})
-    whole = dict.fromkeys(("rows", *COUNTED), pl.Int64)
-    return pl.DataFrame(rows, schema={"frame": pl.String, **whole, "sha256": pl.String})
+    return pl.DataFrame(rows, schema=schema("fingerprint"))
