@@ -207,7 +207,7 @@ def compare(
 
 
 def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
-    """Exchange the two models of some pairs, as if `compare` had been given them the other way round.
+    """Exchange the models of some pairs, as if `compare` or `flips` had been given them the other way round.
 
     >>> comparison = compare({
     ...     "model": ["a", "b"], "query": ["q"] * 2, "metric": ["rr"] * 2, "cutoff": [1] * 2, "policy": ["naive"] * 2,
@@ -216,19 +216,19 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
     >>> comparison.select(names).row(0), turned(comparison, pl.col("model_a") == "a").select(names).row(0)
     (('a', 'b', 1.0, 0.75, 1, 0), ('b', 'a', 0.25, -0.75, 0, 1))
     """
-    exchanged = [("model_a", "model_b"), ("value_a", "value_b"), ("wins", "losses")]
-    both = [*exchanged, *(pair[::-1] for pair in exchanged)]
+    sides = [name.removesuffix("_a") for name in comparison.columns if name.endswith("_a")]
+    exchanged = [*((f"{side}_a", f"{side}_b") for side in sides), ("wins", "losses")]
+    exchanged += [pair[::-1] for pair in exchanged]
+    negated = [
+        ("difference", "difference"),
+        ("effect_size", "effect_size"),
+        ("ci_low", "ci_high"),
+        ("ci_high", "ci_low"),
+    ]
+    values = [(name, pl.col(other)) for name, other in exchanged]
+    values += [(name, 0.0 - pl.col(other)) for name, other in negated]  # 0.0 − 0.0 is not −0.0
     return comparison.with_columns(
-        *(pl.when(where).then(pl.col(other)).otherwise(pl.col(name)).alias(name) for name, other in both),
-        *(
-            pl.when(where).then(0.0 - pl.col(other)).otherwise(pl.col(name)).alias(name)  # 0.0 − 0.0 is not −0.0
-            for name, other in (
-                ("difference", "difference"),
-                ("effect_size", "effect_size"),
-                ("ci_low", "ci_high"),
-                ("ci_high", "ci_low"),
-            )
-        ),
+        pl.when(where).then(value).otherwise(name).alias(name) for name, value in values if name in comparison.columns
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import compare
-from retrieval_report.analysis.inputs import SCORE, Floats, Grid, asked_measures, check_fraction, check_scores
+from retrieval_report.analysis.inputs import SCORE, Floats, Grid, asked_measures, check_fraction, check_scores, measured
 from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise
@@ -27,6 +27,7 @@ from retrieval_report.contracts.registry import in_contract, schema
 
 LEADERBOARD = schema("leaderboard")
 KEYS = [*SCORE, "model"]
+TIERS = schema("leaderboard", *KEYS, "letters", "honest_difference")
 
 
 def leaderboard(
@@ -123,6 +124,12 @@ def leaderboard(
     return in_contract(board, LEADERBOARD)
 
 
+def rank_range(source: str, to: str = "–") -> pl.Expr:
+    """Return an expression for the ranks under "tie" or "query" as text, such as 1 or 1–3."""
+    low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
+    return pl.when(low == high).then(low).otherwise(low + to + high)
+
+
 def _complete(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the scores of queries for which every model has a score."""
     models = frame["model"].n_unique()
@@ -147,7 +154,6 @@ def _letters(
 
 def _tiers(grid: Grid, measure: int, alpha: float, resamples: int, seed: int) -> pl.DataFrame:
     """Return the letters for one metric, cutoff and policy by Tukey's test, without a table of pairs."""
-    metric, cutoff, policy = grid.measures[measure]
     value = grid.value[measure][:, complete_queries(grid.value[measure])]
     order = np.arange(len(value))
     different, honest = np.zeros((len(value), len(value)), np.bool_), None
@@ -158,12 +164,9 @@ def _tiers(grid: Grid, measure: int, alpha: float, resamples: int, seed: int) ->
         different = share_beyond(draws, np.abs(means[order][:, None] - means[order])) < alpha
         honest = _honest(draws, alpha) if len(value) > 1 else None
     letters = letter_texts(letter_columns(different), len(order))
-    return pl.DataFrame({"model": [grid.models[row] for row in order], "letters": letters}).with_columns(
-        metric=pl.lit(metric),
-        cutoff=pl.lit(cutoff, pl.Int64),
-        policy=pl.lit(policy),
-        honest_difference=pl.lit(honest, pl.Float64),
-    )
+    models = [grid.models[row] for row in order]
+    columns = {"model": models, "letters": letters, "honest_difference": [honest] * len(models)}
+    return measured(columns, grid.measures[measure], TIERS)
 
 
 def _honest(draws: Floats, alpha: float) -> float | None:
@@ -176,6 +179,5 @@ def _honest(draws: Floats, alpha: float) -> float | None:
 def _unpaired(grid: Grid) -> pl.DataFrame:
     """Return how many queries are left out for each measure."""
     left_out = [int((~complete_queries(value)).sum()) for value in grid.value]
-    schema = {"metric": pl.String, "cutoff": pl.Int64, "policy": pl.String}
-    measures = pl.DataFrame(grid.measures, schema=schema, orient="row")
+    measures = pl.DataFrame(grid.measures, schema=schema("leaderboard", *SCORE), orient="row")
     return measures.with_columns(pl.Series("unpaired", left_out, dtype=pl.Int64))

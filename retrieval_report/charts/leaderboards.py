@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.leaderboard import LEADERBOARD
+from retrieval_report.analysis.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.analysis.letters import short_letters
 from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
 from retrieval_report.charts.theme import (
@@ -85,13 +85,7 @@ def leaderboard(
 
 def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the ends of the thick line, and the text on the right."""
-    tie, query = (
-        pl.when(pl.col(f"{name}_low") == pl.col(f"{name}_high"))
-        .then(pl.col(f"{name}_low").cast(pl.String))
-        .otherwise(pl.format("{}–{}", f"{name}_low", f"{name}_high"))
-        .fill_null("–")
-        for name in ("tie_rank", "query_rank")
-    )
+    tie, query = (rank_range(source).fill_null("–") for source in ("tie", "query"))
     short = pl.Series("short", [short_letters(text or "") for text in rows["letters"]], dtype=pl.String)
     ranks = pl.format("{} | {}", tie, query) if rows["tie_rank_low"].count() else query
     return with_tie_range(rows).with_columns(short, ranks=ranks)

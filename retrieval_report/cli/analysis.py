@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from retrieval_report.cli.engines import study_of
-from retrieval_report.cli.files import Data, Output, data_options, output_options, tell_written
+from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import SETTINGS, check, explains, like_option, options
-from retrieval_report.cli.streams import form_options, json_option, print_json
+from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.audited import same_winner
 from retrieval_report.report.terminal import frame_table, visible
@@ -41,10 +41,8 @@ def compare(
     data: Data, output: Output, baseline: str | None, correction: str | None, form: str | None, **settings: Any
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
-    import polars as pl
-
     import retrieval_report as rr
-    from retrieval_report.analysis.verdicts import chance_of
+    from retrieval_report.analysis.verdicts import with_chances
     from retrieval_report.report.notices import named_tests
     from retrieval_report.report.paper import Means, latex_table
 
@@ -61,20 +59,17 @@ def compare(
         verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
     if baseline is not None:
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
-    files = output.write({"comparison.csv": comparison, "flips.csv": verdicts})
-    if form == "latex":
-        click.echo(latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)), nl=False)
-        return
-    if form == "json":
-        print_json({"comparison": comparison, "flips": verdicts}, study.notices)
-        return
-    rows = _with_verdicts(comparison.filter(policy="expected"), verdicts)
-    rows = rows.with_columns(p_tie=pl.Series([chance_of(row) for row in rows.iter_rows(named=True)], dtype=pl.String))
+    rows = with_chances(_with_verdicts(comparison.filter(policy="expected"), verdicts))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
     tests = named_tests(comparison)
-    said = [*([f"family_p: {tests}."] if tests else []), *study.notices]
-    click.echo("\n\n".join([frame_table(rows, shown, by=("metric", "cutoff")), *said]))
-    tell_written(files)
+    texts = [frame_table(rows, shown, by=("metric", "cutoff")), *([f"family_p: {tests}."] if tests else [])]
+    output.show(
+        {"comparison": comparison, "flips": verdicts},
+        "\n\n".join(texts),
+        form=form,
+        latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),
+        notices=lambda: study.notices,
+    )
 
 
 @cli.command(short_help="Show how much the distances tie.")
@@ -92,22 +87,21 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     table = rr.tie_profile(**given, cutoffs=cutoffs, **settings)
     known = given["judgements"] is not None or "relevance" in given["rankings"].columns
     hints = rr.tie_hints(**given, **settings) if known else None
-    frames = {"profile.csv": table} | ({} if hints is None else {"hints.csv": hints})
+    frames = {"profile": table} | ({} if hints is None else {"hints": hints})
     coverage = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings).coverage
     if coverage.width:
-        frames["coverage.csv"] = coverage
-    files = output.write(frames)
+        frames["coverage"] = coverage
     shares = ["cut_share", "mixed_share", "ends_in_cut_tie"]
     shown = ["model", "queries", *shares, "tie_median", "tie_max", "distances", "bits"]
-    click.echo(frame_table(table, shown, by=("cutoff",)))
+    texts = [frame_table(table, shown, by=("cutoff",))]
     if hints is not None and hints.height:
         lines = [
             f"{model or 'all models'}: {message}" for model, message in hints.select("model", "message").iter_rows()
         ]
-        click.echo("\n" + "\n".join(visible(line) for line in lines))
+        texts.append("\n".join(visible(line) for line in lines))
     if coverage.width:
-        click.echo("\n" + frame_table(coverage, ("model", "value", "tie_std", "queries"), by=("metric", "cutoff")))
-    tell_written(files)
+        texts.append(frame_table(coverage, ("model", "value", "tie_std", "queries"), by=("metric", "cutoff")))
+    output.show(frames, "\n\n".join(texts))
 
 
 @cli.command(short_help="Show what other evaluators would print.")
@@ -132,16 +126,12 @@ def audit(data: Data, output: Output, systems: str | None, as_json: bool, **sett
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = rr.audit(**given, systems=chosen, **settings)
     _tell_silent(chosen or [], table, settings["metrics"])
-    files = output.write({"audit.csv": table})
-    if as_json:
-        print_json({"audit": table}, ())
-        return
-    named, numbers = (
-        ("system", "version", "definition", "model"),
-        ("prints", "expected", "lowest", "highest", "off", "z"),
+    shown = ("system", "version", "definition", "model", "prints", "expected", "lowest", "highest", "off", "z")
+    output.show(
+        {"audit": table},
+        frame_table(_with_ranges(table), (*shown, "same_winner"), by=("metric", "cutoff")),
+        form="json" if as_json else None,
     )
-    click.echo(frame_table(_with_ranges(table), (*named, *numbers, "same_winner"), by=("metric", "cutoff")))
-    tell_written(files)
 
 
 def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:

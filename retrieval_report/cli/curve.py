@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from retrieval_report.cli.engines import study_of
-from retrieval_report.cli.files import Data, Output, data_options, output_options, tell_written
+from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import explains, options
 from retrieval_report.report.terminal import frame_table
@@ -25,6 +23,4 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
     """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the queries."""
     output.check(data.paths, "recall_curve.csv")
     found = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
-    files = output.write({"recall_curve.csv": found})
-    click.echo(frame_table(found, SHOWN))
-    tell_written(files)
+    output.show({"recall_curve": found}, frame_table(found, SHOWN))

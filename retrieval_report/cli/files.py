@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrieval_report.cli.streams import standard_input
+from retrieval_report.cli.streams import print_json, standard_input
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, parquet_bytes, refuse_inputs, write_files
@@ -183,6 +183,25 @@ class Output:
         }
         write_files(files)
         return list(files)
+
+    def show(
+        self,
+        frames: Mapping[str, pl.DataFrame],
+        text: str,
+        *,
+        form: str | None = None,
+        latex: Callable[[], str] | None = None,
+        notices: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        """Write frames as CSV under these names, and print them as JSON, or the text with notices below."""
+        files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
+        if form == "latex" and latex is not None:
+            click.echo(latex(), nl=False)
+        elif form == "json":
+            print_json(frames, notices())
+        else:
+            click.echo("\n\n".join([text, *map(visible, notices())]))
+            tell_written(files)
 
 
 def output_options(what: str, **how: Any) -> Callable[[Command], Command]:

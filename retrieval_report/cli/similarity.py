@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from retrieval_report.cli.files import Output, file_options, output_options, tell_written
+from retrieval_report.cli.files import Output, file_options, output_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import explains
 from retrieval_report.report.terminal import frame_table
@@ -29,6 +29,4 @@ def similarity(first: str, second: str, columns: dict[str, str] | None, p: float
     output.check([first, second], "similarity.csv")
     one, other = (rr.read_rankings(path, columns=columns) for path in (first, second))
     found = rr.lists.ranking_similarity(one, other, p=p)
-    files = output.write({"similarity.csv": found.queries})
-    click.echo(frame_table(found.mean, SHOWN))
-    tell_written(files)
+    output.show({"similarity": found.queries}, frame_table(found.mean, SHOWN))

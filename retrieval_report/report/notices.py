@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import at_cutoff
+from retrieval_report.analysis.inputs import at_cutoff, at_measure
 from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text, parse_metric
@@ -102,13 +102,13 @@ def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, 
     if concerned.is_empty():
         return ""
     known = pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists
-    here = concerned if measure is None else _at(concerned, measure)
+    here = concerned if measure is None else concerned.filter(at_measure(*measure))
     if here.is_empty():
         assert measure is not None
         others = dict.fromkeys(measure_text(*row) for row in concerned.select("metric", "cutoff").iter_rows())
         name = measure_text(*measure)
         verb = "does" if len(others) == 1 else "do"
-        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {_list(others)} {verb}."
+        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {names_text(others)} {verb}."
     if measure is None:
         return (
             f"{_who(here, known)}: scores that depend on items that were not retrieved have no standard deviation, "
@@ -127,7 +127,7 @@ def _who(concerned: pl.DataFrame, lists: pl.DataFrame) -> str:
     models = concerned["model"].unique(maintain_order=True).to_list()
     reasons = dict(lists.select("model", "reason").iter_rows())
     why = dict.fromkeys(str(reasons[model]) for model in models if model in reasons)
-    text = f"The lists of {_list([visible(model, NAME_WIDTH, middle=True) for model in models])} are cut"
+    text = f"The lists of {names_text([visible(model, NAME_WIDTH, middle=True) for model in models])} are cut"
     return f"{text} ({visible('; '.join(why), 200)})" if len(why) == 1 else text
 
 
@@ -145,7 +145,7 @@ def _estimate(here: pl.DataFrame) -> str:
 
 def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | None]) -> str:
     """Say how deep a retrieval would have been deep enough."""
-    own = _at(lists, measure).filter(pl.col("model").is_in(here["model"].unique().to_list()))
+    own = lists.filter(at_cutoff(measure[1]), pl.col("model").is_in(here["model"].unique().to_list()))
     depths = own["sufficient_depth"].to_list()
     codes = "for codes, count_codes counts all ties without lists."
     if not depths or None in depths:
@@ -172,13 +172,8 @@ def divided_by_relevant(text: str) -> bool:
     return metric.name in BY_R or not chosen.isdisjoint(DIVIDED)
 
 
-def _at(frame: pl.DataFrame, measure: tuple[str, int | None]) -> pl.DataFrame:
-    metric, cutoff = measure
-    here = frame.filter(at_cutoff(cutoff))
-    return here.filter(metric=metric) if "metric" in here.columns else here
-
-
-def _list(names: Sequence[str] | dict[str, None]) -> str:
+def names_text(names: Iterable[str]) -> str:
+    """Join names for a sentence; of many, the first are named and the others counted."""
     shown = list(names)
     if len(shown) > MOST_NAMED + 1:
         shown = [*shown[:MOST_NAMED], f"{len(shown) - MOST_NAMED} others"]

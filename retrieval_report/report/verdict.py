@@ -26,7 +26,7 @@ from retrieval_report.analysis.verdicts import (
     surely_depends,
 )
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.report.notices import NAIVE_ORDERS, POOLED, RETRIEVE_DEEPER, divided_by_relevant
+from retrieval_report.report.notices import NAIVE_ORDERS, POOLED, RETRIEVE_DEEPER, divided_by_relevant, names_text
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
@@ -187,7 +187,7 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
     pair = _pair(flips, ranked[0], ranked[1])
     equal = _leaders(ranked, models, "expected")
     if len(equal) > 1:
-        names = _list([_name(name) for name in equal])
+        names = names_text([_name(name) for name in equal])
         share = f"{names} share the highest expected {measure}: {number(value)}."
         if len(equal) == 2 and pair["unpaired"]:
             return pair["verdict"], [share, _on_paired(pair, "") + _safety(pair)]
@@ -263,7 +263,7 @@ def _unsafe_others(ranked: list[str], flips: pl.DataFrame, pair: Row) -> str:
     ]
     if not unsafe:
         return ""
-    names = _list(sorted(unsafe))
+    names = names_text(sorted(unsafe))
     return f" Its lead over {names} is not safe{' either' if pair['verdict'] in verdicts else ', however'}."
 
 
@@ -274,7 +274,7 @@ def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
     for verdict, (start, no) in starts.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.height:
-            names = _list([_name(model) for model in rows["model"]])
+            names = names_text([_name(model) for model in rows["model"]])
             are = "is" if rows.height == 1 else "are"
             parts.append(f"{start}{names} {are}{no} worse than {_name(rows['baseline'][0])}")
     if not parts:
@@ -295,7 +295,7 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
         return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
     if not phrases:
         return [f"All {flips.height} pairs of models are in a safe order by {measure}."]
-    return [f"Of the {flips.height} pairs of models, by {measure}, {_list(phrases)}."]
+    return [f"Of the {flips.height} pairs of models, by {measure}, {names_text(phrases)}."]
 
 
 def _naive(ranked: list[str], models: Models, measure: str, ties: str) -> list[str]:
@@ -365,7 +365,7 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
         return []
     if not elsewhere:
         return [f"The other {measures} measures put {_name(winner)} first too."] if measures > 1 else []
-    phrases = [f"{_name(model)} by {_list(names)}" for model, names in elsewhere.items()]
+    phrases = [f"{_name(model)} by {names_text(names)}" for model, names in elsewhere.items()]
     return [f"Other measures put another model first: {'; '.join(phrases)}."]
 
 
@@ -399,9 +399,3 @@ def _reversal(pair: Row) -> str:
     chance = chance_text(pair["p_tie"], low, high)
     word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
     return f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')} ({METHODS[method]})."
-
-
-def _list(names: list[str]) -> str:
-    if len(names) > 5:
-        names = [*names[:4], f"{len(names) - 4} others"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
