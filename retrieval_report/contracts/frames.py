@@ -17,7 +17,7 @@ from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.contracts.warning import warn
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
-
+SAMPLED, LISTS = 5_000, 10  # first rows, and the fewest lists among them, that show how rows are sorted
 
 RANKINGS = FRAMES["rankings"].columns
 COUNTS = FRAMES["counts"].columns
@@ -189,6 +189,22 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
         keys = [name for name in ("model", "query", order) if name in frame.columns]
         tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
         warn(f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes ties")
+    if order == "distance":
+        _warn_of_direction(frame)
+
+
+def _warn_of_direction(frame: pl.DataFrame) -> None:
+    """Warn if distances fall, as scores do, in all of the first lists."""
+    keys = [name for name in ("model", "query") if name in frame.columns]
+    distance = pl.col("distance").cast(pl.Float64)
+    first = frame.head(SAMPLED).select(*keys, step=distance - distance.shift())
+    steps = first.filter(pl.col("step") != 0, *(pl.col(name) == pl.col(name).shift() for name in keys))
+    lists = steps.select(keys).n_unique()
+    if lists >= LISTS and bool((steps["step"] < 0).all()):
+        warn(
+            f"column 'distance': the values fall from the first row to the last in all of the first {lists} lists, as "
+            "scores do; if they are scores or similarities, name the column 'score'"
+        )
 
 
 def check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import polars as pl
 import pytest
 
 from bad_input import rankings, refused
-from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError
+from retrieval_report import evaluate
+from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, RetrievalReportWarning
 
 BARE = rankings(relevance=None, weight=None)
 JUDGEMENTS = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]})
@@ -30,3 +32,18 @@ def test_rankings_without_relevance_are_told_what_to_pass() -> None:
 def test_nan_is_answered_with_what_to_do() -> None:
     frame = rankings(distance=[0.1, 0.2, 0.1, math.nan])
     refused(frame, DataError, "1 NaN", "leave such rows out, or make them null (see null_distance=)")
+
+
+def test_distances_sorted_as_scores_are_warned_of() -> None:
+    def lists(number: int, step: int, column: str = "distance") -> pl.DataFrame:
+        rows = [(f"q{query}", item, step * (item // 2), int(item == 0)) for query in range(number) for item in range(6)]
+        return pl.DataFrame(rows, schema=["query", "item", column, "relevance"], orient="row")
+
+    asked: dict[str, Any] = {"metrics": "ap@5", "truncated": "no"}
+    with pytest.warns(RetrievalReportWarning, match="fall .* all of the first 10 lists, .* name the column 'score'"):
+        evaluate(lists(10, -1), **asked)
+    evaluate(lists(9, -1), **asked)  # too few to tell
+    evaluate(lists(10, 1), **asked)
+    evaluate(lists(10, -1, "score"), **asked)
+    one_rises = lists(1, 1).with_columns(query=pl.lit("q"))
+    evaluate(pl.concat([lists(10, -1), one_rises]), **asked)
