@@ -27,18 +27,15 @@ class Drawn(NamedTuple):
 
 
 @remember(64)
-def _ranked(data: Data, rules: Rules, model: str, query: Id) -> pl.DataFrame:
-    return ranking_ties(**data.frames, model=model, query=query, **rules._asdict())
-
-
 def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """Return one list as from `ranking_ties`, in the order received."""
-    return _ranked(data, choice.rules, model, query)
+    return ranking_ties(**data.frames, model=model, query=query, **choice.rules._asdict())
 
 
 @remember(64)
-def _drawn(data: Data, rules: Rules, measure: Measure, model: str, query: Id, draw: int, seed: int) -> Drawn:
-    rows = drawn_order(_ranked(data, rules, model, query), draw=draw, seed=seed)
+def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
+    """Return one list in the order of draw number ``draw`` of the chosen seed, and its score."""
+    rows = drawn_order(ranked(data, choice, model, query), draw=draw, seed=choice.draws.seed)
     if rows.is_empty():
         return Drawn(rows, None)
     # Scored as received except for the order: rows that a rule leaves out of the list still count in R.
@@ -47,27 +44,16 @@ def _drawn(data: Data, rules: Rules, measure: Measure, model: str, query: Id, dr
     places = rows.select("item", "row", model=pl.lit(model))
     listed = received.drop("row", strict=False).join(places, on=["model", "item"], how="left")
     listed = listed.with_columns(pl.col("row").fill_null(rows.height))
-    metric, cutoff = measure
-    asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "naive"}
-    scores = rr.evaluate(listed, **given, **asked, **rules._asdict()).filter(model=model)
+    asked: dict[str, Any] = {"metrics": choice.metric, "cutoffs": [choice.cutoff], "policies": "naive"}
+    scores = rr.evaluate(listed, **given, **asked, **choice.rules._asdict()).filter(model=model)
     return Drawn(rows, scores["value"][0])
 
 
-def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn:
-    """Return one list in the order of draw number ``draw`` of the chosen seed, and its score."""
-    return _drawn(data, choice.rules, (choice.metric, choice.cutoff), model, query, draw, choice.draws.seed)
-
-
 @remember(64)
-def _distribution(data: Data, rules: Rules, measure: Measure, model: str, query: Id, seed: int) -> pl.DataFrame:
-    metric, cutoff = measure
-    asked: dict[str, Any] = {"metric": metric, "cutoff": cutoff, "seed": seed, **rules._asdict()}
-    return score_distribution(**data.frames, model=model, query=query, **asked)
-
-
 def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """Return the result of `score_distribution` for one list and the chosen measure."""
-    return _distribution(data, choice.rules, (choice.metric, choice.cutoff), model, query, choice.draws.seed)
+    asked: dict[str, Any] = {**choice.at, "seed": choice.draws.seed, **choice.rules._asdict()}
+    return score_distribution(**data.frames, model=model, query=query, **asked)
 
 
 @remember(16)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -226,6 +226,11 @@ class Choice:
     def at(self) -> dict[str, Any]:
         """Return metric and cutoff, named as in the functions that draw charts."""
         return {"metric": self.metric, "cutoff": self.cutoff}
+
+    @property
+    def of_list(self) -> Choice:
+        """Return the choice without what does not change the score of a list, by which single lists are cached."""
+        return replace(self, cutoffs=(), models=(), policies=(), average="micro")
 
 
 def first_choice(data: Data) -> Choice:

@@ -9,7 +9,9 @@ import polars as pl
 import streamlit as st
 
 from records import Data
-from retrieval_report.analysis.verdicts import VERDICTS, chance_of
+from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.leaderboard import rank_range
+from retrieval_report.analysis.verdicts import VERDICTS, with_chances
 from retrieval_report.charts.data import side_by_side
 from retrieval_report.contracts.registry import column
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
@@ -102,30 +104,17 @@ def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> N
     rows = side_by_side(summary).join(found, on="model", how="left", maintain_order="left")
     rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
     if board is not None:
-        spans = [_span(name).alias(f"{name}s") for name in ("tie_rank", "query_rank")]
+        spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
         rows = rows.join(
             board.select("model", "rank", "letters", *spans), on="model", how="left", maintain_order="left"
         )
     frame_table(rows, of="board", show=SUMMARY, alt="Scores of the models, best first.")
 
 
-def _span(name: str) -> pl.Expr:
-    low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
-    return pl.when(low == high).then(low.cast(pl.String)).otherwise(pl.format("{}–{}", low, high))
-
-
 def ahead_first(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return pairs of `flips` with the model that is ahead in expectation as A, the best pairs first."""
-    behind = pl.col("value_b") > pl.col("value_a")
-    sides = [name.removesuffix("_a") for name in pairs.columns if name.endswith("_a")]
-    exchanged = [
-        pl.when(behind).then(pl.col(f"{name}_{other}")).otherwise(pl.col(f"{name}_{side}")).alias(f"{name}_{side}")
-        for name in sides
-        for side, other in ("ab", "ba")
-    ]
-    return pairs.with_columns(exchanged).sort(
-        "value_a", "value_b", descending=True, nulls_last=True, maintain_order=True
-    )
+    ahead = turned(pairs, pl.col("value_b") > pl.col("value_a"))
+    return ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
 
 
 def flips_table(flips: pl.DataFrame) -> None:
@@ -134,13 +123,7 @@ def flips_table(flips: pl.DataFrame) -> None:
     rows = ahead_first(flips).sort(
         order, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True
     )
-    rows = with_chances(rows)
-    frame_table(rows, of="flips", show=FLIPS, alt="Pairs of models, those of unsafe order first.")
-
-
-def with_chances(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return pairs with the probability of a reversal as text, as precisely as it is known."""
-    return pairs.with_columns(p_tie=pl.Series([chance_of(row) for row in pairs.iter_rows(named=True)], dtype=pl.String))
+    frame_table(with_chances(rows), of="flips", show=FLIPS, alt="Pairs of models, those of unsafe order first.")
 
 
 def facts_table(data: Data) -> None:

@@ -82,6 +82,17 @@ def choose_one(
     return options[index] if chosen is None else chosen
 
 
+def choose_pair(models: Sequence[str], first: str, second: str) -> tuple[str, str]:
+    """Offer two menus of models side by side, and return the chosen ones; a note says if they are the same."""
+    menus = []
+    for column, label, name, default in zip(st.columns(2), ("Model A", "Model B"), "ab", (first, second), strict=True):
+        with column:
+            menus.append(choose_one(label, models, name=name, default=default))
+    if menus[0] == menus[1]:
+        st.info("These are the same model twice. Choose another one to compare it with.")
+    return menus[0], menus[1]
+
+
 def choose_many(
     label: str,
     options: Sequence[T],

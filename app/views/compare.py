@@ -14,16 +14,16 @@ from chart_files import show_chart
 from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE
+from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE, with_chances
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.notices import naive_ties
 from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
 from retrieval_report.writing.numbers import chance_text, interval, p_value
-from tables import frame_table, heading, with_chances
+from tables import frame_table, heading
 from text import plain, short
-from url_controls import choose_number, choose_one
+from url_controls import choose_number, choose_one, choose_pair
 
 SHOWN = (
     *("policy", "model_a", "model_b", "value_a", "value_b", "difference", "ci_low", "ci_high", "family_p"),
@@ -49,9 +49,7 @@ def show(data: Data, choice: Choice) -> None:
         st.info(f"No two of these models have a score for {plain(choice.measure)} on the same query.")
         return
     first, second = _choose(study)
-    if first == second:
-        st.info("These are the same model twice. Choose another one to compare it with.")
-    else:
+    if first != second:
         _two(data, choice, study, first, second)
     st.header("All pairs", anchor="all-pairs")
     if len(choice.models) <= MATRIX:
@@ -87,12 +85,7 @@ def _choose(study: rr.Study) -> tuple[str, str]:
     said, ranked = winners(study), ranked_models(study)
     best = (said.best or tuple(ranked))[0]
     rivals = [model for model in (*said.printed, *ranked) if model != best]
-    columns = st.columns(2)
-    with columns[0]:
-        first = choose_one("Model A", ranked, name="a", default=best)
-    with columns[1]:
-        second = choose_one("Model B", ranked, name="b", default=rivals[0])
-    return first, second
+    return choose_pair(ranked, best, rivals[0])
 
 
 def _no_worse(data: Data, study: rr.Study, choice: Choice) -> None:

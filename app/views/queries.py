@@ -15,7 +15,7 @@ from records import Choice, Data
 from retrieval_report import charts
 from tables import frame_table, heading
 from text import plain, short
-from url_controls import choose_number, choose_one
+from url_controls import choose_number, choose_one, choose_pair
 
 LISTED = 1000  # rows of the table and of the menu; every other query can be typed
 ITEMS = 1000
@@ -111,19 +111,13 @@ def _deciding(data: Data, choice: Choice) -> None:
     st.header("Which queries decide between two models?", anchor="deciding")
     study = study_of(data, choice).at(choice.measure)
     ranked = ranked_models(study)
-    columns = st.columns(2)
-    with columns[0]:
-        first = choose_one("Model A", ranked, name="a", default=ranked[0])
-    with columns[1]:
-        second = choose_one("Model B", ranked, name="b", default=ranked[1])
-    if first == second:
-        st.info("These are the same model twice. Choose another one to compare it with.")
+    pair = choose_pair(ranked, *ranked[:2])
+    if pair[0] == pair[1]:
         return
-    found = study.pair(first, second).queries.filter(policy="expected")
+    found = study.pair(*pair).queries.filter(policy="expected")
     if found.is_empty():
         st.info("They have no query in common on which both have a score.")
         return
-    pair = (first, second)
     show_chart(chart_of(data, choice, charts.deciding_queries, found, **choice.at, most=DRAWN, key=pair))
     st.caption("The largest differences come first, whichever model they favour. A wins where they are above 0.")
     frame_table(
@@ -173,20 +167,20 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
         _numbers(chosen, None)
         st.info("Counts have no items, so there is no ranked list to show.")
         return
-    rows = ranked(data, choice, chosen["model"], chosen["query"])
+    key = (chosen["model"], chosen["query"])
+    rows = ranked(data, choice.of_list, *key)
     if rows.is_empty():
         st.info(f"The list of {name} is empty: the model has no rows for it.")
         return
     draw_number = _draw_number()
-    redrawn = drawn(data, choice, chosen["model"], chosen["query"], draw_number)
+    redrawn = drawn(data, choice.of_list, *key, draw_number)
     _numbers(chosen, redrawn.score)
     drawing = f"draw {draw_number}"
-    key = (chosen["model"], chosen["query"])
     orders = {RECEIVED: rows, drawing: redrawn.rows}
     drawn_key = (*key, draw_number)
     show_chart(chart_of(data, choice, charts.list_orders, orders, cutoff=choice.cutoff, key=drawn_key))
     st.subheader("All possible scores", anchor="scores")
-    found = distribution(data, choice, chosen["model"], chosen["query"])
+    found = distribution(data, choice.of_list, *key)
     marks = {"expected": chosen["expected"], RECEIVED: chosen["naive"], drawing: redrawn.score}
     show_chart(chart_of(data, choice, charts.score_distribution, found, **choice.at, marks=marks, key=drawn_key))
     st.subheader("Distances", anchor="distances")
