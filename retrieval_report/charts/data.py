@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import at_cutoff, hold
+from retrieval_report.analysis.inputs import MEAN, at_cutoff, hold
+from retrieval_report.analysis.inputs import side_by_side as means_side_by_side
 from retrieval_report.analysis.verdicts import SHOWN
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -17,7 +18,6 @@ from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean, measure_name, unique_labels
 
-COLUMNS = {"expected": "expected", "naive": "naive", "shuffled": "shuffled", "worst": "lowest", "best": "highest"}
 SAME = 1e-12  # scores are exact to twelve digits
 
 
@@ -67,18 +67,15 @@ def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
     ``order`` is the value of the first policy of SHOWN; ``tie_std`` is that of the expected mean; ``truncated_share``
     is above 0 if the bounds allow for what cut lists leave out.
     """
-    of = {name: pl.col("value").filter(policy=policy).first() for policy, name in COLUMNS.items()}
-    wide = summary.group_by("model", "metric", "cutoff", maintain_order=True).agg(
-        *(expression.alias(name) for name, expression in of.items()),
-        pl.col("lowest").drop_nulls().first().alias("low"),
-        pl.col("highest").drop_nulls().first().alias("high"),
-        pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first(),
-        pl.col("queries").max(),
-        pl.col("truncated_share").max(),
+    lowest, highest = (
+        pl.coalesce(pl.col("value").filter(policy=policy).first(), pl.col(name).drop_nulls().first()).alias(name)
+        for name, policy in (("lowest", "worst"), ("highest", "best"))
     )
-    wide = wide.with_columns(lowest=pl.coalesce("lowest", "low"), highest=pl.coalesce("highest", "high"))
-    wide = wide.drop("low", "high").with_columns(order=pl.coalesce(*SHOWN))
-    return wide.sort("order", "model", descending=[True, False], nulls_last=True, maintain_order=True)
+    expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
+    most = pl.col("queries", "truncated_share").max()
+    wide = means_side_by_side(summary, MEAN, {name: name for name in SHOWN}, lowest, highest, expected, most)
+    ordered = wide.with_columns(order=pl.coalesce(*SHOWN))
+    return ordered.sort("order", "model", descending=[True, False], nulls_last=True, maintain_order=True)
 
 
 def with_labels(frame: pl.DataFrame, labels: Mapping[str, str] | None = None, column: str = "model") -> pl.DataFrame:

@@ -181,35 +181,30 @@ def _block(part: pl.DataFrame, digits: int) -> str:
 
 def _rank(model: tuple[str, ByPolicy]) -> tuple[float, str]:
     name, by_policy = model
-    value = by_policy.get("expected", _first(by_policy))["value"]
+    value = _main(by_policy)["value"]
     return (float("inf") if value is None else -value, name)
 
 
-def _first(by_policy: ByPolicy) -> Row:
-    return next(iter(by_policy.values()))
+def _main(by_policy: ByPolicy) -> Row:
+    return by_policy.get("expected", next(iter(by_policy.values())))
 
 
 def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPolicy], str]]]:
     """Return headers and the functions that fill their cells, for the policies and counts in the summary."""
 
-    def mean(policy: str, field: str = "value") -> Callable[[ByPolicy], str]:
-        return lambda by_policy: _number(by_policy.get(policy, {}).get(field), digits)
+    def mean(policy: str) -> Callable[[ByPolicy], str]:
+        return lambda by_policy: _number(by_policy.get(policy, {}).get("value"), digits)
 
     def spread(policy: str) -> Callable[[ByPolicy], str]:
         return lambda by_policy: _mean_and_deviation(by_policy.get(policy, {}), digits)
 
-    def share(by_policy: ByPolicy) -> str:
-        return f"{by_policy.get('expected', _first(by_policy))['truncated_share'] or 0:.0%}"
-
-    def pair(left: Callable[[ByPolicy], str], mark: str, right: Callable[[ByPolicy], str]) -> Callable[..., str]:
-        return lambda by_policy: f"{left(by_policy)} {mark} {right(by_policy)}"
-
     def count(field: str) -> Callable[[ByPolicy], str]:
-        return lambda by_policy: str(by_policy.get("expected", _first(by_policy))[field])
+        return lambda by_policy: str(_main(by_policy)[field])
 
+    low, high = mean("worst"), mean("best")
     policies = set(part["policy"])
     columns: list[tuple[str, Callable[[ByPolicy], str]]] = [
-        ("model", lambda by_policy: visible(_first(by_policy)["model"], NAME_WIDTH, middle=True))
+        ("model", lambda by_policy: visible(_main(by_policy)["model"], NAME_WIDTH, middle=True))
     ]
     if "naive" in policies:
         columns.append(("naive", mean("naive")))
@@ -218,11 +213,11 @@ def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPol
     if "shuffled" in policies:
         columns.append(("shuffled ± tie std", spread("shuffled")))
     if {"best", "worst"} <= policies:
-        columns.append(("lowest – highest", pair(mean("worst"), "–", mean("best"))))
+        columns.append(("lowest – highest", lambda by_policy: f"{low(by_policy)} – {high(by_policy)}"))
     else:
         columns += [(policy, mean(policy)) for policy in ("worst", "best") if policy in policies]
     if "truncated_share" in part.columns and (part["truncated_share"] > 0).any():
-        columns.append((CUT, share))
+        columns.append((CUT, lambda by_policy: f"{_main(by_policy)['truncated_share'] or 0:.0%}"))
     columns.append(("queries", count("queries")))
     return columns + [(COUNTS[field], count(field)) for field in COUNTS if part[field].sum()]
 
