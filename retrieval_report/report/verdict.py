@@ -187,8 +187,7 @@ def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str
     pair = _pair(flips, ranked[0], ranked[1])
     equal = _leaders(ranked, models, "expected")
     if len(equal) > 1:
-        names = names_text([_name(name) for name in equal])
-        share = f"{names} share the highest expected {measure}: {number(value)}."
+        share = f"{names_text(map(_name, equal))} share the highest expected {measure}: {number(value)}."
         if len(equal) == 2 and pair["unpaired"]:
             return pair["verdict"], [share, _on_paired(pair, "") + _safety(pair)]
         among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
