@@ -55,6 +55,14 @@ without lists.
     return tuple(sentence for sentence in (_cut(summary, lists, measure), relevant_notice(summary)) if sentence)
 
 
+# How the chance that tie order reverses a pair was found.
+METHODS = {
+    "exact": "exact",
+    "convolved": "all orders of every list, bounded",
+    "shuffles": "random orders, bounded",
+    "normal": "normal distribution, bounded",
+    "bounds": "bounds only",
+}
 NAIVE_ORDERS = {
     "row": "in the order received",
     "item": "in ascending order of their item ids",

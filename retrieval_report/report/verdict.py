@@ -26,18 +26,18 @@ from retrieval_report.analysis.verdicts import (
     surely_depends,
 )
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.report.notices import NAIVE_ORDERS, POOLED, RETRIEVE_DEEPER, divided_by_relevant, names_text
+from retrieval_report.report.notices import (
+    METHODS,
+    NAIVE_ORDERS,
+    POOLED,
+    RETRIEVE_DEEPER,
+    divided_by_relevant,
+    names_text,
+)
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
 NAME_WIDTH = 60
-METHODS = {
-    "exact": "exact",
-    "convolved": "all orders of every list, bounded",
-    "shuffles": "random orders, bounded",
-    "normal": "normal distribution, bounded",
-    "bounds": "bounds only",
-}
 Row = dict[str, Any]
 Models = dict[str, dict[str, Row]]  # model → policy → row of the summary
 UNSAFE = (  # verdict, and its wording for one pair and for several
@@ -68,10 +68,8 @@ def verdict(
     ----------
     summary, flips, no_worse
         The results of `summarise`, `flips` and, if a margin was given, `no_worse`.
-    metric, cutoff
-        The measure to describe.
-    ties
-        The order inside ties of the naive scores; see `naive_ties`.
+    metric, cutoff, ties
+        The measure to describe, and the order inside ties of the naive scores (see `naive_ties`).
 
     Returns
     -------
