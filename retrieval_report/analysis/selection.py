@@ -207,7 +207,8 @@ class Selection:
         if also["baseline"] is not None:
             check_choice("baseline", also["baseline"], self.model_names)
         if (also["margin"] is None) != (also["baseline"] is None):
-            raise ParameterError("margin, baseline: one is given without the other")
+            given, other = ("baseline", "margin") if also["margin"] is None else ("margin", "baseline")
+            raise ParameterError(f"{given}: it is given without a {other}")
 
     def _narrower(self, **view: Any) -> Self:
         study = object.__new__(type(self))

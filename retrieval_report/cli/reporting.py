@@ -25,7 +25,9 @@ from retrieval_report.report.terminal import summary_table, visible
 @average_option
 @question_options
 @click.option(
-    "--headline", metavar="METRIC@K", help="The measure of the verdict and the charts; default: the first one."
+    "--headline",
+    metavar="METRIC@K",
+    help="The measure of the verdict and the charts; default: the first metric at its largest cutoff but all.",
 )
 @click.option("--title", default="Retrieval report", show_default=True, help="Heading of the page.")
 @click.option(

@@ -55,7 +55,7 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(files: dict[str
 
 def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(files: dict[str, str]) -> None:
     for wrong, message in (
-        (["--margin", "0.1"], "margin, baseline: one is given without the other"),
+        (["--margin", "0.1"], "margin: it is given without a baseline"),
         (["--queries", files["queries"], "--by", "language"], "by: no column 'language' in the queries"),
     ):
         outcome = CliRunner().invoke(cli, ["leaderboard", *ARGUMENTS, *wrong])

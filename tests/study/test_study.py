@@ -158,8 +158,10 @@ def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
     assert made.no_worse.is_empty()
     with pytest.raises(rr.ParameterError, match="no column 'size'"):
         made.using(by="size")
-    with pytest.raises(rr.ParameterError, match="one is given without the other"):
-        made.using(margin=0.1)
+    for one, message in (({"margin": 0.1}, "margin: it is given without a baseline"),
+                         ({"baseline": "fine"}, "baseline: it is given without a margin")):  # fmt: skip
+        with pytest.raises(rr.ParameterError, match=message):
+            made.using(**one)
 
 
 def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
