@@ -18,10 +18,10 @@ from text import plain
 from url_controls import choose_one
 
 PRINTED = (
-    *("system", "call", "prints", "prints_low", "prints_high", "exact", "definition_shift", "off", "z"),
-    *("order", "lowest", "highest", "definition", "version", "note"),
+    *("system", "version", "call", "prints", "prints_low", "prints_high", "exact", "definition_shift", "off", "z"),
+    *("order", "lowest", "highest", "definition", "note"),
 )
-WINNERS = ("system", "call", "winner", "exact_winner", "same_winner", "order", "version")
+WINNERS = ("system", "version", "call", "winner", "exact_winner", "same_winner", "order")
 
 
 def show(data: Data, choice: Choice) -> None:
