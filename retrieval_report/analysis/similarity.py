@@ -53,7 +53,8 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
           most. Null for fewer than two shared items;
         - ``tau_ap_low``, ``tau_ap_high``: its least and its most over all orders of the ties;
         - ``rbo_w``, ``rbo_a``, ``rbo_b``: extrapolated rank-biased overlap with tied items at one rank, in the mean
-          over the orders of ties, and corrected for them (Corsi and Urbano 2024);
+          over the orders of ties, and corrected for them, as Corsi and Urbano (2024) define them: if one list is longer
+          and ties where the other has ended, their extrapolation makes ``rbo_a`` differ slightly from that mean;
         - ``rbo_low``, ``rbo_high``: its least and its most over all orders of the ties.
 
         ``mean``: one row with the number of queries, the share of each change, and the plain means of the measures

@@ -55,7 +55,7 @@ SIMILAR = (
     number("tau_ap_low", "τ_AP at least", "the smallest value over all orders of the ties"),
     number("tau_ap_high", "τ_AP at most", "the largest value over all orders of the ties"),
     number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at the same rank"),
-    number("rbo_a", "RBO^a", "rank-biased overlap, mean over the orders of ties"),
+    number("rbo_a", "RBO^a", "rank-biased overlap, mean over the orders of ties (of lists of one length; else nearly)"),
     number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),
     number("rbo_low", "RBO at least", "the smallest value over all orders of the ties"),
     number("rbo_high", "RBO at most", "the largest value over all orders of the ties"),
