@@ -46,8 +46,9 @@ def unlit(number: int) -> str:
 
 
 def shaded(rows: pl.DataFrame, lit: Sequence[str], legend: bool = True) -> alt.Color:
-    """Return colours for highlighted labels, and grey for the rest."""
-    colour = keyed(alt.Color, rows["shade"], {**dict(zip(lit, PALETTE, strict=False)), OTHERS: GREY}, columns=3)
+    """Return colours for highlighted labels, the same in every chart of the same ones, and grey for the rest."""
+    own = dict(zip(sorted(lit), PALETTE, strict=False))
+    colour = keyed(alt.Color, rows["shade"], {**{label: own[label] for label in lit}, OTHERS: GREY}, columns=3)
     return colour if legend else colour.legend(None)
 
 
