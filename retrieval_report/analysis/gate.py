@@ -12,16 +12,18 @@ from retrieval_report.analysis.noninferiority import TIE_ORDERS, check_margin, n
 from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
-from retrieval_report.contracts.frames import order_column, with_model
+from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
 
 EXIT_CODES = {"passed": 0, "failed": 1, NOT_DECIDED: 3}
 STATUS = {NO_WORSE: "passed", WORSE: "failed", NOT_DECIDED: NOT_DECIDED}
+COLUMNS = {column.name for column in (*RANKINGS, *COUNTS)}
 POLICIES = {"expected": ("expected",), "worst": ("expected", "best", "worst")}
 
 
@@ -218,29 +220,21 @@ def decide(
 
 def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]) -> pl.DataFrame:
     """Return both runs in one frame, as models "baseline" and "candidate", after checking that they can be compared."""
-    parts: list[pl.DataFrame] = []
+    parts: list[Part] = []
     for frame, role, name in zip((baseline, candidate), ("baseline", "candidate"), names, strict=True):
         if not frame.height:
             raise DataError(f"{name}: no rows; a gate refuses an empty run")
         models = with_model(frame)["model"].unique().sort().to_list()
         if len(models) > 1:
             raise DataError(f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one")
-        parts.append(frame.with_columns(pl.lit(role).alias("model")))
-    one, other = (part.schema.get("query") for part in parts)
+        known = frame.select(column for column in frame.columns if column in COLUMNS)
+        parts.append(Part(name, known.with_columns(pl.lit(role).alias("model"))))
+    one, other = (part.frame.schema.get("query") for part in parts)
     if one is not None and other is not None and one != other:
         raise KeyMismatchError(f"column 'query' is {one} in {names[0]} and {other} in {names[1]}")
     if one is not None and other is not None:
-        _check_queries(parts, names)
-    if len({order_column(part) for part in parts}) > 1:
-        parts = [_by_distance(part) for part in parts]
-    return pl.concat(parts, how="diagonal_relaxed")
-
-
-def _by_distance(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the same order and ties with small values near, since one run may have scores and the other distances."""
-    if "score" not in frame.columns or "distance" in frame.columns:
-        return frame
-    return frame.with_columns(distance=0.0 - pl.col("score").cast(pl.Float64)).drop("score")
+        _check_queries([part.frame for part in parts], names)
+    return combine(parts)
 
 
 def _check_queries(parts: list[pl.DataFrame], names: tuple[str, str]) -> None:
