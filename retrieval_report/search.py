@@ -38,6 +38,8 @@ class Inputs:
     >>> inputs = Inputs(pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}))
     >>> inputs, dict(**inputs)["judgements"]
     (Inputs(rankings: 1 rows, query, item, distance, relevance), None)
+    >>> list(inputs)
+    ['rankings', 'judgements', 'queries']
     """
 
     rankings: pl.DataFrame
@@ -47,6 +49,8 @@ class Inputs:
     def keys(self) -> Iterator[str]:
         """Return the names of the parts, which ``**inputs`` needs together with ``inputs[name]``."""
         return (field.name for field in fields(self))
+
+    __iter__ = keys
 
     def __getitem__(self, name: str) -> pl.DataFrame | None:
         """Return one part by its name."""
