@@ -21,6 +21,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 PEERS = "of the extra `peers`"  # they are large or need a compiler; who has them runs their tests
 SITE = "tests/test_docs.py"
 DASHBOARD = tuple(f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts"))  # visit one server
+REPEATING = ("tests/app/", "tests/conformance/", "tests/faults/")  # they go through everything once more
+COVERAGE = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")  # processes with one of them measure themselves
 SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Spark tests begin
 # How the ids of tests end whose session is of such a kind, or which start executors of their own.
 AWAY = ("cluster]", "connect]", "::test_on_two_executors_one_of_which_is_killed_half_way")
@@ -68,6 +70,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         key=lambda item: not item.nodeid.startswith((SITE, *DASHBOARD)),
     )
     items[:] = sorted(ours, key=kind_place) + others
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure no coverage in tests that only repeat what others reach, nor in the processes they start.
+
+    Until Python 3.12, coverage is told of every line, those of Streamlit and Sphinx too, which makes tests 1.7 times as
+    slow.
+    """
+    if not (item.get_closest_marker("slow") or item.nodeid.startswith(REPEATING)):
+        return (yield)
+    item.add_marker("no_cover")
+    measured = {name: os.environ.pop(name) for name in COVERAGE if name in os.environ}
+    try:
+        return (yield)
+    finally:
+        os.environ.update(measured)
 
 
 def kind_place(item: pytest.Item) -> int:

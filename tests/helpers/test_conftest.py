@@ -79,3 +79,17 @@ def test_a_test_of_spark_belongs_in_a_file_of_them(tmp_path: Path) -> None:
     outcome = run_pytest(tmp_path, "@pytest.mark.spark\ndef test_it() -> None: pass")
     assert outcome.returncode != 0
     assert "tests of Spark belong in test_spark" in outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize(("mark", "measured"), [("usefixtures('tmp_path')", True), ("slow", False)])
+def test_slow_tests_and_their_processes_are_not_measured(tmp_path: Path, mark: str, measured: bool) -> None:
+    (tmp_path / "own.py").write_text("def own() -> int:\n    return 1\n")
+    (tmp_path / ".coveragerc").write_text("[run]\npatch = subprocess\nsource = .\n[report]\ninclude = own.py\n")
+    body = f"""import os, own, subprocess, sys
+@pytest.mark.{mark}
+def test_it() -> None:
+    assert own.own() == 1
+    assert ("COVERAGE_PROCESS_CONFIG" in os.environ) == {measured}"""
+    outcome = run_pytest(tmp_path, body, "--cov", "-o", "markers=slow")
+    assert outcome.returncode == 0, outcome.stdout
+    assert f"own.py       2      {'0   100%' if measured else '1    50%'}" in outcome.stdout, outcome.stdout
