@@ -7,31 +7,11 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.costs import COSTS
-from retrieval_report.charts.data import (
-    held,
-    inline,
-    joined,
-    nice_domain,
-    of_policy,
-    spread,
-    with_labels,
-    with_tie_range,
-)
-from retrieval_report.charts.lines import LETTER_HEIGHT
-from retrieval_report.charts.theme import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    WIDTH,
-    along,
-    empty_chart,
-    finish,
-    fixed_scale,
-    keyed,
-    layered,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.channels import along, fixed_scale, keyed, texts, tooltips
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
+from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
+from retrieval_report.charts.lines import LETTER_HEIGHT, spread
+from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import number

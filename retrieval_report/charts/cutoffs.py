@@ -11,6 +11,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
+from retrieval_report.charts.channels import OPEN, along, open_dash, texts, tooltips
 from retrieval_report.charts.data import best_of, by_mean, inline, joined, of_metric, side_by_side, summary_frame
 from retrieval_report.charts.lines import (
     CUT,
@@ -24,7 +25,7 @@ from retrieval_report.charts.lines import (
     unlit,
     vertical_scale,
 )
-from retrieval_report.charts.theme import OPEN, WIDTH, along, empty_chart, finish, layered, open_dash, texts, tooltips
+from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, listed, quoted

@@ -144,24 +144,3 @@ def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, flo
     ends = round(math.floor(low / step) * step, 12), round(math.ceil(high / step) * step, 12)
     share = min(numbers) >= 0 and max(numbers) <= 1 + SAME
     return (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends
-
-
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions apart until neighbours are ``gap`` from each other, within bounds if they fit.
-
-    >>> spread([1.0, 1.0, 5.0], 1.0, 0.0, 6.0)
-    [0.5, 1.5, 5.0]
-    """
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
-    groups: list[tuple[float, int]] = []  # centre and members of runs that touch
-    for index in order:
-        centre, size = min(max(wanted[index], low), high), 1
-        while groups and groups[-1][0] + groups[-1][1] * gap / 2 > centre - size * gap / 2:
-            before, members = groups.pop()
-            centre = (before * members + centre * size) / (members + size)
-            size += members
-            centre = min(max(centre, low + (size - 1) * gap / 2), high - (size - 1) * gap / 2)
-        groups.append((centre, size))
-    placed = [centre + (member - (size - 1) / 2) * gap for centre, size in groups for member in range(size)]
-    moved = dict(zip(order, placed, strict=True))
-    return [moved[index] for index in range(len(wanted))]

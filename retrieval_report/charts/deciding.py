@@ -7,26 +7,15 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.deciding import DECIDING
-from retrieval_report.charts.data import held, inline, joined, of_policy, with_labels
-from retrieval_report.charts.theme import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    along,
-    empty_chart,
-    finish,
-    keyed,
-    row_axis,
-    row_chart,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.channels import along, keyed, row_axis, texts, tooltips
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
+from retrieval_report.charts.data import SAME, held, inline, joined, of_policy, with_labels
+from retrieval_report.charts.theme import empty_chart, finish, row_chart
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import size
 
 STEP = 16
-SAME = 1e-12
 SURE, UNSURE = "the difference", "could change its sign in another tie order"
 NUMBERS = ("value_a", "value_b", "difference", "lowest", "highest", "tie_std", "share")
 

@@ -10,25 +10,11 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, UNTESTED
+from retrieval_report.charts.channels import OPEN, along, keyed, open_dash, row_axis
+from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, PINK, SKY, VERMILLION
 from retrieval_report.charts.comparisons import CHANCES, COUNTS, NUMBERS, pair_tooltip, pairs_at, spoken_pairs
 from retrieval_report.charts.data import at_measure, inline, summary_frame, with_labels
-from retrieval_report.charts.theme import (
-    AMBER,
-    BLUE,
-    GREEN,
-    GREY,
-    OPEN,
-    PINK,
-    SKY,
-    VERMILLION,
-    along,
-    empty_chart,
-    finish,
-    keyed,
-    open_dash,
-    row_axis,
-    row_chart,
-)
+from retrieval_report.charts.theme import empty_chart, finish, row_chart
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.writing.names import clean, quoted, unique_labels
 

@@ -8,21 +8,10 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.analysis.letters import short_letters
+from retrieval_report.charts.channels import along, fixed_scale, row_axis, texts, tooltips
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
-from retrieval_report.charts.theme import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    WIDTH,
-    along,
-    empty_chart,
-    finish,
-    fixed_scale,
-    row_axis,
-    row_chart,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.theme import WIDTH, empty_chart, finish, row_chart
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.writing.names import quoted
 from retrieval_report.writing.numbers import number

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 import altair as alt
 import polars as pl
 
-from retrieval_report.charts.data import inline, nice_domain, spread, with_labels
-from retrieval_report.charts.theme import GREY, PALETTE, WIDTH, along, fixed_scale, keyed, texts
+from retrieval_report.charts.channels import along, fixed_scale, keyed, texts
+from retrieval_report.charts.colours import GREY, PALETTE
+from retrieval_report.charts.data import inline, nice_domain, with_labels
+from retrieval_report.charts.theme import WIDTH
 from retrieval_report.writing.names import unique_labels
 
 HEIGHT = 340
@@ -69,6 +71,27 @@ def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Sca
     """Return an axis with known ends, so that labels can be placed by it."""
     low, high = nice_domain(frame, columns)
     return fixed_scale(low, high), (low, high)
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move positions apart until neighbours are ``gap`` from each other, within bounds if they fit.
+
+    >>> spread([1.0, 1.0, 5.0], 1.0, 0.0, 6.0)
+    [0.5, 1.5, 5.0]
+    """
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    groups: list[tuple[float, int]] = []  # centre and members of runs that touch
+    for index in order:
+        centre, size = min(max(wanted[index], low), high), 1
+        while groups and groups[-1][0] + groups[-1][1] * gap / 2 > centre - size * gap / 2:
+            before, members = groups.pop()
+            centre = (before * members + centre * size) / (members + size)
+            size += members
+            centre = min(max(centre, low + (size - 1) * gap / 2), high - (size - 1) * gap / 2)
+        groups.append((centre, size))
+    placed = [centre + (member - (size - 1) / 2) * gap for centre, size in groups for member in range(size)]
+    moved = dict(zip(order, placed, strict=True))
+    return [moved[index] for index in range(len(wanted))]
 
 
 def end_labels(

@@ -9,21 +9,10 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
+from retrieval_report.charts.channels import NUMBER, keyed, texts
+from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, SKY, VERMILLION
 from retrieval_report.charts.data import inline
-from retrieval_report.charts.theme import (
-    AMBER,
-    BLUE,
-    GREEN,
-    GREY,
-    NUMBER,
-    SKY,
-    VERMILLION,
-    empty_chart,
-    finish,
-    keyed,
-    layered,
-    texts,
-)
+from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.frames import order_column

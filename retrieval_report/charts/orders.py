@@ -12,25 +12,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.score_distribution import DISTRIBUTION
-from retrieval_report.charts.data import held, inline, joined
-from retrieval_report.charts.theme import (
-    AMBER,
-    BLUE,
-    GREEN,
-    GREY,
-    NUMBER,
-    VERMILLION,
-    WIDTH,
-    along,
-    empty_chart,
-    finish,
-    fixed_scale,
-    keyed,
-    layered,
-    row_axis,
-    sentence_chart,
-    texts,
-)
+from retrieval_report.charts.channels import NUMBER, along, fixed_scale, keyed, row_axis, texts
+from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, VERMILLION
+from retrieval_report.charts.data import SAME, held, inline, joined
+from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered, sentence_chart
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
@@ -40,7 +25,6 @@ from retrieval_report.writing.numbers import number, span
 HEIGHT, STEP = 170, 34
 MOST_BARS, BINS = 30, 40
 PLACES = 60
-SAME = 1e-12
 COLOURS = (BLUE, VERMILLION, GREEN, AMBER, GREY)
 ORDER_COLUMNS = ("item", "relevance", "tie", "tie_start", "tie_size", "tie_relevant")
 DASHES = ([1, 0], [6, 3], [2, 2], [1, 3], [8, 2])

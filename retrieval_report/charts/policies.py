@@ -10,7 +10,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT
+from retrieval_report.charts.channels import OPEN, along, fixed_scale, keyed, open_dash, row_axis, texts, tooltips
+from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import (
+    SAME,
     best_of,
     held,
     inline,
@@ -20,23 +23,7 @@ from retrieval_report.charts.data import (
     summary_frame,
     with_labels,
 )
-from retrieval_report.charts.theme import (
-    AMBER,
-    BLUE,
-    GREY,
-    OPEN,
-    VERMILLION,
-    along,
-    empty_chart,
-    finish,
-    fixed_scale,
-    keyed,
-    layered,
-    open_dash,
-    row_axis,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import listed, quoted, unique_labels
 from retrieval_report.writing.numbers import number, span
@@ -48,7 +35,6 @@ SAME_DEFINITION, OTHER_DEFINITION = "other systems, same definition", "other sys
 COLOURS = {NAIVE: VERMILLION, SAME_DEFINITION: AMBER, OTHER_DEFINITION: GREY}
 NUMBERS = ("expected", "tie_std", "lowest", "highest", "naive", "shuffled", "query_se", "ci_low", "ci_high")
 TICK: dict[str, Any] = {"symbolType": "square", "symbolSize": 80}
-SAME = 1e-12
 
 
 def policies(summary: object, *, metric: object, cutoff: int | str | None = None, audit: object = None) -> ChartType:

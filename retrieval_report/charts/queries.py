@@ -10,20 +10,10 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain, with_labels
-from retrieval_report.charts.theme import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    along,
-    empty_chart,
-    finish,
-    fixed_scale,
-    keyed,
-    layered,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.channels import along, fixed_scale, keyed, texts, tooltips
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
+from retrieval_report.charts.data import SAME, at_measure, bounds, held, inline, nice_domain, with_labels
+from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import clean, quoted
@@ -35,7 +25,6 @@ Side = Literal["left", "center", "right"]
 MOST, GRID = 5000, 60
 SIDE, LISTED = 360, 16
 HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
-SAME = 1e-12
 DIGITS = 12
 
 

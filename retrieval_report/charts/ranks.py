@@ -10,19 +10,10 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
+from retrieval_report.charts.channels import keyed, texts, tooltips
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import inline, joined, models_at, summary_frame, with_labels
-from retrieval_report.charts.theme import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    empty_chart,
-    finish,
-    keyed,
-    layered,
-    sentence_chart,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.theme import empty_chart, finish, layered, sentence_chart
 from retrieval_report.writing.names import quoted
 from retrieval_report.writing.numbers import column_decimals, number
 

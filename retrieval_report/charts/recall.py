@@ -5,10 +5,11 @@ from __future__ import annotations
 import polars as pl
 from altair.typing import ChartType
 
+from retrieval_report.charts.channels import texts
 from retrieval_report.charts.codes import CURVE, curves
 from retrieval_report.charts.data import by_mean, held, joined
 from retrieval_report.charts.lines import lighted, unlit
-from retrieval_report.charts.theme import empty_chart, finish, layered, texts
+from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.writing.names import listed
 from retrieval_report.writing.numbers import number
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from altair.typing import ChartType
 
-from retrieval_report.charts.theme import GRID, IN_CELL, TEXT, WIDTH, styled
+from retrieval_report.charts.colours import GRID, TEXT
+from retrieval_report.charts.theme import IN_CELL, WIDTH, styled
 
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends are stacked in one column
 NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 122, 170, 220  # pixels of labels and texts beside a plot, and below it

@@ -12,19 +12,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION
-from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, models_at, summary_frame
-from retrieval_report.charts.theme import (
-    BLUE,
-    GREY,
-    VERMILLION,
-    empty_chart,
-    finish,
-    fixed_scale,
-    layered,
-    sentence_chart,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.channels import fixed_scale, texts, tooltips
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
+from retrieval_report.charts.data import SAME, at_measure, bounds, held, inline, joined, models_at, summary_frame
+from retrieval_report.charts.theme import empty_chart, finish, layered, sentence_chart
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_measure
@@ -39,7 +30,6 @@ BARS = 60  # exact probabilities of more values are added up, as many steps of t
 SEEN = 1e-3  # of the highest bar: lower ones are left out at both ends
 THIN = 50  # half a bar that stands for one value is at most this part of the range
 FEW = 20  # different values, to which no curve fits
-SAME = 1e-12
 RULES = {"expected": ("expected", BLUE, [1, 0]), "naive": ("order received", VERMILLION, [5, 3])}
 
 

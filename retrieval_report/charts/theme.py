@@ -1,42 +1,25 @@
-"""The look of all charts, with a palette that colour-blind people can distinguish on light and dark pages."""
+"""The look of all charts: their theme, titles, and how layers and charts are put together."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, cast
 
 import altair as alt
-import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.contracts.registry import title_of
+from retrieval_report.charts.colours import GRID, TEXT
 
-# After Okabe and Ito (2008), with light colours darkened to a contrast of 3:1 against white and #1e1e1e.
-BLUE = "#0a78ba"
-VERMILLION = "#d55e00"
-GREEN = "#00936b"
-AMBER = "#b37c00"
-PINK = "#c4669a"
-SKY = "#3594cf"
-GREY = "#8c8c8c"
-PALETTE = (BLUE, VERMILLION, GREEN, PINK, AMBER, SKY)
-TEXT = "#757575"  # 4.6:1 against white, 3.6:1 against #1e1e1e: readable on both when the page is not known
-GRID = "rgba(128, 128, 128, 0.22)"
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
-OPEN = "not exact, for the lists are cut"  # what is drawn dashed, and what the legend says of it
-OPEN_DASH = (4, 3)
 LETTERS = 84  # in a line of a title above a chart of full width
 WIDTH = 560  # of the plot in a notebook; a page stretches it to its own width
 IN_CELL = "in-cell"  # the style of what is written on tiles
-NUMBER = ".6~g"  # in tool tips: as many digits as there are, six at most
 APART: dict[str, Any] = dict.fromkeys(
     ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size"), "independent"
 )
 
 Drawing = TypeVar("Drawing", bound=ChartType)
-Axis = TypeVar("Axis", alt.X, alt.Y)
-Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.Shape, alt.Stroke, alt.StrokeDash)
 
 
 class _Themed:
@@ -139,53 +122,6 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
         style={IN_CELL: {"fontSize": 10}},
         rule={"color": text},
     )
-
-
-def open_dash(column: str) -> alt.StrokeDash:
-    """Return dashes, with a legend entry, for what cut lists leave open; ``column`` holds OPEN."""
-    scale = alt.Scale(domain=[OPEN], range=[[*OPEN_DASH]])
-    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolStrokeColor=GREY, symbolSize=300)
-    return alt.StrokeDash(f"{column}:N", scale=scale, legend=legend)
-
-
-def tooltips(names: Iterable[str], format: str = NUMBER) -> list[alt.Tooltip]:
-    """Return tool tips for numbers, with the titles of their columns."""
-    return [alt.Tooltip(f"{name}:Q", format=format, title=title_of(name)) for name in names]
-
-
-def texts(*names: str, **titled: str) -> list[alt.Tooltip]:
-    """Texts of a tool tip, under their names or the titles given."""
-    titles = {name: name.replace("_", " ") for name in names} | titled
-    return [alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()]
-
-
-def keyed(
-    channel: type[Channel], column: pl.Series, looks: Mapping[str, Any], title: str | None = None, **legend: Any
-) -> Channel:
-    """A colour or shape for every text of a column that occurs in it, with a legend below the chart."""
-    there = set(column)
-    used: dict[str, Any] = {text: look for text, look in looks.items() if text in there}
-    scale = alt.Scale(domain=[*used], range=[*used.values()])
-    return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(**{"title": title, "orient": "bottom", **legend}))
-
-
-def fixed_scale(low: float, high: float) -> alt.Scale:
-    """A scale from one number to another, as they are."""
-    return alt.Scale(domain=[low, high], nice=False, zero=False)
-
-
-def along(axis: Axis, column: str) -> Axis:
-    """The axis for another column; layers whose titles differ would show them all."""
-    other = axis.copy(deep=False)
-    other["shorthand"] = f"{column}:Q"
-    return other
-
-
-def row_axis(labels: Iterable[str], column: str = "label", **axis: Any) -> alt.Y:
-    """Return an axis with one row per label, in order."""
-    look: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 8, **axis}
-    scale = alt.Scale(domain=[*labels])
-    return alt.Y(f"{column}:N", sort=None, title=None, scale=scale, axis=alt.Axis(**look))
 
 
 def layered(*layers: alt.Chart) -> alt.LayerChart:

@@ -10,21 +10,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.profile import PROFILE
+from retrieval_report.charts.channels import along, keyed, row_axis, texts, tooltips
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, inline, joined, with_labels
-from retrieval_report.charts.theme import (
-    BLUE,
-    GREY,
-    IN_CELL,
-    VERMILLION,
-    along,
-    empty_chart,
-    finish,
-    keyed,
-    layered,
-    row_axis,
-    texts,
-    tooltips,
-)
+from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.names import quoted, unique_labels
 

@@ -10,7 +10,7 @@ import pytest
 from chart_frames import HOSTILE, PLACE, PLAIN, frames
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report import charts, compare, evaluate, flips, summarise
-from retrieval_report.charts.data import spread
+from retrieval_report.charts.lines import spread
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError, RetrievalReportError
 
 
