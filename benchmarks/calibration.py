@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.inputs import Pairs, differences
+from retrieval_report.analysis.grid import Pairs
 from retrieval_report.analysis.noninferiority import one_sided
+from retrieval_report.analysis.paired import differences
 from retrieval_report.analysis.rank_intervals import resampled_means
 from retrieval_report.analysis.sign_flips import sampled_sign_flips
 from retrieval_report.analysis.significance import holm, paired_t, wilcoxon

@@ -9,19 +9,9 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis import sign_flips, significance, tie_chance
-from retrieval_report.analysis.inputs import (
-    Bools,
-    Floats,
-    Grid,
-    Pairs,
-    asked_measures,
-    check_fraction,
-    check_scores,
-    differences,
-    largest,
-    measured,
-    paired_columns,
-)
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.analysis.inputs import check_fraction, check_scores
+from retrieval_report.analysis.paired import differences, largest, paired_columns
 from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.analysis.tukey import MANY, family_p, nearest
 from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.inputs import Floats
+from retrieval_report.analysis.grid import Floats
 from retrieval_report.kernels.walks import multiply_characteristics
 from retrieval_report.scoring.walks import Walk
 

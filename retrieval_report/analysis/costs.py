@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import BOUNDS, Bools, Floats, hold, settled_means
+from retrieval_report.analysis.grid import Bools, Floats
+from retrieval_report.analysis.inputs import BOUNDS, hold
+from retrieval_report.analysis.paired import settled_means
 from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
@@ -61,7 +63,7 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     [('binary', 96.0, 0.52, True, None), ('pq-32', 128.0, 0.5, False, 'binary'), \
 ('int8', 768.0, 0.61, True, None), ('float32', 3072.0, 0.62, True, None)]
     """
-    frame = hold(to_polars(summary, "summary"), SUMMARY, "summary", "summarise")
+    frame = hold(summary, SUMMARY, "summary", "summarise")
     amounts = _amounts(costs, set(frame["model"]))
     wanted = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())
     parts = [pl.DataFrame(schema=COSTS)]

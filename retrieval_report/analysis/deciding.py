@@ -7,18 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import (
-    DIGITS,
-    Bools,
-    Floats,
-    Grid,
-    Indices,
-    asked_measures,
-    check_scores,
-    differences,
-    largest,
-    measured,
-)
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Indices, asked_measures, measured
+from retrieval_report.analysis.inputs import check_scores
+from retrieval_report.analysis.paired import DIGITS, differences, largest
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema

@@ -9,9 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.analysis.comparison import COMPARISON, turned
-from retrieval_report.analysis.inputs import DIGITS, Floats, check_fraction, hold, side_by_side
+from retrieval_report.analysis.grid import Floats
+from retrieval_report.analysis.inputs import check_fraction, hold, side_by_side
+from retrieval_report.analysis.paired import DIGITS
 from retrieval_report.analysis.tie_bounds import normal_chances
-from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, disagreeing, order_of, verdict_rule
+from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, order_of, with_verdicts
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
@@ -20,7 +22,9 @@ from retrieval_report.reading.frames import to_polars
 
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
-FOUND = ["tie_std", "p_tie", "p_tie_low", "p_tie_high", "p_equal", "p_tie_method", "pooled"]
+# What a comparison says of a pair, and a summary alone says otherwise or not at all.
+JUDGED = ["value_a", "value_b", "unpaired", "family_p", "pooled"]
+JUDGED += ["tie_std", "p_tie", "p_tie_low", "p_tie_high", "p_equal", "p_tie_method"]
 
 
 def flips(
@@ -96,29 +100,14 @@ def flips(
     order = order_of("value_a", "value_b")
     if reference == "expected" and not frame.filter(policy="expected").height:  # best and worst alone
         order = pl.when("overlap").then(pl.lit(0.0)).otherwise(order_of("lowest_a", "lowest_b"))
-    disagree = disagreeing(orders, order)
-    verdict = verdict_rule(
-        order=order,
-        cut=pl.col("cut"),
-        disagree=pl.col("disagree") != "",
-        moved=pl.col("moved"),
-        risk=pl.col("p_tie_high"),
-        family_p=pl.col("family_p"),
-        tie_risk=tie_risk,
-        alpha=alpha,
-    )
-    names = [f"{name}_{side}" for name in (*SHOWN, "lowest", "highest") for side in "ab"]
-    found = pairs.with_columns(disagree=disagree).with_columns(verdict=verdict)
-    return found.select(
-        *PAIR, *names, *("value_a", "value_b", "unpaired", "disagree", "overlap"), *FOUND, *("family_p", "verdict")
-    )
+    return with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(list(schema("flips")))
 
 
 def _check_summary(summary: object) -> pl.DataFrame:
     frame = to_polars(summary, "summary")
     if "truncated_share" not in frame.columns:
         frame = frame.with_columns(truncated_share=pl.lit(0.0))
-    frame = hold(frame, {**SUMMARY, "truncated_share": pl.Float64}, "summary", "summarise")
+    frame = hold(frame, SUMMARY, "summary", "summarise")
     keys = ["model", *HERE, "policy"]
     if frame.select(keys).n_unique() < frame.height:
         model, metric, cutoff, policy = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0)
@@ -206,7 +195,7 @@ def _overlap() -> pl.Expr:
 
 def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) -> pl.DataFrame:
     """Add the comparison's results for the paired queries, whichever model it names first."""
-    every = hold(to_polars(comparison, "comparison"), COMPARISON, "comparison", "compare")
+    every = hold(comparison, COMPARISON, "comparison", "compare")
     every = turned(every, pl.col("model_a") > pl.col("model_b"))
     found = every.filter(policy=reference)
     if pairs.height and not found.height:
@@ -220,23 +209,11 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
             "from the same scores"
         )
     # A pair in the comparison is judged by it alone, including nulls.
-    own = [
-        *PAIR,
-        "value_a",
-        "value_b",
-        "difference",
-        "unpaired",
-        "family_p",
-        "truncated_queries",
-        "tied_queries",
-        *FOUND,
-    ]
-    kept = ["value_a", "value_b", "unpaired", "family_p", *FOUND]
-    found = found.select(own).with_columns(given=pl.lit(True))
+    found = found.select(*PAIR, *JUDGED, "difference", "tied_queries", given=pl.lit(True))
     pairs = pairs.join(found, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_compared")
     _check_same_means(pairs, reference)
     given = pl.col("given").fill_null(False)
-    pairs = pairs.with_columns(pl.when(given).then(f"{name}_compared").otherwise(name).alias(name) for name in kept)
+    pairs = pairs.with_columns(pl.when(given).then(f"{name}_compared").otherwise(name).alias(name) for name in JUDGED)
     pairs = pairs.with_columns(
         cut=pl.when(given).then((pl.col("p_tie_method") == "truncated").fill_null(False)).otherwise("cut"),
         moved=pl.when(given).then((pl.col("tied_queries") > 0).fill_null(False)).otherwise("moved"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.analysis.inputs import Floats
+from retrieval_report.analysis.grid import Floats
 
 BATCH = 2_000_000  # resampled values held at a time
 

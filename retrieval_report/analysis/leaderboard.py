@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import compare
-from retrieval_report.analysis.inputs import SCORE, Floats, Grid, asked_measures, check_fraction, check_scores, measured
+from retrieval_report.analysis.grid import Floats, Grid, asked_measures, measured
+from retrieval_report.analysis.inputs import SCORE, check_fraction, check_scores
 from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise

@@ -8,7 +8,8 @@ import string
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import Bools, Floats, check_fraction, hold
+from retrieval_report.analysis.grid import Bools, Floats
+from retrieval_report.analysis.inputs import check_fraction, hold
 from retrieval_report.analysis.tukey import best_first
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import in_contract, schema

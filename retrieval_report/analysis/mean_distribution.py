@@ -16,7 +16,6 @@ from retrieval_report.contracts.options import options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests, parse_measure, parse_metrics
-from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.every_order import score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
@@ -70,7 +69,7 @@ def mean_distribution(
     [(0.0, 0.25), (0.5, 0.5), (1.0, 0.25)]
     """
     name, depth = parse_measure(metric, cutoff)
-    means = _moved(hold(to_polars(summary, "summary"), SUMMARY, "summary", "summarise"), name, depth)
+    means = _moved(hold(summary, SUMMARY, "summary", "summarise"), name, depth)
     requests = _requests(metric if isinstance(metric, Metric) else name, depth)
     if not means or not requests or not closed(requests[0][0].term):
         return pl.DataFrame(schema=MEAN_DISTRIBUTION)

@@ -9,18 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import (
-    DIGITS,
-    Floats,
-    Grid,
-    Pairs,
-    asked_measures,
-    check_fraction,
-    check_scores,
-    differences,
-    measured,
-    paired_columns,
-)
+from retrieval_report.analysis.grid import Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.analysis.inputs import check_fraction, check_scores
+from retrieval_report.analysis.paired import DIGITS, differences, paired_columns
 from retrieval_report.analysis.significance import paired_t
 from retrieval_report.analysis.verdicts import margin_rule
 from retrieval_report.contracts.arguments import is_number

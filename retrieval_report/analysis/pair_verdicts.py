@@ -5,9 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.analysis.inputs import check_fraction, hold
-from retrieval_report.analysis.verdicts import ALPHA, SHOWN, TIE_RISK, disagreeing, order_of, significant, verdict_rule
+from retrieval_report.analysis.verdicts import ALPHA, SHOWN, TIE_RISK, order_of, significant, with_verdicts
 from retrieval_report.contracts.registry import schema
-from retrieval_report.reading.frames import to_polars
 
 JUDGED_PAIRS = schema("judged_pairs")
 KEYS = ["model_a", "model_b", "metric", "cutoff"]
@@ -45,24 +44,16 @@ def pair_verdicts(comparison: object, *, tie_risk: float = TIE_RISK, alpha: floa
     """
     check_fraction("tie_risk", tie_risk)
     check_fraction("alpha", alpha)
-    pairs = hold(to_polars(comparison, "comparison"), schema("comparison"), "comparison", "compare")
+    pairs = hold(comparison, schema("comparison"), "comparison", "compare")
     order = order_of("value_a", "value_b")
     others = {name: f"__{name}" for name in SHOWN if name in set(pairs["policy"])}
     for name, column in others.items():  # naive scores, say, that name the other model
         own = pairs.filter(policy=name).select(*KEYS, order.alias(column))
         pairs = pairs.join(own, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
-    disagree = disagreeing(
-        {name: pl.when(pl.col("policy") != name).then(pl.col(column)) for name, column in others.items()}, order
-    )
-    judged = pairs.with_columns(disagree=disagree, significant=significant(pl.col("family_p"), alpha))
-    verdict = verdict_rule(
-        order=order,
+    pairs = pairs.with_columns(
         cut=(pl.col("p_tie_method") == "truncated").fill_null(False),
-        disagree=pl.col("disagree") != "",
         moved=(pl.col("tied_queries") > 0).fill_null(False),
-        risk=pl.col("p_tie_high"),
-        family_p=pl.col("family_p"),
-        tie_risk=tie_risk,
-        alpha=alpha,
+        significant=significant(pl.col("family_p"), alpha),
     )
-    return judged.with_columns(verdict=verdict).select(list(JUDGED_PAIRS))
+    orders = {name: pl.when(pl.col("policy") != name).then(pl.col(column)) for name, column in others.items()}
+    return with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(list(JUDGED_PAIRS))

@@ -8,17 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.inputs import (
-    Floats,
-    Grid,
-    asked_measures,
-    at_measure,
-    check_fraction,
-    check_scores,
-    hold,
-    measured,
-    settled_means,
-)
+from retrieval_report.analysis.grid import Floats, Grid, asked_measures, measured
+from retrieval_report.analysis.inputs import at_measure, check_fraction, check_scores, hold
+from retrieval_report.analysis.paired import settled_means
 from retrieval_report.analysis.tukey import best_first, complete_queries
 from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
@@ -26,7 +18,6 @@ from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.reading.frames import to_polars
 
 RANKS = schema("rank_intervals")
 DRAWS = schema("shuffled")
@@ -112,7 +103,7 @@ def rank_intervals(
     check_whole("resamples", resamples, 1, MOST_SHUFFLES)
     check_whole("seed", seed, 0)
     grid = Grid.of(check_scores(scores))
-    known = None if shuffled is None else hold(to_polars(shuffled, "shuffled"), DRAWS, "shuffled", "shuffled_means")
+    known = None if shuffled is None else hold(shuffled, DRAWS, "shuffled", "shuffled_means")
     frames = [pl.DataFrame(schema=RANKS)]
     for measure in asked_measures(grid, policies):
         here = _Part.of(grid, measure)

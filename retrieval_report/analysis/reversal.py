@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.analysis.convolution import Complex, Spread, characteristic, every_sum, likely_sums, series_below
-from retrieval_report.analysis.inputs import Bools, Floats
+from retrieval_report.analysis.grid import Bools, Floats
 from retrieval_report.analysis.tie_bounds import Ranges
 from retrieval_report.analysis.verdicts import ROUNDING
 from retrieval_report.kernels.walks import sampled_walks

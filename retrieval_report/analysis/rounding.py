@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import DIGITS, hold
+from retrieval_report.analysis.inputs import hold
+from retrieval_report.analysis.paired import DIGITS
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.reading.frames import to_polars
 
 KEYS = ["model", "metric", "cutoff"]
 ROUNDING_EFFECT = schema("rounding_effect")
@@ -68,7 +68,7 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
 
 
 def _expected(summary: object, what: str) -> pl.DataFrame:
-    frame = hold(to_polars(summary, what), SUMMARY, what, "summarise").filter(policy="expected")
+    frame = hold(summary, SUMMARY, what, "summarise").filter(policy="expected")
     if frame.is_empty():
         raise ColumnError(f"{what}: no row of policy 'expected'")
     return frame.select(*KEYS, "value", "tie_std")

@@ -6,8 +6,8 @@ from typing import Unpack
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import DIGITS
 from retrieval_report.analysis.orders import lists_of_query
+from retrieval_report.analysis.paired import DIGITS
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.registry import schema

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import COMPARISON, ComparisonOptions, compare
-from retrieval_report.analysis.inputs import SCORE, Grid, asked_measures, at_measure, check_fraction, check_scores
+from retrieval_report.analysis.grid import Grid, asked_measures
+from retrieval_report.analysis.inputs import SCORE, at_measure, check_fraction, check_scores
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import SummaryOptions, summarise
 from retrieval_report.analysis.tukey import best_first, compare_many

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.inputs import DIGITS, Bools, Floats, Indices, largest
+from retrieval_report.analysis.grid import Bools, Floats, Indices
+from retrieval_report.analysis.paired import DIGITS, largest
 
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.analysis.inputs import Floats
+from retrieval_report.analysis.grid import Floats
 from retrieval_report.analysis.sign_flips import EXACT, exact_sign_flips
 
 SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R

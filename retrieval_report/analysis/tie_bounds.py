@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from retrieval_report.analysis.inputs import Bools, Floats, Grid, Pairs
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs
 
 BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval_report.analysis.inputs import BOUNDS, Bools, Floats, Grid, Pairs, paired_mean
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs
+from retrieval_report.analysis.inputs import BOUNDS
+from retrieval_report.analysis.paired import paired_mean
 from retrieval_report.analysis.reversal import WIDE, Chance, ListOrders, Reversals
 from retrieval_report.analysis.tie_bounds import Ranges, normal_chances, ranges, tail_bounds
 from retrieval_report.analysis.verdicts import ROUNDING

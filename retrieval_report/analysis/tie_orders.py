@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from retrieval_report.analysis.convolution import Spread, merged
-from retrieval_report.analysis.inputs import Grid
+from retrieval_report.analysis.grid import Grid
 from retrieval_report.analysis.reversal import ListOrders
 from retrieval_report.analysis.tie_bounds import Ranges, ranges
 from retrieval_report.analysis.tie_chance import Orders, undecided

@@ -9,22 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.inputs import (
-    DIGITS,
-    Bools,
-    Floats,
-    Grid,
-    Indices,
-    Pairs,
-    asked_measures,
-    check_scores,
-    differences,
-    largest,
-    measured,
-    paired_columns,
-    paired_mean,
-    settled_means,
-)
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Indices, Pairs, asked_measures, measured
+from retrieval_report.analysis.inputs import check_scores
+from retrieval_report.analysis.paired import DIGITS, differences, largest, paired_columns, paired_mean, settled_means
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.options import MOST_SHUFFLES

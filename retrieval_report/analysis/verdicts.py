@@ -32,62 +32,49 @@ ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
 
 
-def verdict_rule(
-    *,
-    order: pl.Expr,
-    cut: pl.Expr,
-    disagree: pl.Expr,
-    moved: pl.Expr,
-    risk: pl.Expr,
-    family_p: pl.Expr,
-    tie_risk: float = TIE_RISK,
-    alpha: float = ALPHA,
-) -> pl.Expr:
-    """Return the verdict on each pair.
+def with_verdicts(
+    pairs: pl.DataFrame, order: pl.Expr, others: Mapping[str, pl.Expr], *, tie_risk: float, alpha: float
+) -> pl.DataFrame:
+    """Add ``disagree``, the policies that favour the other model, and ``verdict`` to pairs of models.
 
     Parameters
     ----------
+    pairs
+        With the columns ``cut`` (whether items beyond the end of a list could reverse the order), ``moved`` (whether
+        tie order affects the mean of either model), ``p_tie_high`` (upper bound of the probability of a reversal by
+        random tie order), and ``family_p`` (of the difference over the queries; null if it was not tested).
     order
         Of the means of the same queries, as `order_of` has it; null where one is missing.
-    cut
-        Whether items beyond the end of a list could reverse the order.
-    disagree
-        Whether other scores that are shown favour the other model.
-    moved
-        Whether tie order affects the mean of either model.
-    risk
-        Upper bound of the probability of a reversal by random tie order.
-    family_p
-        The p-value of the difference over the queries; null if it was not tested.
+    others
+        The same of other policies, by name.
     tie_risk, alpha
         The largest accepted risk, and the smallest p-value that is not significant.
 
     Examples
     --------
-    >>> frame = pl.DataFrame({"order": [1, 1, 0, 0], "risk": [1 / 20, 0.06, None, None],
-    ...                       "moved": [True, True, False, True], "p": [0.01] * 4})
-    >>> no, column = pl.lit(False), pl.col
-    >>> frame.select(verdict_rule(order=column("order"), cut=no, disagree=no, moved=column("moved"),
-    ...                           risk=column("risk"), family_p=column("p"))).to_series().to_list()
+    >>> pairs = pl.DataFrame({"order": [1, 1, 0, 0], "p_tie_high": [1 / 20, 0.06, None, None], "cut": [False] * 4,
+    ...                       "moved": [True, True, False, True], "family_p": [0.01] * 4})
+    >>> with_verdicts(pairs, pl.col("order"), {}, tie_risk=TIE_RISK, alpha=ALPHA)["verdict"].to_list()
     ['safe', 'depends on tie order', 'equal', 'depends on tie order']
     """
     level = order == 0
-    by_ties = disagree | (risk > tie_risk * (1 + TOLERANCE)).fill_null(False) | (level & moved)
-    return (
+    risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(False)
+    verdict = (
         pl.when(order.is_null())
         .then(pl.lit(NOTHING))
-        .when(cut)
+        .when("cut")
         .then(pl.lit(CUT))
-        .when(by_ties)
+        .when((pl.col("disagree") != "") | risky | (level & pl.col("moved")))
         .then(pl.lit(DEPENDS))
         .when(level)
         .then(pl.lit(EQUAL))
-        .when(family_p.is_null())
+        .when(pl.col("family_p").is_null())
         .then(pl.lit(UNTESTED))
-        .when(significant(family_p, alpha))
+        .when(significant(pl.col("family_p"), alpha))
         .then(pl.lit(SAFE))
         .otherwise(pl.lit(NOT_SIGNIFICANT))
     )
+    return pairs.with_columns(disagree=disagreeing(others, order)).with_columns(verdict=verdict)
 
 
 def significant(p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from retrieval_report.analysis import convolution
 from retrieval_report.analysis.convolution import Spread, characteristic, every_sum, likely_sums, merged, series_below
-from retrieval_report.analysis.inputs import Floats
+from retrieval_report.analysis.grid import Floats
 from retrieval_report.scoring.walks import walk_of_values
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 import retrieval_report as rr
 from made_scores import scores_of
 from real_data import adhoc
-from retrieval_report.analysis.inputs import Bools
+from retrieval_report.analysis.grid import Bools
 from retrieval_report.analysis.letters import _insert, letter_columns, letter_texts
 from retrieval_report.analysis.significance import holm
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from retrieval_report.analysis.inputs import Floats
+from retrieval_report.analysis.grid import Floats
 from retrieval_report.analysis.significance import benjamini_hochberg, holm, paired_t, wilcoxon
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval_report.analysis.convolution import Spread, every_sum, merged
-from retrieval_report.analysis.inputs import Floats, Pairs
+from retrieval_report.analysis.grid import Floats, Pairs
 from retrieval_report.analysis.tie_bounds import Ranges, tail_bounds
 
 PAIR = Pairs(np.array([0]), np.array([1]))

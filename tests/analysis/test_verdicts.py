@@ -56,7 +56,7 @@ def test_only_the_analysis_holds_numbers_to_thresholds(path: Path) -> None:
         names = {
             node.id for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Name)
         }
-        assert names & {"ALPHA", "TIE_RISK", "verdict_rule", "segment_rule", "margin_rule"} == set()
+        assert names & {"ALPHA", "TIE_RISK", "with_verdicts", "segment_rule", "margin_rule"} == set()
 
 
 def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
