@@ -119,10 +119,8 @@ def compare_many(
     frames = [pl.DataFrame(schema=FAMILY)]
     for at in asked_measures(grid, policies) if len(grid.models) > 1 else ():
         value, std = grid.value[at], grid.std[at]
-        if test == "tukey":
-            pairs, columns = _tukey(value, std, resamples, seed)
-        else:
-            pairs, columns = _max_t(value, std, column, resamples, seed)
+        pairs, columns = _tukey(value, std) if test == "tukey" else _max_t(value, std, column)
+        columns["family_p"] = family_p(value, pairs, pairs, test, resamples, seed)
         frame = _frame(grid, at, pairs, columns, test)
         frames.append(frame if most_apart is None else frame.filter(pl.col("apart") <= most_apart))
     return pl.concat(frames)
@@ -227,7 +225,7 @@ def share_beyond(draws: Floats, seen: Floats) -> Floats:
 
 
 def family_p(value: Floats, pairs: Pairs, every: Pairs, test: str, resamples: int, seed: int) -> Floats:
-    """The p-value of some pairs within a family of pairs; NaN where a pair has no queries.
+    """The p-value of some pairs within a family of pairs, in its order; NaN where a pair has no queries.
 
     Two models, whose difference has one sign in all four queries: two of 16 patterns reach it.
 
@@ -242,13 +240,10 @@ def family_p(value: Floats, pairs: Pairs, every: Pairs, test: str, resamples: in
             return np.full(pairs.first.size, np.nan)
         return share_beyond(range_draws(complete, resamples, seed), np.abs(means[pairs.first] - means[pairs.second]))
     seen, draws = max_t_draws(value, every, resamples, seed)
-    size = {pair: seen[row] for row, pair in enumerate(zip(every.first.tolist(), every.second.tolist(), strict=True))}
-    own = np.array([size[pair] for pair in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)])
-    paired = ~np.isnan(value)
-    known = [
-        bool((paired[first] & paired[second]).any()) for first, second in zip(pairs.first, pairs.second, strict=True)
-    ]
-    return np.where(known, share_beyond(draws, own), np.nan)
+    asked = np.isin(every.first * len(value) + every.second, pairs.first * len(value) + pairs.second)
+    scored = (~np.isnan(value)).astype(np.float64)
+    shared = (scored @ scored.T)[pairs.first, pairs.second]
+    return np.where(shared > 0, share_beyond(draws, seen[asked]), np.nan)
 
 
 def nearest(value: Floats, pairs: Pairs, most_apart: int) -> Pairs:
@@ -287,45 +282,36 @@ def _against(means: Floats, baseline: int) -> tuple[Pairs, Indices]:
     return Pairs(others[nearest], np.full(others.size, baseline)), apart[nearest]
 
 
-def _tukey(value: Floats, std: Floats, resamples: int, seed: int) -> tuple[Pairs, Columns]:
-    """All pairs, on the queries that all models have a score for, held to the range of the means."""
+def _tukey(value: Floats, std: Floats) -> tuple[Pairs, Columns]:
+    """All pairs, on the queries that all models have a score for."""
     shared = complete_queries(value)
     complete = value[:, shared]
     means = _means(complete)
     pairs, apart = _ranked_pairs(means)
-    difference = means[pairs.first] - means[pairs.second]
-    p = np.full(difference.size, np.nan)
-    if shared.any():
-        p = share_beyond(range_draws(complete, resamples, seed), np.abs(difference))
     spread = (std[:, shared] ** 2).sum(axis=1)
     columns = {
         "value_a": means[pairs.first],
         "value_b": means[pairs.second],
-        "difference": difference + 0.0,
+        "difference": means[pairs.first] - means[pairs.second] + 0.0,
         "tie_std": np.sqrt(spread[pairs.first] + spread[pairs.second]) / max(complete.shape[1], 1),
         "apart": apart,
-        "queries": np.full(p.size, complete.shape[1]),
-        "unpaired": np.full(p.size, value.shape[1] - complete.shape[1]),
-        "family_p": p,
+        "queries": np.full(apart.size, complete.shape[1]),
+        "unpaired": np.full(apart.size, value.shape[1] - complete.shape[1]),
     }
     return pairs, columns
 
 
-def _max_t(value: Floats, std: Floats, baseline: int | None, resamples: int, seed: int) -> tuple[Pairs, Columns]:
-    """All pairs, or those of one column, each on its own queries, held to the largest t."""
+def _max_t(value: Floats, std: Floats, baseline: int | None) -> tuple[Pairs, Columns]:
+    """All pairs, or those of one column, each on its own queries."""
     means = _means(value)
     pairs, apart = _ranked_pairs(means) if baseline is None else _against(means, baseline)
-    seen, draws = max_t_draws(value, pairs, resamples, seed)
     parts = []
     for block in pairs.blocks(value.shape[1]):
         own = pairs.part(block)
         gap = differences(value, own.first, own.second)
         parts.append({**paired_columns(value, std, own), "difference": paired_mean(gap, ~np.isnan(gap))})
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
-    p = share_beyond(draws, seen)
-    if columns:
-        p[columns["queries"] == 0] = np.nan
-    return pairs, {**columns, "apart": apart, "family_p": p}
+    return pairs, {**columns, "apart": apart}
 
 
 def _frame(grid: Grid, at: int, pairs: Pairs, columns: Columns, method: str) -> pl.DataFrame:
