@@ -104,12 +104,7 @@ def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, 
 
 def _range(grid: Grid, at: int, first: int, second: int) -> tuple[Floats, Floats]:
     """Return the differences if tie order is against the first model, and if it is in its favour."""
-    metric, cutoff, _ = grid.measures[at]
-    bounds = [(metric, cutoff, policy) for policy in ("worst", "best")]
-    if not set(bounds) <= set(grid.measures):
-        nothing = np.full(len(grid.queries), np.nan)
-        return nothing, nothing
-    worst, best = (grid.value[grid.measures.index(measure)] for measure in bounds)
+    worst, best = grid.under(at, "worst"), grid.under(at, "best")
     return worst[first] - best[second], best[first] - worst[second]
 
 

@@ -50,6 +50,13 @@ class Way(NamedTuple):
     row_order_up_to: int
     float32: bool
 
+    @property
+    def asked(self) -> dict[str, str]:
+        """Return the options of ``evaluate`` that give this order, if it is determined."""
+        if self.order == "exact":
+            return {"policies": "expected"}
+        return {"policies": "naive", "naive_order": self.order}
+
 
 @dataclass(frozen=True)
 class Data:
@@ -118,11 +125,8 @@ class Data:
             return _alike(tie_means(self._threshold_lists(quantity)))
         if way.order in OPEN:
             return self._open_means(quantity, list(metrics), way)
-        policy = {"policies": "naive", "naive_order": way.order}
-        if way.order == "exact":
-            policy = {"policies": "expected"}
         data = self.by_item if way.order in BY_ITEM else self
-        return _alike(tie_means(data.scores(quantity, way.float32, metrics=list(metrics), **policy)))
+        return _alike(tie_means(data.scores(quantity, way.float32, metrics=list(metrics), **way.asked)))
 
     def _open_means(self, quantity: Quantity, metrics: list[str], way: Way) -> pl.DataFrame:
         """Return the means over each list's worst order, and over each list's best order."""
@@ -163,15 +167,10 @@ class Data:
         """Return the value of every list as printed with this tie order; an open order is one random draw."""
         if way.order == "threshold":
             return self._threshold_lists(quantity)
-        asked: dict[str, Any] = {"policies": "naive", "naive_order": way.order}
-        if way.order == "exact":
-            asked = {"policies": "expected"}
-        if way.order in OPEN:
-            policies = ("shuffled", *(("naive",) if way.row_order_up_to else ()))
-            asked = {"policies": policies, "shuffles": 1, "seed": seed}
-        scores = self.scores(quantity, way.float32, metrics=metric, **asked)
         if way.order not in OPEN:
-            return scores
+            return self.scores(quantity, way.float32, metrics=metric, **way.asked)
+        policies = ("shuffled", *(("naive",) if way.row_order_up_to else ()))
+        scores = self.scores(quantity, way.float32, metrics=metric, policies=policies, shuffles=1, seed=seed)
         return scores.filter((pl.col("policy") == "naive") == (pl.col("items") <= way.row_order_up_to))
 
     def _threshold_lists(self, quantity: Quantity) -> pl.DataFrame:

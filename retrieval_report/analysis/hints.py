@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.means import tie_means
 from retrieval_report.analysis.profile import TieTable, profile_of
-from retrieval_report.analysis.truncated_lists import judge_for_ties
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
@@ -28,6 +27,22 @@ LIST = ["model", "query"]
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
+MESSAGES = {
+    "cut_through_tie": "the lists are cut ({reason}), about {value:.0%} of them through their last tie: which of its "
+    "items were kept is an accident, and their number is unknown. Scores whose cutoff ends before that tie are exact; "
+    "for the others retrieve deeper, keep whole ties, or count the codes",
+    "reversed": "{below} of {models} models score far below random order and none far above it (closest, {closest}: AP "
+    "{ap:.4f} against {chance:.4f}): is a {near} {order} really near? If not, call the column {other!r}",
+    "below_chance": "AP {ap:.4f} lies below the {chance:.4f} of random order: does this model give a {other} where "
+    "the others give a {order}?",
+    "half_precision": "the {order}s are {kind} numbers: {value:.0%} of the items are tied, some of them only by "
+    "rounding",
+    "near_ties": "{value:.0%} of the gaps between neighbouring distances are within rounding error: the same vectors "
+    "computed in another order may swap them; decimals=… ties them",
+    "ties": "{tied:.0%} of the items share their distance with another, {value:.0%} are in ties of different "
+    "relevances: the order inside ties decides part of every score",
+}
+Hint = tuple[str | None, str, float, str]  # model, hint, value and message
 
 
 def chance_level(
@@ -89,11 +104,8 @@ def _chance(judged: Judged, scores: ListScores, requests: Requests, options: Opt
     return in_contract(found.with_columns(z=(pl.col("value") - pl.col("chance")) / spread), CHANCE)
 
 
-class _Hint(NamedTuple):
-    model: str | None
-    hint: str
-    value: float
-    message: str
+def _hint(model: str | None, hint: str, value: float, **facts: object) -> Hint:
+    return model, hint, value, MESSAGES[hint].format(value=value, **facts)
 
 
 def tie_hints(
@@ -138,31 +150,23 @@ def tie_hints(
 relevances: the order inside ties decides part of every score')
     """
     checked = options_with(options, policies="expected")
-    judged = judge_for_ties(rankings, judgements, queries, checked)
-    table = TieTable(judged, checked)
+    table = TieTable(rankings, judgements, queries, checked)
     profile, chance = profile_of(table, (None,)), pl.DataFrame(schema=CHANCE)
-    if judged.whole.graded:
+    if table.judged.whole.graded:
         whole = replace(checked, truncated=NO, distance_threshold=None)
         requests = parse_metrics("ap", None)
-        chance = _chance(judged, score_judged(judged, requests, whole), requests, whole)
+        chance = _chance(table.judged, score_judged(table.judged, requests, whole), requests, whole)
     found = [*_cut_lists(table), *_reversed(chance, table.order), *_half_precision(table, profile)]
     found += [*_near_ties(profile), *_ties(profile)]
     return pl.DataFrame(found, schema=HINTS, orient="row")
 
 
-def _cut_lists(table: TieTable) -> Iterator[_Hint]:
+def _cut_lists(table: TieTable) -> Iterator[Hint]:
     """Find lists whose end may have cut their last tie, because neighbouring ranks are often tied."""
     for model, share in _lost(table).iter_rows():
         decision = table.decisions[model]
         if decision.truncated == WITHIN_TIE and share >= WORTH_SAYING:
-            yield _Hint(
-                model,
-                "cut_through_tie",
-                share,
-                f"the lists are cut ({decision.reason}), about {share:.0%} of them through their last tie: which of "
-                "its items were kept is an accident, and their number is unknown. Scores whose cutoff ends before "
-                "that tie are exact; for the others retrieve deeper, keep whole ties, or count the codes",
-            )
+            yield _hint(model, "cut_through_tie", share, reason=decision.reason)
 
 
 def _lost(table: TieTable) -> pl.DataFrame:
@@ -181,45 +185,26 @@ def _lost(table: TieTable) -> pl.DataFrame:
     return lists.group_by("model").agg(share=(ending * pl.col("tied").sum() / pairs).fill_nan(0.0)).sort("model")
 
 
-def _reversed(chance: pl.DataFrame, order: str) -> Iterator[_Hint]:
+def _reversed(chance: pl.DataFrame, order: str) -> Iterator[Hint]:
     """Find models whose order is worse than random: all that differ from random order, or some of them."""
     below, above = chance.filter(pl.col("z") < -FAR), chance.filter(pl.col("z") > FAR)
-    other = "score" if order == "distance" else "distance"
+    near, other = ("small", "score") if order == "distance" else ("large", "distance")
     if below.height and above.is_empty():
-        best = below.sort("z", descending=True).row(0, named=True)
-        near = "small" if order == "distance" else "large"
-        yield _Hint(
-            None,
-            "reversed",
-            best["z"],
-            f"{below.height} of {chance.height} models score far below random order and none far above it (closest, "
-            f"{best['model']}: AP {best['value']:.4f} against {best['chance']:.4f}): is a {near} {order} really near? "
-            f"If not, call the column {other!r}",
-        )
+        model, ap, level, z = below.sort("z", descending=True).select("model", "value", "chance", "z").row(0)
+        facts = {"below": below.height, "models": chance.height, "closest": model, "near": near}
+        yield _hint(None, "reversed", z, ap=ap, chance=level, order=order, other=other, **facts)
         return
-    for row in below.sort("model").iter_rows(named=True):
-        yield _Hint(
-            row["model"],
-            "below_chance",
-            row["z"],
-            f"AP {row['value']:.4f} lies below the {row['chance']:.4f} of random order: does this model give a "
-            f"{other} where the others give a {order}?",
-        )
+    for model, ap, level, z in below.sort("model").select("model", "value", "chance", "z").iter_rows():
+        yield _hint(model, "below_chance", z, ap=ap, chance=level, order=order, other=other)
 
 
-def _half_precision(table: TieTable, profile: pl.DataFrame) -> Iterator[_Hint]:
+def _half_precision(table: TieTable, profile: pl.DataFrame) -> Iterator[Hint]:
     distances = table.ties.select("model", table.order)
     tied = dict(profile.select("model", "tied_items").iter_rows())
     for (model,), group in distances.group_by("model", maintain_order=True):
         kind = _half_type(group[table.order])
         if kind and tied[model] > 0:
-            yield _Hint(
-                str(model),
-                "half_precision",
-                tied[model],
-                f"the {table.order}s are {kind} numbers: {tied[model]:.0%} of the items are tied, some of them only by "
-                "rounding",
-            )
+            yield _hint(str(model), "half_precision", tied[model], order=table.order, kind=kind)
 
 
 def _half_type(values: pl.Series) -> str | None:
@@ -250,27 +235,15 @@ def _whole(numbers: np.typing.NDArray[np.float64]) -> bool:
     return bool((numbers == np.rint(numbers)).all())
 
 
-def _near_ties(profile: pl.DataFrame) -> Iterator[_Hint]:
+def _near_ties(profile: pl.DataFrame) -> Iterator[Hint]:
     for model, share in profile.select("model", "near_ties").iter_rows():
         if share >= WORTH_SAYING:
-            yield _Hint(
-                model,
-                "near_ties",
-                share,
-                f"{share:.0%} of the gaps between neighbouring distances are within rounding error: the same vectors "
-                "computed in another order may swap them; decimals=… ties them",
-            )
+            yield _hint(model, "near_ties", share)
 
 
-def _ties(profile: pl.DataFrame) -> Iterator[_Hint]:
+def _ties(profile: pl.DataFrame) -> Iterator[Hint]:
     for model, tied, mixed in profile.select("model", "tied_items", "mixed_items").iter_rows():
         if mixed is None and tied >= WORTH_SAYING:
-            yield _Hint(model, "ties", tied, f"{tied:.0%} of the items share their distance with another")
+            yield model, "ties", tied, f"{tied:.0%} of the items share their distance with another"
         elif mixed is not None and mixed >= WORTH_SAYING:
-            yield _Hint(
-                model,
-                "ties",
-                mixed,
-                f"{tied:.0%} of the items share their distance with another, {mixed:.0%} are in ties of different "
-                "relevances: the order inside ties decides part of every score",
-            )
+            yield _hint(model, "ties", mixed, tied=tied)

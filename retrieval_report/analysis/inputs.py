@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import is_number, shown
+from retrieval_report.contracts.arguments import check_whole, is_number, shown
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
 
 SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
@@ -112,6 +113,12 @@ def check_fraction(name: str, value: object) -> float:
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         raise ParameterError(f"{name}: {shown(value)} is not a number between 0 and 1")
     return float(value)  # type: ignore[arg-type]
+
+
+def check_draws(resamples: object, seed: object) -> None:
+    """Raise a ParameterError unless so many resamples can be drawn from this seed."""
+    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
+    check_whole("seed", seed, 0)
 
 
 def side_by_side(frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *others: pl.Expr) -> pl.DataFrame:

@@ -13,7 +13,6 @@ from retrieval_report.analysis.truncated_lists import judge_for_ties, list_ends
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import parse_cutoffs
-from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
 
@@ -85,7 +84,7 @@ def tie_profile(
     """
     asked = parse_cutoffs(cutoffs)
     checked = options_with(options, policies="expected")
-    return profile_of(TieTable(judge_for_ties(rankings, judgements, queries, checked), checked), asked)
+    return profile_of(TieTable(rankings, judgements, queries, checked), asked)
 
 
 def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
@@ -116,11 +115,11 @@ class TieTable:
         What `list_ends` returns, and whether the lists of each model are taken to be cut.
     """
 
-    def __init__(self, judged: Judged, options: Options) -> None:
-        own = replace(options, policies=("expected",), relevant_items="own")  # R plays no part here
-        prepared = lay_out(judged, own)
-        self.judged, self.order = judged, judged.order
-        self.ties = tie_table(judged, prepared, own)
+    def __init__(self, rankings: object, judgements: object, queries: object, options: Options) -> None:
+        own = replace(options, relevant_items="own")  # R plays no part here
+        self.judged = judge_for_ties(rankings, judgements, queries, own)
+        prepared, self.order = lay_out(self.judged, own), self.judged.order
+        self.ties = tie_table(self.judged, prepared, own)
         self.ends, self.decisions = list_ends(prepared), prepared.decisions
 
     def whole_lists(self) -> pl.DataFrame:

@@ -9,13 +9,12 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.grid import Floats, Grid, asked_measures, measured
-from retrieval_report.analysis.inputs import at_measure, check_fraction, check_scores, hold
+from retrieval_report.analysis.inputs import at_measure, check_draws, check_fraction, check_scores, hold
 from retrieval_report.analysis.paired import settled_means
 from retrieval_report.analysis.tukey import best_first, complete_queries
-from retrieval_report.contracts.arguments import check_whole, listed
+from retrieval_report.contracts.arguments import listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
-from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 
@@ -100,8 +99,7 @@ def rank_intervals(
     if not wanted:
         raise ParameterError("sources: none given")
     confidence = check_fraction("confidence", confidence)
-    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
-    check_whole("seed", seed, 0)
+    check_draws(resamples, seed)
     grid = Grid.of(check_scores(scores))
     known = None if shuffled is None else hold(shuffled, DRAWS, "shuffled", "shuffled_means")
     frames = [pl.DataFrame(schema=RANKS)]

@@ -10,16 +10,14 @@ import polars as pl
 
 from retrieval_report.analysis.comparison import COMPARISON, ComparisonOptions, compare
 from retrieval_report.analysis.grid import Grid, asked_measures
-from retrieval_report.analysis.inputs import SCORE, at_measure, check_fraction, check_scores
+from retrieval_report.analysis.inputs import SCORE, at_measure, check_draws, check_fraction, check_scores
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import SummaryOptions, summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
 from retrieval_report.analysis.verdicts import segment_rule
-from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.reading.frames import to_polars
 
@@ -194,8 +192,7 @@ def segment_winners(
     [('de', 'b', 0.004, 'other winner'), ('en', 'a', None, 'same winner')]
     """
     alpha = check_fraction("alpha", alpha)
-    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
-    check_whole("seed", seed, 0)
+    check_draws(resamples, seed)
     parts = segments_of(scores, queries, by)
     overall = _winners(check_scores(scores))
     rows = []

@@ -30,14 +30,12 @@ class Ranges:
 
 def ranges(grid: Grid, measure: int) -> Ranges:
     """Return the ranges for one measure; best and worst are used if available, else scores are at least 0."""
-    metric, cutoff, _ = grid.measures[measure]
     value = grid.value[measure]
     known = ~np.isnan(value)
     variance = np.where(np.isnan(grid.std[measure]), np.inf, grid.std[measure] ** 2)
     limits = {}
     for name, otherwise in (("worst", 0.0), ("best", np.inf)):
-        at = (metric, cutoff, name)
-        found = grid.value[grid.measures.index(at)] if at in grid.measures else np.full_like(value, np.nan)
+        found = grid.under(measure, name)
         limits[name] = np.where(np.isnan(found), otherwise, found)
     filled = np.where(known, value, 0.0)
     fall = np.where(known, np.maximum(filled - limits["worst"], 0.0), 0.0)

@@ -109,7 +109,7 @@ def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
     wanted = np.zeros_like(known)
     apart = _apart(grid, measure, pairs)
     for block in pairs.blocks(known.shape[1]):
-        own = Pairs(pairs.first[block], pairs.second[block])
+        own = pairs.part(block)
         paired = known[own.first] & known[own.second]
         first, second = (np.where(paired, here.value[side], 0.0).sum(axis=1) for side in (own.first, own.second))
         lead = np.where(_level(first, second), 0.0, first - second)
@@ -140,11 +140,10 @@ def _apart(grid: Grid, measure: int, pairs: Pairs) -> Floats:
 
     1 if the lowest mean of one model reaches the highest of the other, 2 if it is above it.
     """
-    metric, cutoff, _ = grid.measures[measure]
     result = np.zeros(pairs.first.size)
-    if not {(metric, cutoff, bound) for bound in BOUNDS} <= set(grid.measures):
+    best, worst = (grid.under(measure, bound) for bound in BOUNDS)
+    if np.isnan(best).all() or np.isnan(worst).all():
         return result
-    best, worst = (grid.value[grid.measures.index((metric, cutoff, bound))] for bound in BOUNDS)
     known = ~np.isnan(grid.value[measure])
     for block in pairs.blocks(known.shape[1]):
         first, second = pairs.first[block], pairs.second[block]

@@ -7,7 +7,6 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.analysis.profile import TieTable
-from retrieval_report.analysis.truncated_lists import judge_for_ties
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
@@ -51,8 +50,7 @@ def ties_at_cutoff(
     0
     """
     measure = check_whole("cutoff", cutoff, 1)
-    checked = options_with(options, policies="expected")
-    table = TieTable(judge_for_ties(rankings, judgements, queries, checked), checked)
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     before, size = pl.col("before"), pl.col("size")
     found = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
         first=before + 1, last=before + size, inside=measure - before

@@ -84,7 +84,6 @@ def truncated_lists(
 
 def judge_for_ties(rankings: object, judgements: object, queries: object, options: Options) -> Judged:
     """The rankings judged; where nothing says what is relevant, nothing is."""
-    options = replace(options, relevant_items="own")  # R plays no part here
     if isinstance(rankings, Judged):
         return rankings
     frame = to_polars(rankings, "rankings")

@@ -10,11 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.analysis.grid import Bools, Floats, Grid, Indices, Pairs, asked_measures, measured
-from retrieval_report.analysis.inputs import check_scores
+from retrieval_report.analysis.inputs import check_draws, check_scores
 from retrieval_report.analysis.paired import DIGITS, differences, largest, paired_columns, paired_mean, settled_means
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import schema
 
 FAMILY = schema("families")
@@ -106,8 +105,7 @@ def compare_many(
     >>> pairs.select("model_a", "model_b", pl.col("difference").round(3), "apart", pl.col("family_p").round(2)).rows()
     [('a', 'b', 0.025, 1, 1.0), ('b', 'c', 0.675, 1, 0.0), ('a', 'c', 0.7, 2, 0.0)]
     """
-    check_whole("seed", seed, 0)
-    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
+    check_draws(resamples, seed)
     test = ("tukey" if baseline is None else "max-t") if test is None else test
     check_choice("test", test, TESTS if baseline is None else TESTS[1:])
     if most_apart is not None:
