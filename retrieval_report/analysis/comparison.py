@@ -207,18 +207,14 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
     (('a', 'b', 1.0, 0.75, 1, 0), ('b', 'a', 0.25, -0.75, 0, 1))
     """
     sides = [name.removesuffix("_a") for name in comparison.columns if name.endswith("_a")]
-    exchanged = [*((f"{side}_a", f"{side}_b") for side in sides), ("wins", "losses")]
-    exchanged += [pair[::-1] for pair in exchanged]
-    negated = [
-        ("difference", "difference"),
-        ("effect_size", "effect_size"),
-        ("ci_low", "ci_high"),
-        ("ci_high", "ci_low"),
-    ]
-    values = [(name, pl.col(other)) for name, other in exchanged]
-    values += [(name, 0.0 - pl.col(other)) for name, other in negated]  # 0.0 − 0.0 is not −0.0
+    exchanged = {f"{side}_{one}": f"{side}_{other}" for side in sides for one, other in ("ab", "ba")}
+    exchanged |= {"wins": "losses", "losses": "wins"}
+    negated = {"difference": "difference", "effect_size": "effect_size", "ci_low": "ci_high", "ci_high": "ci_low"}
+    values = {name: pl.col(other) for name, other in exchanged.items()}
+    values |= {name: 0.0 - pl.col(other) for name, other in negated.items()}  # 0.0 − 0.0 is not −0.0
+    known = {name: value for name, value in values.items() if name in comparison.columns}
     return comparison.with_columns(
-        pl.when(where).then(value).otherwise(name).alias(name) for name, value in values if name in comparison.columns
+        pl.when(where).then(value).otherwise(name).alias(name) for name, value in known.items()
     )
 
 

@@ -152,6 +152,13 @@ def _of(system: str, version: str, records: Iterable[Convention], **shared: obje
 
 
 _Listed = partial(Convention, seen="list")
+_LISTWISE = ("precision(denominator=retrieved)", "recall", "ap", "rr", "dcg", "ndcg(ideal=list)")
+
+
+def _listwise(order: str, calls: str) -> tuple[Convention, ...]:
+    """Return the metrics that libraries for learning to rank have in common, under the names that one gives them."""
+    return tuple(_Listed(definition, call, order) for definition, call in zip(_LISTWISE, calls.split(), strict=True))
+
 
 _TREC = (
     Convention("precision", "P, set_P", "item_descending"),
@@ -216,31 +223,12 @@ _TORCHMETRICS = (
     _Listed("hit_rate", "RetrievalHitRate", "arbitrary"),
     _Listed("r_precision", "RetrievalRPrecision", "arbitrary"),
 )
-_KERAS_RS = (
-    _Listed("precision(denominator=retrieved)", "PrecisionAtK", "random"),
-    _Listed("recall", "RecallAtK", "random"),
-    _Listed("ap", "MeanAveragePrecision", "random"),
-    _Listed("rr", "MeanReciprocalRank", "random"),
-    _Listed("dcg", "DCG", "random"),
-    _Listed("ndcg(ideal=list)", "NDCG", "random"),
-)
+_KERAS_RS = _listwise("random", "PrecisionAtK RecallAtK MeanAveragePrecision MeanReciprocalRank DCG NDCG")
 _TENSORFLOW_RANKING = (
-    _Listed("precision(denominator=retrieved)", "PrecisionMetric", "random"),
-    _Listed("recall", "RecallMetric", "random"),
-    _Listed("ap", "MeanAveragePrecisionMetric", "random"),
-    _Listed("rr", "MRRMetric", "random"),
-    _Listed("dcg", "DCGMetric", "random"),
-    _Listed("ndcg(ideal=list)", "NDCGMetric", "random"),
+    *_listwise("random", "PrecisionMetric RecallMetric MeanAveragePrecisionMetric MRRMetric DCGMetric NDCGMetric"),
     _Listed("hit_rate", "HitsMetric", "random", cutoffs="given"),
 )
-_RAX = (
-    _Listed("precision(denominator=retrieved)", "precision_metric", "row"),
-    _Listed("recall", "recall_metric", "row"),
-    _Listed("ap", "ap_metric", "row"),
-    _Listed("rr", "mrr_metric", "row"),
-    _Listed("dcg", "dcg_metric", "row"),
-    _Listed("ndcg(ideal=list)", "ndcg_metric", "row"),
-)
+_RAX = _listwise("row", "precision_metric recall_metric ap_metric mrr_metric dcg_metric ndcg_metric")
 _TF_SIMILARITY = (
     Convention("precision", "PrecisionAtK", "row"),
     Convention("hit_rate", "RecallAtK", "row"),

@@ -54,10 +54,10 @@ def ranking_ties(
     >>> rows.select("item", "relevance", "tie", "tie_size", "tie_relevant").rows()
     [('a', 0, 1, 2, 1), ('b', 1, 1, 2, 1)]
     """
-    frame, given = one_list(rankings, model, query, judgements, queries)
+    frame, given = lists_of_query(rankings, query, judgements, queries)
     kept = {name: value for name, value in options.items() if name in ROW_OPTIONS}
     checked = options_with(kept, relevant_from=relevant_from, policies="expected")
-    judged = judge(frame, **given, options=checked)
+    judged = judge(frame.filter(pl.col("model") == model), **given, options=checked)
     rows = rounded(judged.scored_rows, checked)
     if checked.distance_threshold is not None:
         near = pl.col("distance") <= checked.distance_threshold
@@ -65,24 +65,18 @@ def ranking_ties(
     return with_ties(rows, checked.relevant_from)
 
 
-def one_list(
-    rankings: object, model: str, query: object, judgements: object, queries: object
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Rankings of one list, and ``judgements`` and ``queries`` of its query; counts frames are refused.
-
-    >>> rankings = {"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 2]}
-    >>> frame, given = one_list(rankings, "model", "q", None, {"query": ["p", "q"]})
-    >>> frame["distance"].to_list(), given["queries"]["query"].to_list()
-    ([2], ['q'])
-    """
-    frame, given = lists_of_query(rankings, query, judgements, queries)
-    return frame.filter(pl.col("model") == model), given
-
-
 def lists_of_query(
     rankings: object, query: object, judgements: object, queries: object
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The rankings of all models for one query, and what is known of it: all that may decide the score of a list."""
+    """The rankings of all models for one query, and what is known of it: all that may decide the score of a list.
+
+    A counts frame is refused.
+
+    >>> rankings = {"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 2]}
+    >>> frame, given = lists_of_query(rankings, "q", None, {"query": ["p", "q"]})
+    >>> frame["distance"].to_list(), given["queries"]["query"].to_list()
+    ([2], ['q'])
+    """
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         raise ParameterError("rankings: a counts frame has no items, so there is no list to show")

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
-from retrieval_report.contracts.registry import in_contract
+from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels.lists import Lists
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import Run, refuse_without
+from retrieval_report.scoring.scores import ListScores
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")
@@ -216,23 +216,16 @@ def _moments(values: Floats, below: Floats) -> tuple[float, float]:
 def _frame(run: Run, levels: Sequence[float], found: Sequence[Score]) -> pl.DataFrame:
     """Scores in their contract, by list, level and policy; null where a list is left out."""
     names, policies = [f"iprec(recall={number_text(level)})" for level in levels], run.options.policies
-    number = np.arange(run.prepared.length.size)
+    labels = [(name, None, policy) for name in names for policy in policies]
+    columns = pl.DataFrame(labels, schema=schema("scores", "metric", "cutoff", "policy"), orient="row")
     lists = run.prepared.names.with_columns(
         items=pl.Series(run.prepared.length, dtype=pl.Int64),
         n_relevant=pl.Series(np.maximum(run.prepared.relevant, 0), dtype=pl.Int64),
-        nobody=pl.Series(run.left_out()),
         pooled=pl.Series(run.prepared.beyond.pooled),
-        truncated=pl.lit(False),
-        cutoff=pl.lit(None, pl.Int64),
     )
-    columns = {
-        "metric": [name for name in names for _ in policies] * number.size,
-        "policy": list(policies) * len(names) * number.size,
-        "value": pl.Series([value for value, _ in found], dtype=pl.Float64),
-        "std": pl.Series([std for _, std in found], dtype=pl.Float64),
-    }
-    both = pl.concat([lists[np.repeat(number, len(names) * len(policies))], pl.DataFrame(columns)], how="horizontal")
+    numbers = np.array(found, np.float64).reshape(lists.height, columns.height, 2)
     if run.options.no_relevant == "one":
-        both = both.with_columns(value=pl.when(n_relevant=0).then(1.0).otherwise("value"))
-    both = both.with_columns(pl.when("nobody").then(None).otherwise(name).alias(name) for name in ("value", "std"))
-    return in_contract(both, SCORES)
+        numbers[run.prepared.relevant <= 0, :, 0] = 1.0
+    numbers[run.left_out()] = np.nan
+    truncated = np.zeros((lists.height, columns.height), np.bool_)
+    return ListScores(lists, columns, numbers[..., 0], numbers[..., 1], truncated).frame()

@@ -193,27 +193,22 @@ def segment_winners(
     """
     alpha = check_fraction("alpha", alpha)
     check_draws(resamples, seed)
-    parts = segments_of(scores, queries, by)
-    overall = _winners(check_scores(scores))
+    parts = [(segment, part, _winners(part)) for segment, part in segments_of(scores, queries, by)]
     rows = []
-    for segment, part in parts:
-        own = _winners(part)
-        for measure, (winner, value, size) in own.items():
-            rows.append({"segment": segment, **dict(zip(SCORE, measure, strict=True)), "queries": size,
-                         **_against(part, measure, winner, value, overall[measure][0], resamples, seed)})  # fmt: skip
+    for measure, (overall, _, _) in _winners(check_scores(scores)).items():
+        for segment, part, own in parts:
+            if measure in own:
+                winner, value, size = own[measure]
+                rows.append({"segment": segment, **dict(zip(SCORE, measure, strict=True)), "queries": size,
+                             **_against(part, measure, winner, value, overall, resamples, seed)})  # fmt: skip
     frame = pl.DataFrame(rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER})
-    order = {measure: number for number, measure in enumerate(overall)}
-    measures = [order[row] for row in frame.select(SCORE).iter_rows()]
     # A segment with the same winner is looked at too, and finds nothing.
     found = pl.col("family_p").is_not_null()
     frame = frame.with_columns(pl.col("family_p").fill_null(1.0).alias("segments_p")).with_columns(
         pl.when(found).then(_corrected("segments_p", holm).over(SCORE)).alias("segments_p")
     )
     same = pl.col("winner").eq_missing(pl.col("overall_winner"))
-    verdict = segment_rule(same, pl.col("segments_p"), alpha)
-    frame = frame.with_columns(verdict.alias("verdict"), pl.Series("__order", measures, dtype=pl.Int64))
-    frame = frame.sort("__order", maintain_order=True)
-    return in_contract(frame, WINNERS)
+    return in_contract(frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha)), WINNERS)
 
 
 LATER = ("segments_p", "verdict")
