@@ -73,7 +73,7 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     low, high = nice_domain(rows, ["prints_low", "prints_high", "exact", "lowest", "highest"])
     x = alt.X(title=where, scale=fixed_scale(low, high))
     y = row_axis(rows["label"], labelLimit=260)
-    layers = [*_ranges(rows, x, y), _exact(rows, x), *_open(rows, x, y), _prints(rows, x, y)]
+    layers = [*_ranges(rows, x, y), *_exact(rows, x), *_open(rows, x, y), *_prints(rows, x, y)]
     chart = row_chart(layers, rows.height, STEP)
     lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
     lines += ["two crosses: the order inside ties is not defined"] * (OPEN in rows["kind"])
@@ -124,25 +124,19 @@ def _open(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return [lines.encode(x=along(x, "prints_low"), x2="prints_high:Q", y=y)]
 
 
-def _exact(rows: pl.DataFrame, x: alt.X) -> alt.Chart:
+def _exact(rows: pl.DataFrame, x: alt.X) -> list[alt.Chart]:
     rule = alt.Chart(inline(rows.select("exact").head(1))).mark_rule(color=BLUE, strokeWidth=1.6)
-    drawn: alt.Chart = rule.encode(x=along(x, "exact"), tooltip=tooltips(["exact"]))
-    return drawn
+    return [rule.encode(x=along(x, "exact"), tooltip=tooltips(["exact"]))]
 
 
-def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ends = rows.filter(kind=OPEN)
     marks = [rows.filter(pl.col("kind") != OPEN).with_columns(at="prints")]
     marks += [ends.with_columns(at=end) for end in ("prints_low", "prints_high")]
     points = alt.Chart(inline(pl.concat(marks))).mark_point(filled=True, opacity=1, size=62)
-    drawn: alt.Chart = points.encode(
-        x=along(x, "at"),
-        y=y,
-        color=keyed(alt.Color, rows["kind"], COLOURS, "prints"),
-        shape=keyed(alt.Shape, rows["kind"], SHAPES, "prints"),
-        tooltip=[*texts(*TEXTS), *tooltips(NUMBERS)],
-    )
-    return drawn
+    colour, shape = keyed(alt.Color, rows["kind"], COLOURS, "prints"), keyed(alt.Shape, rows["kind"], SHAPES, "prints")
+    tooltip = [*texts(*TEXTS), *tooltips(NUMBERS)]
+    return [points.encode(x=along(x, "at"), y=y, color=colour, shape=shape, tooltip=tooltip)]
 
 
 def _title(rows: pl.DataFrame, model: str) -> str:

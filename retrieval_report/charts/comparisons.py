@@ -74,7 +74,7 @@ def comparison_matrix(
     y = row_axis(labels.values(), grid=False)
     layers = _tiles(cells, x, y)
     if named:
-        layers.append(_numbers(cells, x, y))
+        layers += _numbers(cells, x, y)
     chart: alt.LayerChart = (
         layered(*layers)
         .resolve_scale(color="independent")
@@ -179,11 +179,10 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return layers
 
 
-def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> alt.Chart:
+def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ink = alt.Color("strong:N", scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]), legend=None)
     text = alt.Chart(inline(cells.select("label", "column", "text", "strong"))).mark_text(style=IN_CELL)
-    drawn: alt.Chart = text.encode(x=x, y=y, text="text:N", color=ink)
-    return drawn
+    return [text.encode(x=x, y=y, text="text:N", color=ink)]
 
 
 def _title(pairs: pl.DataFrame, where: str) -> str:

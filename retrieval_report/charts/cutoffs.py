@@ -82,9 +82,9 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     if wide["order"].null_count() == wide.height:
         return empty_chart("no policy of this summary is expected, shuffled or naive")
     rows, lit = lighted(wide, by_mean(wide, "order"), bands)
-    axis, indexes = cutoff_axis(wide["cutoff"], log)
+    x, at = cutoff_axis(wide["cutoff"], log)
     rows = rows.with_columns(
-        at=pl.col("cutoff").replace_strict(indexes, return_dtype=pl.Float64),
+        at=at,
         k=K,
         two_low=pl.col("expected") - 2 * pl.col("tie_std"),
         two_high=pl.col("expected") + 2 * pl.col("tie_std"),
@@ -94,7 +94,6 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     limits = [shown.select(number=name) for name in shown.columns]
     limits += [banded.select(number=name) for name in ("lowest", "highest", "two_low", "two_high")]
     scale, domain = vertical_scale(pl.concat(limits), ["number"])
-    x = alt.X("at:Q", scale=axis[0], axis=axis[1])
     name = clean(str(metric), 60)
     y = alt.Y("order:Q", scale=scale, title=name)
     colour = shaded(rows, lit, legend=False)
@@ -106,8 +105,8 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     return finish(chart, _title(wide, name), _legend(rows, lit, bool(bands)), _spoken(rows, lit))
 
 
-def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axis], dict[int | None, float]]:
-    """Return scale and axis of the cutoffs, and the position of each, with the whole list to the right of the last."""
+def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[alt.X, pl.Expr]:
+    """Return the axis of the cutoffs, and the position of each on it, with the whole list to the right of the last."""
     known = sorted(cutoffs.drop_nulls().unique().to_list())
     last = float(known[-1]) if known else 1.0
     whole = last * (last / known[0]) ** 0.15 * 1.25 if known and log else last * 1.12 + 1 if known else 1.0
@@ -122,7 +121,7 @@ def cutoff_axis(cutoffs: pl.Series, log: bool) -> tuple[tuple[alt.Scale, alt.Axi
     scale = alt.Scale(domain=margin, nice=False, **kind)
     text = f"datum.value > {last if known else 0} ? 'all' : format(datum.value, 'd')"
     axis = alt.Axis(values=ticks, labelExpr=text, title="cutoff k", grid=False, labelOverlap="greedy")
-    return (scale, axis), indexes
+    return alt.X("at:Q", scale=scale, axis=axis), pl.col("cutoff").replace_strict(indexes, return_dtype=pl.Float64)
 
 
 def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:

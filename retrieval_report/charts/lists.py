@@ -65,7 +65,7 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     rows = _items(frame, order)
     shown = rows.filter(pl.col("tie_start") <= ITEMS).head(10 * ITEMS)
     height = min(HEIGHT, 64 + 36 * shown[order].n_unique())
-    chart = layered(_ties(shown, order), _dots(shown, order)).properties(width=WIDTH, height=height)
+    chart = layered(*_ties(shown, order), *_dots(shown, order)).properties(width=WIDTH, height=height)
     lines = ["a horizontal bar is a tie: its items could be in any order"]
     if shown.height < rows.height:
         lines[0] += f"; the first {shown.height} of {rows.height} items"
@@ -93,7 +93,7 @@ def _y(rows: pl.DataFrame, order: str) -> alt.Y:
     return alt.Y(f"{order}:Q", title=order, scale=alt.Scale(zero=False, padding=12), axis=axis)
 
 
-def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
+def _ties(rows: pl.DataFrame, order: str) -> list[alt.Chart]:
     ties = rows.group_by("tie", maintain_order=True).first()
     symbol: dict[str, Any] = {"symbolType": "square", "symbolStrokeWidth": 6, "symbolSize": 30}
     colour = keyed(alt.Color, ties["kind"], {MIXED: VERMILLION, PURE: SKY, ALONE: GREY}, "ranks", **symbol)
@@ -101,8 +101,7 @@ def _ties(rows: pl.DataFrame, order: str) -> alt.Chart:
     tooltip = _numbers({order: order, "tie": "tie", **titled})
     x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
-    drawn: alt.Chart = bar.encode(x=x, x2="right:Q", y=_y(rows, order), color=colour, tooltip=tooltip)
-    return drawn
+    return [bar.encode(x=x, x2="right:Q", y=_y(rows, order), color=colour, tooltip=tooltip)]
 
 
 def _numbers(titles: Mapping[str, str]) -> list[alt.Tooltip]:
@@ -113,7 +112,7 @@ def _ranks() -> alt.Axis:
     return alt.Axis(title="rank in the list", tickMinStep=1, format="d")  # there is no rank 1.5
 
 
-def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
+def _dots(rows: pl.DataFrame, order: str) -> list[alt.Chart]:
     grades = sorted(rows["relevance"].unique().to_list())
     colours = [
         "transparent" if grade == 0 else GRADES[min(index, len(GRADES) - 1)]
@@ -128,8 +127,7 @@ def _dots(rows: pl.DataFrame, order: str) -> alt.Chart:
     tooltip = [*texts("item"), *_numbers(of_item)]
     x = alt.X("rank:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
     dot = alt.Chart(inline(rows)).mark_point(size=size, stroke=GREY, strokeWidth=1, opacity=1)
-    drawn: alt.Chart = dot.encode(x=x, y=_y(rows, order), fill=fill, tooltip=tooltip)
-    return drawn
+    return [dot.encode(x=x, y=_y(rows, order), fill=fill, tooltip=tooltip)]
 
 
 def _title(rows: pl.DataFrame, model: str, query: str) -> str:

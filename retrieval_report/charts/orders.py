@@ -79,7 +79,7 @@ def score_distribution(
     ends = [*frame["value"], *known.values()]  # half a bar may stand beyond them; no score does
     scale = fixed_scale(min(ends), max(ends))
     x = alt.X("low:Q", title=where, scale=scale, axis=alt.Axis(labelFlush=False))
-    layers = [_probabilities(bars, x), *_marks(known, x)]
+    layers = [*_probabilities(bars, x), *_marks(known, x)]
     chart = layered(*layers).properties(width=WIDTH, height=HEIGHT)
     count = f"exact: the {orders} orders that differ" if method == "exact" else f"{orders} random orders drawn"
     line = f"bars: share of the tie orders that give the score; {count}"
@@ -101,7 +101,7 @@ def _bars(frame: pl.DataFrame) -> pl.DataFrame:
     return bars.with_columns(low=low, high=low + width, value=low + width / 2)
 
 
-def _probabilities(bars: pl.DataFrame, x: alt.X) -> alt.Chart:
+def _probabilities(bars: pl.DataFrame, x: alt.X) -> list[alt.Chart]:
     tooltip = [
         alt.Tooltip("value:Q", format=NUMBER, title="score (middle of the bar)"),
         alt.Tooltip("probability:Q", format=".2%"),
@@ -110,12 +110,9 @@ def _probabilities(bars: pl.DataFrame, x: alt.X) -> alt.Chart:
     y = alt.Y(
         "probability:Q", title="share of orders", axis=alt.Axis(format="~%", tickCount=4), scale=alt.Scale(domainMin=0)
     )
-    drawn: alt.Chart = (
-        alt.Chart(inline(bars.select("low", "high", "value", "probability", "scores")))
-        .mark_bar(color=GREY, opacity=0.6)
-        .encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)
-    )
-    return drawn
+    base = alt.Chart(inline(bars.select("low", "high", "value", "probability", "scores")))
+    bar = base.mark_bar(color=GREY, opacity=0.6)
+    return [bar.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)]
 
 
 def _marks(known: Mapping[str, float], x: alt.X) -> list[alt.Chart]:

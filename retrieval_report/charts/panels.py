@@ -69,13 +69,10 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     if not shown:
         return empty_chart(f"no policy has a score for {name}")
     models = by_mean(side_by_side(frame), "order")
-    axis, measures = cutoff_axis(frame["cutoff"], log)
-    rows = rows.select("model", "cutoff", "policy", "value", "truncated_share", k=K).with_columns(
-        at=pl.col("cutoff").replace_strict(measures, return_dtype=pl.Float64)
-    )
+    x, at = cutoff_axis(frame["cutoff"], log)
+    rows = rows.select("model", "cutoff", "policy", "value", "truncated_share", k=K, at=at)
     rows, lit = lighted(rows, models, first)
     scale, _ = vertical_scale(rows, ["value"])
-    x = alt.X("at:Q", scale=axis[0], axis=axis[1])
     y = alt.Y("value:Q", scale=scale, title=None)
     colour = shaded(rows, lit)
     panels = [_panel(rows.filter(policy=policy), PANELS[policy], colour, x, y) for policy in shown]

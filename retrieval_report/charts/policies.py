@@ -145,17 +145,17 @@ def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str, colour: alt.Col
     numbers = ("expected", "lowest", "highest", "ci_low", "ci_high")
     shown = [rows.select(at=name) for name in numbers] + [ticks.select("at")]
     scale = fixed_scale(*nice_domain(pl.concat(shown), ["at"]))
-
-    def x(column: str) -> alt.X:
-        return alt.X(f"{column}:Q", scale=scale, title=where)
-
+    x = alt.X("expected:Q", scale=scale, title=where)
     y = row_axis(rows["label"], grid=True)
     data = inline(rows.select("label", "model", "queries", *NUMBERS).filter(pl.col("expected").is_not_null()))
     found = [*texts("model"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
     line = alt.Chart(data).mark_rule(strokeWidth=1.8, color=BLUE)
     dot = alt.Chart(data).mark_point(filled=True, size=58, opacity=1, color=BLUE, stroke="white", strokeWidth=0.8)
-    layers = [*_bars(rows, x("lowest"), y), line.encode(x=x("ci_low"), x2="ci_high:Q", y=y, tooltip=found)]
-    layers += [*_ticks(ticks, x("at"), y, colour), dot.encode(x=x("expected"), y=y, tooltip=found)]
+    layers = [
+        *_bars(rows, along(x, "lowest"), y),
+        line.encode(x=along(x, "ci_low"), x2="ci_high:Q", y=y, tooltip=found),
+    ]
+    layers += [*_ticks(ticks, along(x, "at"), y, colour), dot.encode(x=x, y=y, tooltip=found)]
     return layered(*layers)
 
 
@@ -165,7 +165,7 @@ def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     cut = pl.col("truncated_share").fill_null(0) > 0
     columns = ("label", "model", "queries", *NUMBERS)
     found = [*texts("model"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
-    layers = []
+    x, layers = along(x, "lowest"), []
     whole = bounded.filter(~cut).select(columns)
     if whole.height:
         bar = alt.Chart(inline(whole)).mark_bar(size=12, color=GREY, opacity=0.38, cornerRadius=3)

@@ -12,7 +12,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION
-from retrieval_report.charts.channels import fixed_scale, texts, tooltips
+from retrieval_report.charts.channels import along, fixed_scale, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, at_measure, bounds, held, inline, joined, models_at, summary_frame
 from retrieval_report.charts.theme import empty_chart, finish, layered, sentence_chart
@@ -143,13 +143,13 @@ class _Panel:
     def drawn(self, where: str, ends: tuple[float, float]) -> alt.LayerChart:
         pad = (ends[1] - ends[0]) * 0.02
         scale = fixed_scale(ends[0] - pad, ends[1] + pad)
-        axis = alt.Axis(tickCount=4, title=where, grid=False)
+        x = alt.X("low:Q", scale=scale, axis=alt.Axis(tickCount=4, title=where, grid=False))
         y = alt.Axis(format="~%", tickCount=3, title="probability" if self.exact else "share of draws")
-        layers = [_bars(self.bars, scale, axis, y)]
+        layers = _bars(self.bars, x, y)
         if self.curve is not None:
             line = alt.Chart(inline(self.curve)).mark_line(color=BLUE, strokeWidth=1.6, clip=True)
-            layers.append(line.encode(x=alt.X("at:Q", scale=scale, axis=axis), y=alt.Y("density:Q", axis=y)))
-        layers += _rules(self.row, self.model, scale, axis)
+            layers.append(line.encode(x=along(x, "at"), y=alt.Y("density:Q", axis=y)))
+        layers += _rules(self.row, self.model, x)
         title = alt.Title(
             text=short(self.model), subtitle=self._reach(), fontSize=12, fontWeight="normal", offset=6, frame="group"
         )
@@ -197,14 +197,12 @@ def _bins(values: Sequence[float]) -> tuple[float, float]:
     return distinct[0] - (gap / 2 if gap * BINS * 40 > distinct[-1] - distinct[0] else width / 2), width
 
 
-def _bars(bars: pl.DataFrame, scale: alt.Scale, axis: alt.Axis, y_axis: alt.Axis) -> alt.Chart:
+def _bars(bars: pl.DataFrame, x: alt.X, y_axis: alt.Axis) -> list[alt.Chart]:
     y = alt.Y("share:Q", axis=y_axis, scale=alt.Scale(domainMin=0))
     counts = ["draws:Q"] * ("draws" in bars.columns)
     tooltip = [*texts("model"), *tooltips(["low", "high"]), alt.Tooltip("share:Q", format=".2%"), *counts]
     bar = alt.Chart(inline(bars.drop("bar"))).mark_bar(color=GREY, opacity=0.6)
-    x = alt.X("low:Q", scale=scale, axis=axis)
-    drawn: alt.Chart = bar.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)
-    return drawn
+    return [bar.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tooltip)]
 
 
 def _curve(row: dict[str, float | None], width: float) -> pl.DataFrame | None:
@@ -224,7 +222,7 @@ def _curve(row: dict[str, float | None], width: float) -> pl.DataFrame | None:
     return rows.filter(pl.col("at").is_between(-math.inf if low is None else low, math.inf if high is None else high))
 
 
-def _rules(row: dict[str, float | None], model: str, scale: alt.Scale, axis: alt.Axis) -> list[alt.Chart]:
+def _rules(row: dict[str, float | None], model: str, x: alt.X) -> list[alt.Chart]:
     layers = []
     for name, (what, colour, dash) in RULES.items():
         if row.get(name) is None:
@@ -232,7 +230,7 @@ def _rules(row: dict[str, float | None], model: str, scale: alt.Scale, axis: alt
         found: dict[str, Any] = {"what": what, "at": row[name], "model": clean(model), "tie_std": row.get("tie_std")}
         rule = alt.Chart(alt.InlineData(values=[found])).mark_rule(strokeWidth=1.8, color=colour, strokeDash=dash)
         tooltip = ["model:N", "what:N", *tooltips(["at", "tie_std"])]
-        layers.append(rule.encode(x=alt.X("at:Q", scale=scale, axis=axis), tooltip=tooltip))
+        layers.append(rule.encode(x=along(x, "at"), tooltip=tooltip))
     return layers
 
 

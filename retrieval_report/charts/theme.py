@@ -83,7 +83,8 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
     >>> white_on_black.to_dict()["config"]["text"]["color"]
     '#eeeeee'
     """
-    lettering = {"labelColor": text, "titleColor": text}
+    lettering = {"labelColor": text, "labelFontSize": 11, "labelLimit": 260}
+    lettering |= {"titleColor": text, "titleFontSize": 11, "titleFontWeight": "normal"}
     return chart.configure(  # type: ignore[no-any-return]  # altair's configure() is not generic
         background="transparent",
         font=FONT,
@@ -93,18 +94,10 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
             "gridColor": grid,
             "domainColor": grid,
             "tickColor": grid,
-            "labelFontSize": 11,
-            "titleFontSize": 11,
-            "titleFontWeight": "normal",
-            "labelLimit": 260,
             "labelSeparation": 8,
         },
         legend={
             **lettering,
-            "labelFontSize": 11,
-            "titleFontSize": 11,
-            "titleFontWeight": "normal",
-            "labelLimit": 260,
             "titleLimit": 320,
             "symbolStrokeWidth": 2,
             "symbolOpacity": 1,
