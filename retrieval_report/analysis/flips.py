@@ -92,8 +92,7 @@ def flips(
     check_fraction("alpha", alpha)
     frame = _check_summary(summary)
     reference = _reference(frame)
-    pairs = _pairs(frame).with_columns(overlap=_overlap())
-    pairs = _by_moments(pairs, reference)
+    pairs = _by_moments(_pairs(frame), reference)
     if comparison is not None:
         pairs = _join_comparison(pairs, comparison, reference)
     orders = {name: order_of(f"{name}_a_paired", f"{name}_b_paired") for name in SHOWN if name != reference}
@@ -132,26 +131,16 @@ def _reference(frame: pl.DataFrame) -> str:
 
 def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
     """Return every pair of models of a metric and cutoff, with policies side by side."""
-    wide = side_by_side(
-        frame,
-        [*HERE, "model"],
-        {**{policy: policy for policy in SHOWN}, "lowest": "worst", "highest": "best"},
-        pl.col("tie_std").filter(policy="expected").first(),
-        (pl.col("truncated_share").fill_null(0.0) > 0).any().alias("truncated"),
-    )
-    wide = wide.join(
-        wide.select(HERE).unique(maintain_order=True).with_row_index("measure"), on=HERE, how="left", nulls_equal=True
-    )
-    sides = [
-        wide.rename({name: f"{name}_{side}" for name in wide.columns if name not in (*HERE, "measure")})
-        for side in "ab"
-    ]
-    return (
-        sides[0]
-        .join(sides[1].drop(HERE), on="measure")
-        .filter(pl.col("model_a") < pl.col("model_b"))
-        .sort("measure", "model_a", "model_b")
-        .with_columns(tie_std=(pl.col("tie_std_a") ** 2 + pl.col("tie_std_b") ** 2).sqrt())
+    names = {name: name for name in SHOWN} | {"lowest": "worst", "highest": "best"}
+    spread = pl.col("tie_std").filter(policy="expected").first()
+    cut = (pl.col("truncated_share").fill_null(0.0) > 0).any().alias("truncated")
+    wide = side_by_side(frame, [*HERE, "model"], names, spread, cut)
+    wide = wide.with_row_index("measure").with_columns(pl.col("measure").min().over(HERE))
+    one, other = (wide.select(*HERE, "measure", pl.exclude(*HERE, "measure").name.suffix(f"_{side}")) for side in "ab")
+    pairs = one.join(other.drop(HERE), on="measure").filter(pl.col("model_a") < pl.col("model_b"))
+    return pairs.sort("measure", "model_a", "model_b").with_columns(
+        tie_std=(pl.col("tie_std_a") ** 2 + pl.col("tie_std_b") ** 2).sqrt(),
+        overlap=(order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0),
     )
 
 
@@ -187,10 +176,6 @@ def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
     return pairs.with_columns(pl.Series("p_tie", likely).fill_nan(None)).with_columns(
         p_tie=pl.when(pl.col("p_tie_high") == 0).then(0.0).when(pl.col("p_tie_high").is_not_null()).then("p_tie")
     )
-
-
-def _overlap() -> pl.Expr:
-    return (order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0)
 
 
 def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) -> pl.DataFrame:

@@ -9,10 +9,10 @@ from altair.typing import ChartType
 from retrieval_report.analysis.audit import AUDIT, furthest_off
 from retrieval_report.charts.channels import along, fixed_scale, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import at_measure, bounds, held, inline, joined, nice_domain
+from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain
 from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.writing.names import clean, quoted, unique_labels
+from retrieval_report.writing.names import clean, joined, quoted, unique_labels
 from retrieval_report.writing.numbers import number, size, span
 
 STEP = 21

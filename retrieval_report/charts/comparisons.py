@@ -13,11 +13,11 @@ from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.pair_verdicts import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.analysis.verdicts import DEPENDS, with_chances
 from retrieval_report.charts.channels import row_axis, texts, tooltips
-from retrieval_report.charts.data import held, inline, joined, of_policy, with_labels
+from retrieval_report.charts.data import held, inline, of_policy, with_labels
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import quoted, unique_labels
+from retrieval_report.writing.names import joined, quoted, unique_labels
 from retrieval_report.writing.numbers import chance_percent, size
 
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, there is room for numbers in the cells

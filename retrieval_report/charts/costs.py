@@ -9,11 +9,11 @@ from altair.typing import ChartType
 from retrieval_report.analysis.costs import COSTS
 from retrieval_report.charts.channels import along, fixed_scale, keyed, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
+from retrieval_report.charts.data import held, inline, nice_domain, of_policy, with_labels, with_tie_range
 from retrieval_report.charts.lines import LETTER_HEIGHT, spread
 from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.writing.names import clean, quoted
+from retrieval_report.writing.names import clean, joined, quoted
 from retrieval_report.writing.numbers import number
 
 HEIGHT, NAMED = 340, 16

@@ -12,7 +12,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.channels import OPEN, along, open_dash, texts, tooltips
-from retrieval_report.charts.data import best_of, by_mean, inline, joined, of_metric, side_by_side, summary_frame
+from retrieval_report.charts.data import best_of, by_mean, check_models, inline, of_metric, side_by_side, summary_frame
 from retrieval_report.charts.lines import (
     CUT,
     HEIGHT,
@@ -26,9 +26,8 @@ from retrieval_report.charts.lines import (
     vertical_scale,
 )
 from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, listed, quoted
+from retrieval_report.writing.names import clean, joined, listed, quoted
 from retrieval_report.writing.numbers import number
 
 TICKS = 10
@@ -76,9 +75,7 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
         return empty_chart("the summary has no rows")
     metric, _ = parse_measure(metric)
     wide = side_by_side(of_metric(frame, metric))
-    unknown = [model for model in bands if model not in set(wide["model"])]
-    if unknown:
-        raise ParameterError(f"bands: {clean(str(unknown[0]), 80)!r} is not a model of this summary")
+    check_models("bands", bands, wide["model"], "is not a model of this summary")
     if wide["order"].null_count() == wide.height:
         return empty_chart("no policy of this summary is expected, shuffled or naive")
     rows, lit = lighted(wide, by_mean(wide, "order"), bands)

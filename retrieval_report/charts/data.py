@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -53,6 +53,13 @@ def of_policy(frame: pl.DataFrame, metric: object, cutoff: object, policy: str) 
     here, where = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     return here.filter(policy=policy), where
+
+
+def check_models(name: str, models: Iterable[object], known: Iterable[object], lacking: str) -> None:
+    """Raise a ParameterError for the first of the models that is not known; ``lacking`` says what that means."""
+    unknown = [model for model in models if model not in set(known)]
+    if unknown:
+        raise ParameterError(f"{name}: {clean(str(unknown[0]), 80)!r} {lacking}")
 
 
 def models_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
@@ -124,11 +131,6 @@ def bounds(numbers: pl.Series) -> tuple[float, float]:
     """Return the smallest and largest of the numbers that are not null."""
     values = numbers.drop_nulls().to_list()
     return float(min(values)), float(max(values))
-
-
-def joined(sentences: Sequence[str]) -> str:
-    """Join sentences for a screen reader."""
-    return "; ".join(sentences) + "."
 
 
 def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, float]:

@@ -9,10 +9,10 @@ from altair.typing import ChartType
 from retrieval_report.analysis.deciding import DECIDING
 from retrieval_report.charts.channels import along, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, held, inline, joined, of_policy, with_labels
+from retrieval_report.charts.data import SAME, held, inline, of_policy, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.writing.names import clean, quoted
+from retrieval_report.writing.names import clean, joined, quoted
 from retrieval_report.writing.numbers import size
 
 STEP = 16

@@ -13,10 +13,9 @@ from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFIC
 from retrieval_report.charts.channels import OPEN, along, keyed, open_dash, row_axis
 from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, PINK, SKY, VERMILLION
 from retrieval_report.charts.comparisons import CHANCES, COUNTS, NUMBERS, pair_tooltip, pairs_at, spoken_pairs
-from retrieval_report.charts.data import at_measure, inline, summary_frame, with_labels
+from retrieval_report.charts.data import at_measure, check_models, inline, summary_frame, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart
-from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.writing.names import clean, quoted, unique_labels
+from retrieval_report.writing.names import quoted, unique_labels
 
 PAIRS, STEP = 40, 18
 COLOURS = {SAFE: GREEN, UNTESTED: SKY, EQUAL: AMBER, NOT_SIGNIFICANT: BLUE, DEPENDS: VERMILLION, CUT: PINK}
@@ -72,8 +71,7 @@ def intervals(
     if known is None:
         return empty_chart("there are no pairs of models to compare")
     pairs, order, where = known
-    if model is not None and model not in order:
-        raise ParameterError(f"model: {clean(model, 80)!r} is not in the comparison")
+    check_models("model", [] if model is None else [model], order, "is not in the comparison")
     lead = order[0] if model is None and pairs.height > PAIRS else model
     if lead is not None:
         pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))

@@ -10,10 +10,10 @@ from retrieval_report.analysis.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.analysis.letters import short_letters
 from retrieval_report.charts.channels import along, fixed_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import held, inline, joined, nice_domain, of_policy, with_labels, with_tie_range
+from retrieval_report.charts.data import held, inline, nice_domain, of_policy, with_labels, with_tie_range
 from retrieval_report.charts.theme import WIDTH, empty_chart, finish, row_chart
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.writing.names import quoted
+from retrieval_report.writing.names import joined, quoted
 from retrieval_report.writing.numbers import number
 
 STEP = 18

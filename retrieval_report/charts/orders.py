@@ -14,12 +14,12 @@ from altair.typing import ChartType
 from retrieval_report.analysis.score_distribution import DISTRIBUTION
 from retrieval_report.charts.channels import NUMBER, along, fixed_scale, keyed, row_axis, texts
 from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, held, inline, joined
+from retrieval_report.charts.data import SAME, held, inline
 from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered, sentence_chart
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import clean, measure_name
+from retrieval_report.writing.names import clean, joined, measure_name
 from retrieval_report.writing.numbers import number, span
 
 HEIGHT, STEP = 170, 34

@@ -12,20 +12,10 @@ from altair.typing import ChartType
 from retrieval_report.analysis.audit import AUDIT
 from retrieval_report.charts.channels import OPEN, along, fixed_scale, keyed, open_dash, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import (
-    SAME,
-    best_of,
-    held,
-    inline,
-    joined,
-    models_at,
-    nice_domain,
-    summary_frame,
-    with_labels,
-)
+from retrieval_report.charts.data import SAME, best_of, held, inline, models_at, nice_domain, summary_frame, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import listed, quoted, unique_labels
+from retrieval_report.writing.names import joined, listed, quoted, unique_labels
 from retrieval_report.writing.numbers import number, span
 
 SCORES, OFFSETS, STEP, SMALL_STEP, MANY = 400, 240, 28, 22, 20

@@ -12,9 +12,8 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.channels import along, fixed_scale, keyed, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, at_measure, bounds, held, inline, nice_domain, with_labels
+from retrieval_report.charts.data import SAME, at_measure, bounds, check_models, held, inline, nice_domain, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, layered
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import size
@@ -75,9 +74,7 @@ def query_scatter(
     here, where = at_measure(frame, metric, cutoff)
     rows = here.drop_nulls(["naive", "expected"])
     if models is not None:
-        unknown = [model for model in models if model not in set(frame["model"])]
-        if unknown:
-            raise ParameterError(f"models: {clean(str(unknown[0]), 80)!r} is not in the table")
+        check_models("models", models, frame["model"], "is not in the table")
         rows = rows.filter(pl.col("model").is_in(list(models)))
     if not rows.height:
         return empty_chart(f"no query has both a naive and an expected score for {where}")

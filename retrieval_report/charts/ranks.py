@@ -12,9 +12,9 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.channels import keyed, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import inline, joined, models_at, summary_frame, with_labels
-from retrieval_report.charts.theme import empty_chart, finish, layered, sentence_chart
-from retrieval_report.writing.names import quoted
+from retrieval_report.charts.data import inline, models_at, summary_frame, with_labels
+from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
+from retrieval_report.writing.names import joined, quoted
 from retrieval_report.writing.numbers import column_decimals, number
 
 COLUMN, STEP = 260, 20
@@ -78,8 +78,8 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
         axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False, labelFontSize=12, labelPadding=12),
     )
     rows = ranks["label"].n_unique()
-    chart = layered(*_lines(segments, x, rows), *_names(ranks, columns, x, rows))
-    chart = chart.properties(width=COLUMN * (len(columns) - 1), height=max(STEP * rows, 40))
+    layers = [*_lines(segments, x, rows), *_names(ranks, columns, x, rows)]
+    chart = row_chart(layers, rows, STEP, COLUMN * (len(columns) - 1))
     lines = [
         "rank and score; equal scores share a rank (=)"
         + f"; models not drawn, whose rank is the same: {left}" * (left > 0)

@@ -7,10 +7,10 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.channels import texts
 from retrieval_report.charts.codes import CURVE, curves
-from retrieval_report.charts.data import by_mean, held, joined
+from retrieval_report.charts.data import by_mean, held
 from retrieval_report.charts.lines import lighted, unlit
 from retrieval_report.charts.theme import empty_chart, finish, layered
-from retrieval_report.writing.names import listed
+from retrieval_report.writing.names import joined, listed
 from retrieval_report.writing.numbers import number
 
 

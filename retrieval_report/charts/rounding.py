@@ -9,9 +9,9 @@ from altair.typing import ChartType
 from retrieval_report.analysis.rounding import ROUNDING_EFFECT
 from retrieval_report.charts.channels import along, fixed_scale, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, VERMILLION
-from retrieval_report.charts.data import at_measure, best_of, held, inline, joined, nice_domain, with_labels
+from retrieval_report.charts.data import at_measure, best_of, held, inline, nice_domain, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart
-from retrieval_report.writing.names import listed, unique_labels
+from retrieval_report.writing.names import joined, listed, unique_labels
 from retrieval_report.writing.numbers import size, span
 
 STEP = 24

@@ -14,12 +14,11 @@ from altair.typing import ChartType
 from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION
 from retrieval_report.charts.channels import along, fixed_scale, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, at_measure, bounds, held, inline, joined, models_at, summary_frame
+from retrieval_report.charts.data import SAME, at_measure, bounds, check_models, held, inline, models_at, summary_frame
 from retrieval_report.charts.theme import empty_chart, finish, layered, sentence_chart
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean, listed, quoted, short
+from retrieval_report.writing.names import clean, joined, listed, quoted, short
 from retrieval_report.writing.numbers import number, span
 
 MEANS = schema("shuffled")
@@ -108,9 +107,7 @@ def shuffled_distribution(
 def _asked(models: Sequence[str] | None, known: Sequence[str], varying: Sequence[str]) -> list[str]:
     if models is None:
         return list(varying[:PANELS])
-    unknown = [model for model in models if model not in set(known)]
-    if unknown:
-        raise ParameterError(f"models: {clean(str(unknown[0]), 80)!r} has no draws")
+    check_models("models", models, known, "has no draws")
     return list(dict.fromkeys(models))
 
 

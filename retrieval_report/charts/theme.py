@@ -122,9 +122,9 @@ def layered(*layers: alt.Chart) -> alt.LayerChart:
     return alt.LayerChart(layer=list(layers))
 
 
-def row_chart(layers: Iterable[alt.Chart], rows: int, step: int) -> alt.LayerChart:
+def row_chart(layers: Iterable[alt.Chart], rows: int, step: int, width: int = WIDTH) -> alt.LayerChart:
     """Layers as high as their rows."""
-    return layered(*layers).properties(width=WIDTH, height=max(step * rows, 40))
+    return layered(*layers).properties(width=width, height=max(step * rows, 40))
 
 
 def _balanced(text: str, letters: int) -> list[str]:

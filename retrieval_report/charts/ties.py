@@ -12,10 +12,10 @@ from altair.typing import ChartType
 from retrieval_report.analysis.profile import PROFILE
 from retrieval_report.charts.channels import along, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import held, inline, joined, with_labels
-from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered
+from retrieval_report.charts.data import held, inline, with_labels
+from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, row_chart
 from retrieval_report.contracts.registry import title_of
-from retrieval_report.writing.names import quoted, unique_labels
+from retrieval_report.writing.names import joined, quoted, unique_labels
 
 STEP, NARROW, COLUMN = 20, 170, 30
 MOST = 20  # models, those whose ties are cut most
@@ -83,14 +83,6 @@ def _open_ends(cut: pl.DataFrame) -> list[str]:
     ]
 
 
-def _rows(labels: Mapping[str, str], grid: bool = True) -> alt.Y:
-    return row_axis(labels.values(), grid=grid)
-
-
-def _height(labels: Mapping[str, str]) -> int:
-    return max(STEP * len(labels), 40)
-
-
 def _tooltip() -> list[alt.Tooltip]:
     shares = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "near_ties")
     numbers = ("queries", "tie_median", "tie_p90", "tie_max", "items", "distances")
@@ -107,7 +99,7 @@ def _decades(rows: pl.DataFrame, column: str) -> alt.Scale:
 def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.LayerChart:
     """Draw median, 90th percentile and largest tie on one line."""
     data = inline(rows.filter(pl.col("tie_median") > 0))
-    scale, y = _decades(rows, "tie_max"), _rows(labels)
+    scale, y = _decades(rows, "tie_max"), row_axis(labels.values(), grid=True)
     axis = alt.Axis(values=DECADES, format="~s")
     x = alt.X("size:Q", scale=scale, title=f"items in a tie ({depth})", axis=axis)
     names = {name: title_of(name) for name in ("tie_median", "tie_p90", "tie_max")}
@@ -118,7 +110,7 @@ def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.Lay
     line = alt.Chart(data).mark_rule(strokeWidth=1.6, color=GREY).encode(x=along(x, "tie_median"), x2="tie_max:Q", y=y)
     dots = alt.Chart(inline(long)).mark_point(filled=True, size=50, opacity=1, strokeWidth=2)
     dots = dots.encode(x=x, y=y, tooltip=_tooltip(), shape=shape, color=colour)
-    return layered(line, dots).properties(width=NARROW, height=_height(labels))
+    return row_chart([line, dots], len(labels), STEP, NARROW)
 
 
 def _long(rows: pl.DataFrame, names: Mapping[str, str], value: str) -> pl.DataFrame:
@@ -146,16 +138,17 @@ def _cuts(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=["#ececec", "#0a5f96"]))
     ink = alt.Color("strong:N", legend=None, scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]))
     base = alt.Chart(inline(rows))
-    y = _rows(labels, grid=False)
+    y = row_axis(labels.values(), grid=False)
     tiles = base.mark_rect().encode(x=x, y=y, color=colour, tooltip=_tooltip())
     text = base.mark_text(style=IN_CELL).encode(x=x, y=y, text="text:N", color=ink, tooltip=_tooltip())
-    chart: alt.LayerChart = layered(tiles, text).resolve_scale(color="independent")
-    return chart.properties(width=max(COLUMN * len(cutoffs), NARROW), height=_height(labels))
+    chart = row_chart([tiles, text], len(labels), STEP, max(COLUMN * len(cutoffs), NARROW))
+    own: alt.LayerChart = chart.resolve_scale(color="independent")
+    return own
 
 
 def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     """Draw the number of distinct distances as a bar, and of the items that they order as a ring."""
-    y = _rows(labels)
+    y = row_axis(labels.values(), grid=True)
     names = {"distances": "different distances", "items": "items in the list"}
     axis = alt.Axis(values=DECADES, format="~s")
     title = "different distances in a list (median)"
@@ -166,7 +159,7 @@ def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     stroke = keyed(alt.Stroke, long["what"], {distances: BLUE, items: GREY}, columns=1)
     fill = keyed(alt.Fill, long["what"], {distances: BLUE, items: "transparent"}, columns=1)
     dots = dots.encode(x=x, y=y, stroke=stroke, fill=fill, tooltip=_tooltip())
-    return layered(dots).properties(width=NARROW, height=_height(labels))
+    return row_chart([dots], len(labels), STEP, NARROW)
 
 
 def _title(frame: pl.DataFrame) -> str:

@@ -56,9 +56,7 @@ class Dashboard:
         Its address, reachable only from this machine.
     """
 
-    def __init__(
-        self, address: str, process: subprocess.Popen[bytes], folder: tempfile.TemporaryDirectory[str]
-    ) -> None:
+    def __init__(self, address: str, process: Process, folder: Folder) -> None:
         """Take a started server and the folder of its files."""
         self.address = address
         self._end = weakref.finalize(self, _end, process, folder)

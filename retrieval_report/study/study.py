@@ -180,9 +180,8 @@ class Study(Answers):
 
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""
-        return "\n".join(
-            [*(visible(line) for line in self.verdict), "", frame_table(self._board(), self._board().columns)]
-        )
+        board = self._board()
+        return "\n".join([*(visible(line) for line in self.verdict), "", frame_table(board, board.columns)])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
@@ -199,9 +198,8 @@ class Study(Answers):
         """Return the leaderboard of the headline measure, best first."""
         here = self.summary.filter(at_measure(*self.measures[0]))
         naive = here.filter(policy="naive").select("model", naive="value")
-        expected = here.filter(policy="expected").select("model", expected="value", tie_std="tie_std")
-        bounds = here.filter(policy="expected").select("model", "lowest", "highest")
-        board = expected.join(naive, on="model", how="left").join(bounds, on="model")
+        board = here.filter(policy="expected").rename({"value": "expected"}).join(naive, on="model", how="left")
+        board = board.select("model", "expected", "tie_std", "naive", "lowest", "highest")
         return board.sort("expected", descending=True, nulls_last=True)
 
 

@@ -90,3 +90,12 @@ def listed(names: Sequence[str], most: int = 2) -> str:
     if len(names) > most:
         return f"{len(names)} models"
     return " and ".join(quoted(name) for name in names)
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """Join sentences for a screen reader.
+
+    >>> joined(["a leads", "b follows"])
+    'a leads; b follows.'
+    """
+    return "; ".join(sentences) + "."
