@@ -54,6 +54,7 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
             "rounded: models, metrics or cutoffs differ from those in the summary; evaluate the same ones"
         )
     joined = one.join(other, on=KEYS, how="left", nulls_equal=True, suffix="_rounded", maintain_order="left")
+    joined = joined.with_row_index("first")
     change = pl.col("value_rounded") - pl.col("value")
     joined = joined.with_columns(
         pl.when(change.round(DIGITS) != 0).then(change).otherwise(change * 0.0).alias("change"),
@@ -61,7 +62,7 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
             pl.col(name).round(DIGITS).rank("min", descending=True).over("metric", "cutoff").alias(rank)
             for name, rank in (("value", "rank"), ("value_rounded", "rank_rounded"))
         ),
-        first=pl.int_range(pl.len()).min().over("metric", "cutoff"),
+        pl.col("first").min().over("metric", "cutoff"),
     )
     ordered = joined.sort("first", "rank", "model", nulls_last=True)
     return in_contract(ordered, ROUNDING_EFFECT)

@@ -40,6 +40,18 @@ def test_scores_stand_beside_each_other() -> None:
     assert far[3:] == (1.0, 1.0, 0.0, 0.0, 0.0, 1, 1)
 
 
+def test_rows_of_a_measure_stay_together() -> None:
+    last = pl.when((pl.col("model") == "far") & (pl.col("item") == "a")).then(9.0).otherwise("distance")
+    apart = RANKINGS.with_columns(distance=last)
+    frame = rounding_effect(summary(rankings=apart, cutoffs=1), summary(0, rankings=apart, cutoffs=1))
+    assert frame.select("metric", "model", "rank").rows() == [
+        ("rr", "close", 1),
+        ("rr", "far", 2),
+        ("precision", "close", 1),
+        ("precision", "far", 2),
+    ]
+
+
 def test_the_best_comes_first_and_what_did_not_move_changed_by_nothing() -> None:
     worse = RANKINGS.with_columns(relevance=pl.when(pl.col("item") == "b").then(1).otherwise(0))
     rows = rounding_effect(summary(rankings=worse), summary(3, rankings=worse)).filter(pl.col("metric") == "rr")
