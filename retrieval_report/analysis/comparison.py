@@ -12,6 +12,7 @@ from retrieval_report.analysis import sign_flips, significance, tie_chance
 from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs, asked_measures, measured
 from retrieval_report.analysis.inputs import check_fraction, check_scores
 from retrieval_report.analysis.paired import differences, largest, paired_columns
+from retrieval_report.analysis.reversal import Chance
 from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.analysis.tukey import MANY, family_p, nearest
 from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS
@@ -23,6 +24,7 @@ from retrieval_report.contracts.options import MOST_SHUFFLES, ListOptions
 from retrieval_report.contracts.registry import schema
 
 COMPARISON = schema("comparison")
+CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
 COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
 TESTS = ("permutation", "t", "wilcoxon")
 CORRECTIONS = ("holm", *FAMILY_TESTS)
@@ -171,7 +173,7 @@ def compare(
             check_whole(name, number, 1, MOST_SHUFFLES)
     grid = Grid.of(check_scores(scores))
     every = _pairs(grid.models, baseline)
-    correction = _usual(grid, baseline) if correction is None else correction
+    correction = usual_correction(len(grid.models), baseline) if correction is None else correction
     check_choice("correction", correction, CORRECTIONS)
     asked = asked_measures(grid, policies)
     if not every.first.size:
@@ -218,18 +220,18 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
     )
 
 
+def usual_correction(models: int, baseline: str | None = None) -> str:
+    """Return the correction that suits the number of models."""
+    if baseline is not None:
+        return "max-t"
+    return "holm" if models < MANY else "tukey"
+
+
 def _pairs(models: list[str], baseline: str | None) -> Pairs:
     if baseline is None:
         return Pairs.every(len(models))
     check_choice("baseline", baseline, models)
     return Pairs.against(len(models), models.index(baseline))
-
-
-def _usual(grid: Grid, baseline: str | None) -> str:
-    """Return the correction that suits the number of models."""
-    if baseline is not None:
-        return "max-t"
-    return "holm" if len(grid.models) < MANY else "tukey"
 
 
 def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
@@ -310,7 +312,7 @@ def _frame(
     pairs: Pairs,
     columns: Columns,
     sampled: Bools,
-    chances: tie_chance.TieChances,
+    chances: list[Chance],
     correction: str,
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
@@ -321,8 +323,7 @@ def _frame(
         "model_a": models[pairs.first],
         "model_b": models[pairs.second],
         "permutation_method": pl.Series(method.tolist(), dtype=pl.String).replace("", None),
-        **{name: column for name, column in vars(chances).items() if name != "p_tie_method"},
-        "p_tie_method": pl.Series(chances.p_tie_method, dtype=pl.String),
+        **(pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict() if chances else dict.fromkeys(CHANCES)),
         **columns,
     }
     return measured(found, grid.measures[measure], COMPARISON, family_method=correction)

@@ -8,21 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.comparison import compare
+from retrieval_report.analysis.comparison import CORRECTIONS, compare, usual_correction
 from retrieval_report.analysis.grid import Floats, Grid, asked_measures, measured
 from retrieval_report.analysis.inputs import SCORE, check_fraction, check_scores
 from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.summary import summarise
-from retrieval_report.analysis.tukey import (
-    MANY,
-    TESTS,
-    best_first,
-    compare_many,
-    complete_queries,
-    range_draws,
-    share_beyond,
-)
+from retrieval_report.analysis.tukey import best_first, compare_many, complete_queries, range_draws, share_beyond
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.registry import in_contract, schema
 
@@ -104,8 +96,8 @@ def leaderboard(
     given = check_scores(scores)
     frame = _complete(given)
     grid = Grid.of(frame)
-    test = ("holm" if len(grid.models) < MANY else "tukey") if test is None else test
-    check_choice("test", test, ("holm", *TESTS))
+    test = usual_correction(len(grid.models)) if test is None else test
+    check_choice("test", test, CORRECTIONS)
     asked = list(dict.fromkeys(grid.measures[measure][2] for measure in asked_measures(grid, policies)))
     if not asked:
         return pl.DataFrame(schema=LEADERBOARD)

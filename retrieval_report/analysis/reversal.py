@@ -37,13 +37,13 @@ class ListOrders(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """The probability of a reversal with bounds, that of equal means (NaN: not known), and the method."""
+    """The probability of a reversal with bounds, that of equal means (NaN: not known), and the method, if any."""
 
     low: float
     value: float
     high: float
     equal: float
-    method: str
+    method: str | None
 
 
 class _Side(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,34 +16,18 @@ from retrieval_report.analysis.verdicts import ROUNDING
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
 
-@dataclass(frozen=True)
-class TieChances:
-    """``p_tie`` of every pair by one measure with bounds, chance of equal means, and method (NaN: unknown)."""
-
-    p_tie: Floats
-    p_tie_low: Floats
-    p_tie_high: Floats
-    p_equal: Floats
-    p_tie_method: list[str | None]
-
-    @classmethod
-    def unknown(cls, pairs: int) -> TieChances:
-        """Return the record in which nothing is known about any pair."""
-        low, value, high, equal = np.full((4, pairs), np.nan)
-        return cls(value, low, high, equal, [None] * pairs)
-
-    def put(self, pair: int, low: float, value: float, high: float, equal: float, method: str | None) -> None:
-        """Store what is known about one pair."""
-        self.p_tie_low[pair], self.p_tie[pair], self.p_tie_high[pair] = low, value, high
-        self.p_equal[pair], self.p_tie_method[pair] = equal, method
+UNKNOWN = Chance(np.nan, np.nan, np.nan, np.nan, None)
 
 
-def tie_chances(grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> TieChances:
-    """Find what is known about every pair by one measure: certainties first, then moments, then scores of lists."""
+def tie_chances(grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> list[Chance]:
+    """Find what is known about every pair by one measure: certainties first, then moments, then scores of lists.
+
+    Nothing is known of policies other than expected.
+    """
     metric, cutoff, policy = grid.measures[measure]
-    found = TieChances.unknown(pairs.first.size)
     if policy != "expected":
-        return found
+        return []
+    found = [UNKNOWN] * pairs.first.size
     here = ranges(grid, measure)
     lead = columns["difference"] * columns["queries"]
     low, high = tail_bounds(here, pairs, lead)
@@ -61,44 +44,35 @@ def tie_chances(grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Fl
     for pair in np.flatnonzero(columns["queries"] > 0).tolist():
         level = columns["difference"][pair] == 0
         if columns["truncated_queries"][pair] and not (apart[pair] and not level):
-            found.put(pair, np.nan, np.nan, np.nan, np.nan, "truncated")
+            found[pair] = UNKNOWN._replace(method="truncated")
         elif level and still[pair]:
-            found.p_equal[pair] = 1.0
+            found[pair] = UNKNOWN._replace(equal=1.0)
         elif still[pair] or (apart[pair] and not level):
-            found.put(pair, 0.0, 0.0, 0.0, 0.0 if still[pair] or apart[pair] > 1 else np.nan, "exact")
+            found[pair] = Chance(0.0, 0.0, 0.0, 0.0 if still[pair] or apart[pair] > 1 else np.nan, "exact")
         else:
             two = int(pairs.first[pair]), int(pairs.second[pair])
-            _undecided_pair(found, pair, reversals, two, lead[pair], (low[pair], high[pair]), columns["tie_std"][pair])
+            found[pair] = _undecided_pair(reversals, two, lead[pair], (low[pair], high[pair]), columns["tie_std"][pair])
     return found
 
 
 def _undecided_pair(
-    found: TieChances,
-    pair: int,
-    reversals: Reversals,
-    two: tuple[int, int],
-    lead: float,
-    bounds: tuple[float, float],
-    tie_std: float,
-) -> None:
-    """Store what follows from moments, or from the scores of lists if they give more."""
+    reversals: Reversals, two: tuple[int, int], lead: float, bounds: tuple[float, float], tie_std: float
+) -> Chance:
+    """Return what follows from moments, or from the scores of lists if they give more."""
     low, high = bounds
     worth = high - low > WIDE or lead == 0 or reversals.covers(*two)
     orders = reversals.of(*two, lead) if reversals.lists and worth else None
     if lead == 0:
-        if orders is not None:
-            found.p_equal[pair] = orders.equal
-        return
+        return UNKNOWN if orders is None else UNKNOWN._replace(equal=orders.equal)
     deviation = tie_std * (~np.isnan(reversals.known.value[list(two)]).any(axis=0)).sum()
     likely = float(normal_chances(np.array([lead]), np.array([deviation]))[0])
     moments = Chance(low, float(np.clip(likely, low, high)), high, np.nan, "normal" if likely == likely else "bounds")
     if orders is None:
-        found.put(pair, *moments)
-        return
+        return moments
     least, most = max(low, orders.low), min(high, orders.high)
     if least > most:  # bounds from draws fail once in 10 000 times
         least, most = low, high
-    found.put(pair, least, min(max(orders.value, least), most), most, orders.equal, orders.method)
+    return Chance(least, min(max(orders.value, least), most), most, orders.equal, orders.method)
 
 
 def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:

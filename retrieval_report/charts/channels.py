@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import altair as alt
 import polars as pl
 
 from retrieval_report.charts.colours import GREY
+from retrieval_report.charts.data import nice_domain
 from retrieval_report.contracts.registry import title_of
 
 OPEN = "not exact, for the lists are cut"  # what is drawn dashed, and what the legend says of it
@@ -49,6 +50,12 @@ def keyed(
 def fixed_scale(low: float, high: float) -> alt.Scale:
     """A scale from one number to another, as they are."""
     return alt.Scale(domain=[low, high], nice=False, zero=False)
+
+
+def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Scale, tuple[float, float]]:
+    """Return an axis with known ends, so that labels can be placed by it."""
+    low, high = nice_domain(frame, columns)
+    return fixed_scale(low, high), (low, high)
 
 
 def along(axis: Axis, column: str) -> Axis:

@@ -8,9 +8,9 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import texts, tooltips
+from retrieval_report.charts.channels import texts, tooltips, vertical_scale
 from retrieval_report.charts.data import best_of, by_mean, held, inline, side_by_side, summary_frame
-from retrieval_report.charts.lines import K, grey_and_lit, lighted, shaded, unlit, vertical_scale
+from retrieval_report.charts.lines import K, grey_and_lit, lighted, shaded, unlit
 from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import joined, listed

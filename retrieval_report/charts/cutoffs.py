@@ -11,20 +11,9 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import OPEN, along, open_dash, texts, tooltips
+from retrieval_report.charts.channels import OPEN, along, open_dash, texts, tooltips, vertical_scale
 from retrieval_report.charts.data import best_of, by_mean, check_models, inline, of_metric, side_by_side, summary_frame
-from retrieval_report.charts.lines import (
-    CUT,
-    HEIGHT,
-    K,
-    dashed_ends,
-    end_labels,
-    grey_and_lit,
-    lighted,
-    shaded,
-    unlit,
-    vertical_scale,
-)
+from retrieval_report.charts.lines import CUT, HEIGHT, K, dashed_ends, end_labels, grey_and_lit, lighted, shaded, unlit
 from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, joined, listed, quoted

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import altair as alt
 import polars as pl
 
-from retrieval_report.charts.channels import along, fixed_scale, keyed, texts
+from retrieval_report.charts.channels import along, keyed, texts
 from retrieval_report.charts.colours import GREY, PALETTE
-from retrieval_report.charts.data import inline, nice_domain, with_labels
+from retrieval_report.charts.data import inline, with_labels
 from retrieval_report.charts.theme import WIDTH
 from retrieval_report.writing.names import unique_labels
 
@@ -65,12 +65,6 @@ def dashed_ends(rows: pl.DataFrame, dashed: pl.Expr) -> pl.DataFrame:
     before = rows.filter(~dashed).join(first, on="label").filter(pl.col("at") < pl.col("first")).sort("at")
     last = before.group_by("label", maintain_order=True).last().select(rows.columns)
     return pl.concat([last, rows.filter(dashed)]).sort("label", "at")
-
-
-def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Scale, tuple[float, float]]:
-    """Return an axis with known ends, so that labels can be placed by it."""
-    low, high = nice_domain(frame, columns)
-    return fixed_scale(low, high), (low, high)
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

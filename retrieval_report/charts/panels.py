@@ -9,10 +9,10 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import OPEN, open_dash, texts, tooltips
+from retrieval_report.charts.channels import OPEN, open_dash, texts, tooltips, vertical_scale
 from retrieval_report.charts.cutoffs import cutoff_axis
 from retrieval_report.charts.data import by_mean, inline, of_metric, side_by_side, summary_frame
-from retrieval_report.charts.lines import CUT, OTHERS, K, dashed_ends, lighted, shaded, unlit, vertical_scale
+from retrieval_report.charts.lines import CUT, OTHERS, K, dashed_ends, lighted, shaded, unlit
 from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean, joined, quoted
