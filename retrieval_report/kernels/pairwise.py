@@ -139,8 +139,10 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
 
 
 @inlined
-def per_found(before: Before) -> tuple[float, float]:
-    """Return mean and variance of the sum per relevant item found, for a cutoff between two ties."""
+def moments_between(before: Before, divided: bool | None) -> tuple[float, float]:
+    """Return mean and variance for a cutoff between two ties, per relevant item found if ``divided`` is not None."""
+    if divided is None:
+        return before.high + before.low, before.variance
     found = max(before.relevant, 1)
     return (before.high + before.low) / found, before.variance / found**2
 
@@ -153,7 +155,7 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
     """
     sum_before = before.high + before.low
     if tie.relevant == 0:
-        return per_found(before)
+        return moments_between(before, True)
     least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
     scaled = before.values / tie.mean
@@ -197,77 +199,56 @@ def pass_singles(t: int, cell: int, items: int, lists: Lists, paired: Paired, be
     return Before(relevant, total, high, low, variance)
 
 
+@inlined
+def moments_inside(
+    tie: Tie, slots: int, before: Before, harmonics: Weights, divided: bool | None
+) -> tuple[float, float]:
+    """Return the same for a cutoff after some slots of a tie."""
+    if divided is None:
+        part, variance = sum_moments(tie, slots, before.values, harmonics)
+        return before.high + (part + before.low), before.variance + variance
+    return ratio_moments(tie, slots, before, harmonics)
+
+
+@inlined
+def list_moments(q: int, lists: Lists, depths: Integers, paired: Paired, divided: bool | None, out: Moments) -> None:
+    """Write the moments of one list; the compiler leaves out what only the other value of ``divided`` needs."""
+    mean, variance = out
+    cutoffs = depths.shape[1]
+    before = Before(0, 0.0, 0.0, 0.0, 0.0)
+    t = j = ZERO
+    number, end = lists.start[q], lists.start[q + 1]
+    while number < end and j < cutoffs:
+        stretch = single_items(number, end, depths[q, j] - t, lists)
+        before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
+        t += stretch
+        number += stretch
+        if t == depths[q, j]:
+            mean[q, j], variance[q, j] = moments_between(before, divided)
+            j += 1
+        elif number < end:
+            tie = see_tie(t, number, lists, paired.values)
+            while j < cutoffs and depths[q, j] < t + tie.size:
+                slots = depths[q, j] - t
+                mean[q, j], variance[q, j] = moments_inside(tie, slots, before, paired.harmonics, divided)
+                j += 1
+            if tie.relevant > 0 and j < cutoffs:
+                before = pass_tie(tie, paired.harmonics, before)
+            t += tie.size
+            number += 1
+    for rest in range(j, cutoffs):
+        mean[q, rest], variance[q, rest] = moments_between(before, divided)
+
+
 @kernel
-def pairwise_moments(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    paired: Paired,
-    out: Moments,
-) -> None:
+def pairwise_moments(first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments) -> None:
     """Write the mean and variance of the sum at every depth."""
-    mean, variance = out
-    cutoffs = depths.shape[1]
     for q in range(first, last):
-        before = Before(0, 0.0, 0.0, 0.0, 0.0)
-        t = j = ZERO
-        number, end = lists.start[q], lists.start[q + 1]
-        while number < end and j < cutoffs:
-            stretch = single_items(number, end, depths[q, j] - t, lists)
-            before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
-            t += stretch
-            number += stretch
-            if t == depths[q, j]:
-                mean[q, j], variance[q, j] = before.high + before.low, before.variance
-                j += 1
-            elif number < end:
-                tie = see_tie(t, number, lists, paired.values)
-                while j < cutoffs and depths[q, j] < t + tie.size:
-                    part, part_variance = sum_moments(tie, depths[q, j] - t, before.values, paired.harmonics)
-                    mean[q, j] = before.high + (part + before.low)
-                    variance[q, j] = before.variance + part_variance
-                    j += 1
-                if tie.relevant > 0 and j < cutoffs:
-                    before = pass_tie(tie, paired.harmonics, before)
-                t += tie.size
-                number += 1
-        for rest in range(j, cutoffs):
-            mean[q, rest], variance[q, rest] = before.high + before.low, before.variance
+        list_moments(q, lists, depths, paired, None, out)
 
 
 @kernel
-def retrieved_moments(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    paired: Paired,
-    out: Moments,
-) -> None:
+def retrieved_moments(first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments) -> None:
     """Write the moments of the sum per relevant item found; a separate kernel, so that few users have to compile it."""
-    mean, variance = out
-    cutoffs = depths.shape[1]
     for q in range(first, last):
-        before = Before(0, 0.0, 0.0, 0.0, 0.0)
-        t = j = ZERO
-        number, end = lists.start[q], lists.start[q + 1]
-        while number < end and j < cutoffs:
-            stretch = single_items(number, end, depths[q, j] - t, lists)
-            before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
-            t += stretch
-            number += stretch
-            if t == depths[q, j]:
-                mean[q, j], variance[q, j] = per_found(before)
-                j += 1
-            elif number < end:
-                tie = see_tie(t, number, lists, paired.values)
-                while j < cutoffs and depths[q, j] < t + tie.size:
-                    mean[q, j], variance[q, j] = ratio_moments(tie, depths[q, j] - t, before, paired.harmonics)
-                    j += 1
-                if tie.relevant > 0 and j < cutoffs:
-                    before = pass_tie(tie, paired.harmonics, before)
-                t += tie.size
-                number += 1
-        for rest in range(j, cutoffs):
-            mean[q, rest], variance[q, rest] = per_found(before)
+        list_moments(q, lists, depths, paired, True, out)
