@@ -146,10 +146,9 @@ def _count_direct(task: Task, items: Items, first: int, last: int, most: Integer
     pairs = hamming.Pairs(task.queries, items.codes, *labels)
     if task.space.distance == "hamming":
         hamming.count_hamming(first, last, pairs, values, tables)
-    elif task.space.distance == "l1":
-        hamming.count_l1(first, last, pairs, values, tables)
     else:
-        hamming.count_dot(first, last, pairs, most.astype(np.int32), values, tables)
+        largest = most.astype(np.int32) if task.space.distance == "dot" else None
+        hamming.count_vectors(first, last, pairs, largest, values, tables)
 
 
 def _largest_dot(task: Task, items: Items) -> Integers:

@@ -212,47 +212,31 @@ def count_sorted(
 
 
 @kernel
-def count_l1(
+def count_vectors(
     first: int,
     last: int,
     pairs: Pairs,
+    most: NDArray[np.int32] | None,
     values: NDArray[np.int32],
     tables: NDArray[np.uint32],
 ) -> None:
-    """Count like ``count_hamming``, for the distance Σ |query − item| over uint8 dimensions."""
+    """Count like ``count_hamming``, for vectors of 8-bit numbers.
+
+    If ``most`` is None, the distance is Σ |query − item|; otherwise it is most[query] − Σ query · item, where no inner
+    product exceeds ``most`` in magnitude. Only the wanted one is compiled.
+    """
     queries, items = pairs.queries, pairs.items
     for start in range(0, items.shape[1], values.size):
         stop = min(start + values.size, items.shape[1])
         tile = values[: stop - start]
         for q in range(first, last):
-            tile[:] = 0
+            tile[:] = 0 if most is None else most[q]
             for column in range(items.shape[0]):
                 row, own = items[column, start:stop], np.int32(queries[q, column])
                 for i in range(tile.size):
-                    tile[i] += abs(np.int32(row[i]) - own)
-            grade_values(q, pairs, start, stop, tile)
-            tally(tile, tables[q - first])
-
-
-@kernel
-def count_dot(
-    first: int,
-    last: int,
-    pairs: Pairs,
-    most: NDArray[np.int32],
-    values: NDArray[np.int32],
-    tables: NDArray[np.uint32],
-) -> None:
-    """Count like ``count_l1``, for most[query] − Σ query · item; no inner product exceeds ``most`` in magnitude."""
-    queries, items = pairs.queries, pairs.items
-    for start in range(0, items.shape[1], values.size):
-        stop = min(start + values.size, items.shape[1])
-        tile = values[: stop - start]
-        for q in range(first, last):
-            tile[:] = most[q]
-            for column in range(items.shape[0]):
-                row, own = items[column, start:stop], np.int32(queries[q, column])
-                for i in range(tile.size):
-                    tile[i] -= np.int32(row[i]) * own
+                    if most is None:
+                        tile[i] += abs(np.int32(row[i]) - own)
+                    else:
+                        tile[i] -= np.int32(row[i]) * own
             grade_values(q, pairs, start, stop, tile)
             tally(tile, tables[q - first])
