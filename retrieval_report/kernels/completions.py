@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.grouping import Tally, flush, tally_cells
 from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Keys, Lists, Rows
 from retrieval_report.kernels.shuffling import mix
 from retrieval_report.kernels.tables import Weights
@@ -31,7 +32,7 @@ def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: List
     """
     new_start, new_tie, grade, items = new
     ties = cells = ZERO
-    tally = np.zeros(kinds, np.int64)
+    tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
     for q in range(lists.start.size - 1):
         closed = lists.start[q + 1] - (1 if open_last[q] and lists.start[q + 1] > lists.start[q] else 0)
         for tie in range(lists.start[q], closed):
@@ -40,18 +41,11 @@ def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: List
                 cells += 1
             ties += 1
             new_tie[ties] = cells
-        for tie in range(closed, lists.start[q + 1]):
-            for cell in range(lists.tie[tie], lists.tie[tie + 1]):
-                tally[lists.grade[cell]] += lists.items[cell]
-        for cell in range(extra.start[q], extra.start[q + 1]):
-            tally[extra.grade[cell]] += extra.items[cell]
-        before = cells
-        for code in range(kinds):
-            if tally[code] > 0:
-                grade[cells], items[cells] = code, tally[code]
-                cells += 1
-                tally[code] = 0
-        if cells > before:
+        begin, end = lists.tie[closed], lists.tie[lists.start[q + 1]]
+        found = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
+        found = tally_cells(extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found)
+        cells = flush(tallied, found, grade, items, cells, False)
+        if found > 0:
             ties += 1
             new_tie[ties] = cells
         new_start[q + 1] = ties

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows
+from retrieval_report.kernels.grouping import Listed
+from retrieval_report.kernels.lists import Integers, Lists, Places
 
 
 @kernel
@@ -34,19 +33,11 @@ def _number_sorted(key: Integers, tie: Integers) -> None:
         tie[order[index]] = ties
 
 
-class RankedRows(NamedTuple):
-    """Rows of lists, with the key that orders them and their grade."""
-
-    of_list: Rows
-    key: Integers
-    grade: Codes
-
-
 @allocating
 def cell_rows(
     first: int,
     last: int,
-    rows: RankedRows,
+    rows: Listed,
     lists: Lists,
     found: Places,
 ) -> None:

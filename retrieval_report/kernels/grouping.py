@@ -172,7 +172,7 @@ class Written(NamedTuple):
 
 
 @allocating
-def _flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
+def flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
     """Write the grades seen, in order and with their tallies, after ``cells``; clear the tallies."""
     tally, seen = tallied
     gap = 1
@@ -234,7 +234,7 @@ def _count_runs(order: Integers, rows: Together, tallied: Tally, done: Written, 
                 found += 1
             tally[code] += count[row]
             if ends:
-                cells = _flush(tallied, found, out.grade, out.items, cells, False)
+                cells = flush(tallied, found, out.grade, out.items, cells, False)
         if ends:
             out.tie_cells[ties] = cells - before
             ties += 1
@@ -348,26 +348,28 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
     return done.ties, done.cells
 
 
+@kernel
+def tally_cells(begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, found: int) -> int:
+    """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been seen."""
+    tally, seen = tallied
+    for cell in range(begin, end):
+        code = grade[cell]
+        if tally[code] == 0 and items[cell] > 0:
+            seen[found] = code
+            found += 1
+        tally[code] += items[cell]
+    return found
+
+
 @allocating
 def ideal_cells(lists: Lists, extra: Cells, kinds: int, new: Cells) -> int:
     """Fill in every list's items and extra items, one cell per grade, highest first; return the number of cells."""
     cells = ZERO
     tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
-    tally, seen = tallied
     for q in range(lists.start.size - 1):
-        found = ZERO
-        for cell in range(lists.tie[lists.start[q]], lists.tie[lists.start[q + 1]]):
-            code = lists.grade[cell]
-            if tally[code] == 0:
-                seen[found] = code
-                found += 1
-            tally[code] += lists.items[cell]
-        for cell in range(extra.start[q], extra.start[q + 1]):
-            code = extra.grade[cell]
-            if tally[code] == 0 and extra.items[cell] > 0:
-                seen[found] = code
-                found += 1
-            tally[code] += extra.items[cell]
-        cells = _flush(tallied, found, new.grade, new.items, cells, True)
+        begin, end = lists.tie[lists.start[q]], lists.tie[lists.start[q + 1]]
+        found = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
+        found = tally_cells(extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found)
+        cells = flush(tallied, found, new.grade, new.items, cells, True)
         new.start[q + 1] = cells
     return cells

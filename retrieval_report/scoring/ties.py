@@ -8,6 +8,7 @@ import polars as pl
 from retrieval_report.contracts.frames import check_counts, order_column, with_model
 from retrieval_report.contracts.options import Options, check_relevant_from
 from retrieval_report.kernels import counting
+from retrieval_report.kernels.grouping import Listed
 from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows, frozen
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import grade_indices, lists_from_rows, order_keys, over_ranges
@@ -134,8 +135,8 @@ def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, worker
     """Return one row for every cell."""
     of_cell = np.empty(lists.grade.size, np.uint32)
     work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
-    ranked = counting.RankedRows(rows, key, grade)
-    over_ranges(lambda first, last: counting.cell_rows(first, last, ranked, lists, of_cell), work, workers)
+    listed = Listed(rows, key, grade, np.empty(0, np.int64))
+    over_ranges(lambda first, last: counting.cell_rows(first, last, listed, lists, of_cell), work, workers)
     return of_cell
 
 
