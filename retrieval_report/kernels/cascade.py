@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from retrieval_report.kernels.compile import kernel
-from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments, count_relevant
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
 GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
@@ -23,13 +23,11 @@ class FirstTie(NamedTuple):
     relevant: int
 
 
-class FirstMoments(NamedTuple):
-    """Mean and variance of the hit rate and of the reciprocal rank, each of shape (lists, cutoffs)."""
+class First(NamedTuple):
+    """Which grades are relevant, and whether the reciprocal rank is wanted, not the hit rate."""
 
-    hit: Floats
-    hit_variance: Floats
-    reciprocal: Floats
-    reciprocal_variance: Floats
+    relevant_grade: Bools
+    reciprocal: bool
 
 
 @kernel
@@ -43,17 +41,14 @@ def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bool
         t += size
         if t >= deepest:
             return FirstTie(t, 0, 0)
-        size, relevant = 0, 0
-        for c in range(lists.tie[tie], lists.tie[tie + 1]):
-            size += lists.items[c]
-            relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
+        size, relevant = count_relevant(tie, lists, relevant_grade)
         if relevant > 0:
             break
     return FirstTie(t, size, relevant)
 
 
 @kernel
-def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, out: FirstMoments) -> None:
+def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, reciprocal: bool, out: Moments) -> None:
     """Write the moments of one list for the cutoffs from ``j`` on, all of which reach into the first relevant tie."""
     t, size, relevant = tie
     survival, survival_low, found, found_low, mean, mean_low = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -77,16 +72,15 @@ def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, out: Fir
         whole = limit == size - relevant + 1
         left = 0.0 if whole or survival <= GONE else survival
         hit = 1.0 if left == 0.0 else found + found_low
-        out.hit[q, j], out.hit_variance[q, j] = hit, hit * left
-        reciprocal = mean + mean_low
-        out.reciprocal[q, j] = reciprocal
+        rank = mean + mean_low
         # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer digits
         missed = left / (t + 1.0)
         if square < shift_square + missed / (t + 1.0):
-            spread = square - reciprocal**2
+            spread = square - rank**2
         else:
             spread = shift_square + missed / (t + 1.0) - (shift + missed) ** 2
-        out.reciprocal_variance[q, j] = max(spread, 0.0) if size > relevant else 0.0
+        rank_spread = max(spread, 0.0) if size > relevant else 0.0
+        out.mean[q, j], out.variance[q, j] = (rank, rank_spread) if reciprocal else (hit, hit * left)
         j += 1
 
 
@@ -96,16 +90,15 @@ def first_relevant_moments(
     last: int,
     lists: Lists,
     depths: Integers,
-    relevant_grade: Bools,
-    out: FirstMoments,
+    wanted: First,
+    out: Moments,
 ) -> None:
-    """Write the chance of a relevant item in the top k, and mean and variance of 1 / (rank of the first one)."""
+    """Write mean and variance of 1 / (rank of the first relevant item), or of whether the top k hold one."""
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        tie = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, relevant_grade)
+        tie = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, wanted.relevant_grade)
         j = 0
         while j < cutoffs and (depths[q, j] <= tie.t or tie.relevant == 0):
-            out.hit[q, j], out.hit_variance[q, j] = 0.0, 0.0
-            out.reciprocal[q, j], out.reciprocal_variance[q, j] = 0.0, 0.0
+            out.mean[q, j], out.variance[q, j] = 0.0, 0.0
             j += 1
-        _first_relevant_in(q, tie, depths, j, out)
+        _first_relevant_in(q, tie, depths, j, wanted.reciprocal, out)

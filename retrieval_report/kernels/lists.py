@@ -97,13 +97,6 @@ class Moments(NamedTuple):
     variance: Floats
 
 
-class Extremes(NamedTuple):
-    """Which extreme is wanted, and the values found, of shape (lists, cutoffs)."""
-
-    best: bool
-    value: Floats
-
-
 @kernel
 def _count_cells(
     begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, found: Integers
@@ -145,3 +138,13 @@ def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
     while found < most and lists.tie[tie + found + 1] == cell + found + 1 and lists.items[cell + found] == 1:
         found += 1
     return found
+
+
+@kernel
+def count_relevant(tie: int, lists: Lists, relevant_grade: Bools) -> tuple[int, int]:
+    """Count the items and relevant items of a tie."""
+    size, relevant = 0, 0
+    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+        size += lists.items[c]
+        relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
+    return size, relevant

@@ -7,8 +7,10 @@ more, and the covariance of two relevant items is the variance / (m + 2); docs/m
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from retrieval_report.kernels.compile import ZERO, inlined, kernel
-from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments
+from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments, count_relevant
 from retrieval_report.kernels.tables import add
 
 
@@ -26,13 +28,20 @@ def tie_preferences(relevant: int, others: int, before: int, most: int) -> tuple
     return mean, spread * relevant * (others + relevant + 1.0) / (others + 2.0)
 
 
+class Judged(NamedTuple):
+    """Which grades are relevant, and M of every list."""
+
+    relevant_grade: Bools
+    most: Integers
+
+
 @kernel
 def preference_moments(
     first: int,
     last: int,
     lists: Lists,
-    relevant_grade: Bools,
-    most: Integers,
+    depths: Integers,
+    judged: Judged,
     out: Moments,
 ) -> None:
     """Write the mean and variance of the sum over the whole lists ``first`` … ``last`` − 1, whatever the cutoff."""
@@ -40,14 +49,10 @@ def preference_moments(
         high, low, spread = 0.0, 0.0, 0.0
         before = ZERO
         for tie in range(lists.start[q], lists.start[q + 1]):
-            relevant = others = ZERO
-            for c in range(lists.tie[tie], lists.tie[tie + 1]):
-                if relevant_grade[lists.grade[c]]:
-                    relevant += lists.items[c]
-                else:
-                    others += lists.items[c]
+            size, relevant = count_relevant(tie, lists, judged.relevant_grade)
+            others = size - relevant
             if relevant > 0:
-                part, part_spread = tie_preferences(relevant, others, before, most[q])
+                part, part_spread = tie_preferences(relevant, others, before, judged.most[q])
                 high, low = add(high, low, part)
                 spread += part_spread
             before += others

@@ -12,7 +12,7 @@ import numpy as np
 
 from retrieval_report.kernels.additive import slot_spread
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
-from retrieval_report.kernels.lists import Bools, Extremes, Floats, Integers, Lists, Moments
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Moments, count_relevant
 from retrieval_report.kernels.tables import Weights
 
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot change a float64
@@ -68,6 +68,15 @@ class Paired(NamedTuple):
     harmonics: Weights
 
 
+class Ratio(NamedTuple):
+    """Terms divided by what is found: those of AP and WAP by its number, the discounts (``by_ideal``) by its ideal."""
+
+    values: Floats
+    weights: Weights
+    by_ideal: bool
+    best: bool  # whether the highest ratio is wanted, not the lowest
+
+
 class OwnIdeal(NamedTuple):
     """Which grades are relevant, and the table of discounts."""
 
@@ -92,16 +101,6 @@ class Cut(NamedTuple):
 
 
 @kernel
-def _count_relevant(tie: int, lists: Lists, relevant_grade: Bools) -> tuple[int, int]:
-    """Count the items and relevant items of a tie."""
-    size, relevant = 0, 0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        size += lists.items[c]
-        relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
-    return size, relevant
-
-
-@kernel
 def own_ideal_moments(
     first: int,
     last: int,
@@ -117,7 +116,7 @@ def own_ideal_moments(
         value_sum, spread, found = 0.0, 0.0, 0
         t = j = ZERO
         for tie in range(lists.start[q], lists.start[q + 1]):
-            size, relevant = _count_relevant(tie, lists, relevant_grade)
+            size, relevant = count_relevant(tie, lists, relevant_grade)
             end = t + size
             while j < cutoffs and depths[q, j] <= end:
                 cut, reached = Cut(t, size, relevant), Reached(found, value_sum, spread)
@@ -156,67 +155,15 @@ def _own_ideal_at(cut: Cut, slots: int, reached: Reached, weights: Weights) -> t
     return value, within + between
 
 
-@kernel
-def own_ideal_extremes(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    ideal: OwnIdeal,
-    out: Extremes,
-) -> None:
-    """Write the highest (``best``) or lowest DCG@k / ideal DCG of the same top k over all orders."""
-    best, extreme = out
-    relevant_grade, total = ideal.relevant_grade, ideal.weights.total
-    cutoffs = depths.shape[1]
-    for q in range(first, last):
-        value_sum, found, t, j = 0.0, ZERO, ZERO, 0
-        for tie in range(lists.start[q], lists.start[q + 1]):
-            size, relevant = _count_relevant(tie, lists, relevant_grade)
-            end = t + size
-            while j < cutoffs and depths[q, j] <= end:
-                e = depths[q, j]
-                least, most = max(0, (e - t) - (size - relevant)), min(relevant, e - t)
-                chosen = -1.0
-                for x in range(least, most + 1):
-                    held = total[t + x] - total[t] if best else total[e] - total[e - x]
-                    value = (value_sum + held) / total[found + x] if found + x > 0 else 0.0
-                    if chosen < 0.0 or (value > chosen) == best:
-                        chosen = value
-                extreme[q, j] = max(chosen, 0.0)
-                j += 1
-            if j == cutoffs:
-                break  # the tables reach no farther than the deepest cutoff
-            value_sum += total[t + relevant] - total[t] if best else total[end] - total[end - relevant]
-            found += relevant
-            t = end
+class Runs(NamedTuple):
+    """Runs of relevant items of equal value: their lengths and values."""
 
-
-@kernel
-def _runs_sum(
-    runs: Integers, values: Floats, x: int, before: float, position: int, harmonics: Weights
-) -> tuple[float, float]:
-    """Return Σ (value sum so far / rank) over x relevant items placed in the given order right after ``position``."""
-    result, placed = 0.0, 0
-    for run in range(runs.size):
-        take = min(runs[run], x - placed)
-        a, b = position + placed, position + placed + take
-        # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH + value·take
-        if take > a:
-            harmonic = (harmonics.total[b] - harmonics.total[a]) + (harmonics.total_low[b] - harmonics.total_low[a])
-            result += (before - values[run] * a) * harmonic + values[run] * take
-        else:
-            for i in range(a + 1, b + 1):
-                result += (before + values[run] * (i - a)) / i
-        before += values[run] * take
-        placed += take
-        if placed == x:
-            break
-    return result, before
+    items: Integers
+    values: Floats
 
 
 @allocating
-def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tuple[int, int, Integers, Floats]:
+def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tuple[int, int, Runs]:
     """Return items and relevant items of a tie, and the latter as runs of equal value, in rising or falling order."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     runs, levels = np.empty(c1 - c0, np.int64), np.empty(c1 - c0)
@@ -228,45 +175,71 @@ def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tup
             runs[kinds], levels[kinds] = lists.items[c], values[lists.grade[c]]
             kinds += 1
             relevant += lists.items[c]
-    return size, relevant, runs[:kinds], levels[:kinds]
+    return size, relevant, Runs(runs[:kinds], levels[:kinds])
+
+
+@kernel
+def _runs_sum(runs: Runs, x: int, before: float, position: int, ratio: Ratio) -> tuple[float, float]:
+    """Return the sum over x relevant items placed in the given order right after ``position``, and their values'.
+
+    For AP and WAP it is Σ (value sum so far / rank), where ``before`` are the values up to ``position``.
+    """
+    total, total_low = ratio.weights.total, ratio.weights.total_low
+    if ratio.by_ideal:
+        return total[position + x] - total[position], before
+    result, placed = 0.0, 0
+    for run in range(runs.items.size):
+        take, value = min(runs.items[run], x - placed), runs.values[run]
+        a, b = position + placed, position + placed + take
+        # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH + value·take
+        if take > a:
+            harmonic = (total[b] - total[a]) + (total_low[b] - total_low[a])
+            result += (before - value * a) * harmonic + value * take
+        else:
+            for i in range(a + 1, b + 1):
+                result += (before + value * (i - a)) / i
+        before += value * take
+        placed += take
+        if placed == x:
+            break
+    return result, before
 
 
 @allocating
-def retrieved_extremes(
+def ratio_extremes(
     first: int,
     last: int,
     lists: Lists,
     depths: Integers,
-    paired: Paired,
-    out: Extremes,
+    ratio: Ratio,
+    out: Moments,
 ) -> None:
-    """Write the highest (``best``) or lowest AP/WAP sum per relevant item found, over all orders and numbers found.
+    """Write the highest or lowest ratio at every depth, over all orders and numbers of relevant items found.
 
     Given how many are found, the best order has the highest grades first and the worst order the lowest grades last.
     Cells of a tie ascend by grade.
     """
-    best, extreme = out
+    best, extreme = ratio.best, out.mean
     cutoffs = depths.shape[1]
     for q in range(first, last):
         value_sum, before, found, t, j = 0.0, 0.0, ZERO, ZERO, 0
         for tie in range(lists.start[q], lists.start[q + 1]):
-            size, relevant, runs, levels = _relevant_runs(tie, lists, paired.values, best)
+            size, relevant, runs = _relevant_runs(tie, lists, ratio.values, best)
             while j < cutoffs and depths[q, j] <= t + size:
                 slots = depths[q, j] - t
                 least, most = max(0, slots - (size - relevant)), min(relevant, slots)
                 chosen = -1.0
                 for x in range(least, most + 1):
-                    rank = t if best else t + slots - x
-                    part, _ = _runs_sum(runs, levels, x, before, rank, paired.harmonics)
-                    value = (value_sum + part) / (found + x) if found + x > 0 else 0.0
+                    part, _ = _runs_sum(runs, x, before, t if best else t + slots - x, ratio)
+                    by = ratio.weights.total[found + x] if ratio.by_ideal else float(found + x)
+                    value = (value_sum + part) / by if found + x > 0 else 0.0
                     if chosen < 0.0 or (value > chosen) == best:
                         chosen = value
                 extreme[q, j] = max(chosen, 0.0)
                 j += 1
             if j == cutoffs:
                 break  # the tables reach no farther than the deepest cutoff
-            rank = t if best else t + size - relevant
-            part, before = _runs_sum(runs, levels, relevant, before, rank, paired.harmonics)
+            part, before = _runs_sum(runs, relevant, before, t if best else t + size - relevant, ratio)
             value_sum += part
             found += relevant
             t += size

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Codes, Integers, Lists
+from retrieval_report.kernels.lists import Integers, Lists
 
 Keys = NDArray[np.uint64]
 
@@ -26,10 +26,15 @@ def mix(value: np.uint64) -> np.uint64:
 
 
 @kernel
+def uniform(key: np.uint64, counter: np.uint64) -> float:
+    """Return the ``counter``-th number from 0 to 1 of a key, from 53 random bits."""
+    return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
 def uniform_below(key: np.uint64, counter: int, limit: int) -> int:
-    """Return the ``counter``-th whole number in 0 … limit − 1 of a key, from 53 random bits."""
-    bits = mix(key + np.uint64(counter + 1) * np.uint64(0x9E3779B97F4A7C15))
-    return int(float(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0) * limit)
+    """Return the ``counter``-th whole number in 0 … limit − 1 of a key."""
+    return int(uniform(key, np.uint64(counter + 1)) * limit)
 
 
 @kernel
@@ -54,35 +59,6 @@ def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
     """Write the key of each list, from the seed and the keys of its model and query."""
     for index in range(keys.size):
         keys[index] = mix(mix(mix(seed) ^ model[index]) + query[index])
-
-
-@kernel
-def draw_layout(
-    lists: Lists, limit: Integers, new_start: Integers, new_grade: Codes, new_count: Integers, write: bool
-) -> int:
-    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per slot up to ``limit``.
-
-    Only the grades of the slots change between draws. Returns the number of cells; fills them in if ``write`` is set.
-    """
-    cells = 0
-    for q in range(lists.start.size - 1):
-        t = 0
-        for tie in range(lists.start[q], lists.start[q + 1]):
-            if t >= limit[q]:
-                break
-            c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-            size = 0
-            for c in range(c0, c1):
-                size += lists.items[c]
-            slots = min(size, limit[q] - t) if c1 - c0 > 1 else 1
-            if write:
-                new_grade[cells : cells + slots] = lists.grade[c0]
-                new_count[cells : cells + slots] = 1 if c1 - c0 > 1 else size
-            cells += slots
-            t += size
-        if write:
-            new_start[q + 1] = cells
-    return cells
 
 
 class Draw(NamedTuple):

@@ -135,14 +135,6 @@ def _finish(weight: Floats, low: Floats) -> Weights:
 
 
 @lru_cache(maxsize=8)
-def unit_weights(longest: int) -> Weights:
-    """Return weight 1 at every position."""
-    weight = np.ones(longest + 1)
-    weight[0] = 0.0
-    return _finish(weight, np.zeros(longest + 1))
-
-
-@lru_cache(maxsize=8)
 def log2_weights(longest: int) -> Weights:
     """Return 1 / log2(1 + i) at position i.
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.lists import Floats, Integers, Lists, count_relevant
 from retrieval_report.kernels.ratios import hypergeometric_band
-from retrieval_report.kernels.shuffling import mix
+from retrieval_report.kernels.shuffling import uniform
 
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
 IMPROBABLE = 1e-12  # numbers of relevant items less likely than this are left out
@@ -198,11 +198,8 @@ def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, ste
         if position >= depth:
             break
         sure += relevant
-        size, relevant, kinds = 0, 0, 0
-        for c in range(lists.tie[tie], lists.tie[tie + 1]):
-            size += lists.items[c]
-            relevant += lists.items[c] if terms.relevant[lists.grade[c]] else 0
-            kinds += 1
+        size, relevant = count_relevant(tie, lists, terms.relevant)
+        kinds = lists.tie[tie + 1] - lists.tie[tie]
         position += size
     slots = size - max(position - depth, 0)
     if slots == size or relevant == 0 or relevant == size:
@@ -275,12 +272,6 @@ def multiply_characteristics(steps: Steps, last: int, step: float, product: NDAr
     return terms
 
 
-@inlined
-def _uniform(key: np.uint64, counter: np.uint64) -> float:
-    """Return a number from 0 to 1 for a key and a counter."""
-    return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
 @kernel
 def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> None:
     """Write the sums of random walks, one for every entry of ``found``."""
@@ -290,14 +281,14 @@ def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> Non
         while node != last:  # a walk that rounding stops short is walked again
             node, total = 0, 0.0
             counter += np.uint64(1)
-            left = _uniform(key, counter)
+            left = uniform(key, counter)
             for edge in range(steps.source.size):
                 if steps.source[edge] != node:
                     continue
                 if left < steps.chance[edge]:
                     node, total = steps.target[edge], total + steps.amount[edge]
                     counter += np.uint64(1)
-                    left = _uniform(key, counter)
+                    left = uniform(key, counter)
                 else:
                     left -= steps.chance[edge]
         found[draw] = total

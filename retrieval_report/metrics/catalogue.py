@@ -20,27 +20,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.formulas import DISCOUNTS, divisors
 
-__all__ = [
-    "ACG",
-    "AP",
-    "DCG",
-    "ERR",
-    "F1",
-    "NDCG",
-    "RBP",
-    "RR",
-    "WAP",
-    "APAtR",
-    "Bpref",
-    "Facts",
-    "HitRate",
-    "Metric",
-    "NumRelRet",
-    "Precision",
-    "RPrecision",
-    "Recall",
-]
-
 Floats = NDArray[np.float64]
 Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
 Discounts = str | Callable[[Floats], Any]
@@ -181,7 +160,7 @@ class RPrecision(Recall):
 
 
 @dataclass(frozen=True)
-class AP(Metric):
+class AP(_PerRelevant):
     """Average precision at k: Σ_{i≤e} precision@i · [item at i relevant] / denominator.
 
     Denominators: ``total`` is R (trec_eval, TALR), ``min`` is min(k, R) (recommender toolkits), ``retrieved`` is the
@@ -210,9 +189,6 @@ class AP(Metric):
         if self.denominator == "k":
             return facts.cutoff
         return facts.relevant if self.denominator == "total" else np.minimum(facts.cutoff, facts.relevant)
-
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
-        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -280,7 +256,7 @@ class ACG(Metric):
 
     @property
     def term(self) -> terms.Term:
-        return terms.Sum(terms.Graded(), terms.Unit())
+        return terms.Sum(terms.Gain("linear"), terms.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff

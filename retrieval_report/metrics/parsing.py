@@ -18,8 +18,8 @@ DEFAULT_METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 DEFAULT_CUTOFFS = (1, 5, 10, None)
 CATALOGUE: dict[str, type[Metric]] = {
     record.name: record
-    for record in (getattr(catalogue, name) for name in catalogue.__all__)
-    if inspect.isclass(record) and issubclass(record, Metric) and record is not Metric
+    for record in vars(catalogue).values()
+    if inspect.isclass(record) and issubclass(record, Metric) and hasattr(record, "name")  # the bases have no name
 }
 ALIASES = {
     "map": "ap",

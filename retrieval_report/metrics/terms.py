@@ -32,15 +32,6 @@ class Relevant:
 
 
 @dataclass(frozen=True)
-class Graded:
-    """An item counts its grade."""
-
-    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
-        """Return the value of each grade."""
-        return grades.copy()
-
-
-@dataclass(frozen=True)
 class Scaled:
     """An item counts its grade divided by ``largest``, which no grade may exceed."""
 
@@ -97,7 +88,7 @@ class Unit:
 
     def table(self, longest: int) -> tables.Weights:
         """Return weights and their prefix sums for positions up to ``longest``."""
-        return tables.unit_weights(longest)
+        return tables.given_weights(np.ones(longest))
 
 
 @dataclass(frozen=True)
@@ -137,7 +128,7 @@ class Discount:
 class Sum:
     """Σ weight(i) · value(item at i) over the first k positions."""
 
-    values: Relevant | Graded | Scaled | Gain
+    values: Relevant | Scaled | Gain
     weights: Unit | Geometric | Discount
 
 

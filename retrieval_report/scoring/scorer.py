@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels import additive, cascade, dividing, pairwise, preferences, ratios, stopping, tables
 from retrieval_report.kernels.dividing import Scores
-from retrieval_report.kernels.lists import Extremes, Integers, Lists, Moments, frozen
+from retrieval_report.kernels.lists import Integers, Lists, Moments, frozen
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import DCG, NDCG, Metric
 from retrieval_report.scoring.arrays import ordered, over_ranges
@@ -89,7 +89,7 @@ class Scorer:
             length = lists.length[:, None]
             depths = np.minimum(self.asked, length) if term.over == "judged" else self.depths
             wanted = terms.Sum(term.gain, term.discount)
-            self._ideals[term] = self._run(_sum_task(self, wanted, depths), lists, depths).mean
+            self._ideals[term] = self.moments(wanted, Arrangement(lists, lists, None, False), depths).mean
         return self._ideals[term]
 
     def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
@@ -138,44 +138,46 @@ class Scorer:
             if isinstance(metric.term, terms.OwnIdeal):
                 metric.term.check(self.prepared.grades)
 
-    def moments(self, term: terms.Term, arrangement: Arrangement) -> Moments:
-        """Return mean and variance of a sum, with columns in ascending order of cutoff."""
-        lists = arrangement.lists
-        if isinstance(term, terms.Sum):
-            return self._run(_sum_task(self, term, self.depths), lists, self.depths)
-        if isinstance(term, terms.Pairs):
-            extreme = arrangement.extreme if term.retrieved else None
-            return self._run(_pairs_task(self, term, extreme), arrangement.ties if extreme else lists, self.depths)
-        if isinstance(term, terms.FirstRelevant):
-            return self._run(_first_relevant_task(self, term), lists, self.depths)
-        if isinstance(term, terms.Stops):
-            stops = stopping.Stops(term.of(self.prepared.grades), arrangement.want_variance)
-            return self._run(_task(stopping.stopping_moments, stops), lists, self.depths)
-        if isinstance(term, terms.Preferences):
-            return self._run(_preferences_task(self), lists, self.depths)
-        extreme = arrangement.extreme
-        return self._run(_own_ideal_task(self, term, extreme), arrangement.ties if extreme else lists, self.depths)
+    def moments(self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None) -> Moments:
+        """Return mean and variance of a sum, with columns in ascending order of cutoff.
 
-    def _run(self, task: Task, lists: Lists, depths: Integers) -> Moments:
-        """Run a task over ranges of lists; every list is scored by itself, so ranges do not change a bit."""
+        Every list is scored by itself, so the ranges of lists that threads take do not change a bit.
+        """
+        depths = self.depths if depths is None else depths
+        kernel, given = self._kernel(term, arrangement, depths)
+        lists = arrangement.ties if kernel is ratios.ratio_extremes else arrangement.lists
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         cells = lists.tie[lists.start]
-        over_ranges(lambda first, last: task(first, last, lists, depths, moments), cells, self.workers)
+        over_ranges(lambda first, last: kernel(first, last, lists, depths, given, moments), cells, self.workers)
         return moments
 
-
-Task = Callable[[int, int, Lists, Integers, Moments], None]
-
-
-def _task(kernel: Callable[..., None], given: Any) -> Task:
-    """Return a task that writes moments, by a kernel that takes a record beside the lists."""
-    return lambda first, last, lists, depths, out: kernel(first, last, lists, depths, given, out)
-
-
-def _extreme_task(kernel: Callable[..., None], given: Any, extreme: str) -> Task:
-    """Return the same for a kernel that writes the highest or the lowest value."""
-    best = extreme == "best"
-    return lambda first, last, lists, depths, out: kernel(first, last, lists, depths, given, Extremes(best, out.mean))
+    def _kernel(
+        self, term: terms.Term, arrangement: Arrangement, depths: Integers
+    ) -> tuple[Callable[..., None], NamedTuple]:
+        """Return the kernel that writes the moments of a sum, and the record that it takes beside the lists."""
+        grades, relevant, extreme = self.prepared.grades, self.prepared.relevant_grade, arrangement.extreme
+        if isinstance(term, terms.Sum):
+            values, unit = term.values.of(grades, relevant) / self.unit(term), isinstance(term.weights, terms.Unit)
+            weights = term.weights.table(1 if unit else _longest(depths))
+            return additive.additive_moments, additive.Summed(values, unit, weights)
+        if isinstance(term, terms.FirstRelevant):
+            return cascade.first_relevant_moments, cascade.First(relevant, term.reciprocal)
+        if isinstance(term, terms.Stops):
+            return stopping.stopping_moments, stopping.Stops(term.of(grades), arrangement.want_variance)
+        if isinstance(term, terms.Preferences):
+            most = np.minimum(np.maximum(self.prepared.relevant, 0), self.prepared.judged.total(~relevant))
+            return preferences.preference_moments, preferences.Judged(relevant, most)
+        if isinstance(term, terms.Pairs):
+            values = np.where(relevant, grades, 0.0) if term.graded else relevant.astype(np.float64)
+            harmonics = tables.reciprocal_weights(_longest(depths))
+            if term.retrieved and extreme:
+                return ratios.ratio_extremes, ratios.Ratio(values, harmonics, False, extreme == "best")
+            kernel = pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments
+            return kernel, ratios.Paired(values, harmonics)
+        counted, discounts = grades > 0, term.discount.table(_longest(depths))
+        if extreme:
+            return ratios.ratio_extremes, ratios.Ratio(counted.astype(np.float64), discounts, True, extreme == "best")
+        return ratios.own_ideal_moments, ratios.OwnIdeal(counted, discounts)
 
 
 def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
@@ -189,48 +191,3 @@ def _longest(depths: Integers) -> int:
         raise DataError(f"a list is to be scored {most} positions deep; at most {LONGEST} are possible")
     unit = 1 << max(most.bit_length() - 4, 4)
     return -(-most // unit) * unit
-
-
-def _sum_task(scorer: Scorer, term: terms.Sum, depths: Integers) -> Task:
-    values = term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade) / scorer.unit(term)
-    unit = isinstance(term.weights, terms.Unit)
-    summed = additive.Summed(values, unit, term.weights.table(1 if unit else _longest(depths)))
-    return _task(additive.additive_moments, summed)
-
-
-def _pairs_task(scorer: Scorer, term: terms.Pairs, extreme: str | None) -> Task:
-    relevant = scorer.prepared.relevant_grade
-    values = np.where(relevant, scorer.prepared.grades, 0.0) if term.graded else relevant.astype(np.float64)
-    paired = ratios.Paired(values, tables.reciprocal_weights(_longest(scorer.depths)))
-    if extreme:
-        return _extreme_task(ratios.retrieved_extremes, paired, extreme)
-    return _task(pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments, paired)
-
-
-def _first_relevant_task(scorer: Scorer, term: terms.FirstRelevant) -> Task:
-    relevant = scorer.prepared.relevant_grade
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        other = Moments(np.empty(depths.shape), np.empty(depths.shape))
-        hit, reciprocal = (other, out) if term.reciprocal else (out, other)
-        cascade.first_relevant_moments(first, last, lists, depths, relevant, cascade.FirstMoments(*hit, *reciprocal))
-
-    return task
-
-
-def _preferences_task(scorer: Scorer) -> Task:
-    prepared = scorer.prepared
-    others = prepared.judged.total(~prepared.relevant_grade)
-    most = np.minimum(np.maximum(prepared.relevant, 0), others)
-
-    def task(first: int, last: int, lists: Lists, depths: Integers, out: Moments) -> None:
-        preferences.preference_moments(first, last, lists, prepared.relevant_grade, most, out)
-
-    return task
-
-
-def _own_ideal_task(scorer: Scorer, term: terms.OwnIdeal, extreme: str | None) -> Task:
-    ideal = ratios.OwnIdeal(scorer.prepared.grades > 0, term.discount.table(_longest(scorer.depths)))
-    if extreme:
-        return _extreme_task(ratios.own_ideal_extremes, ideal, extreme)
-    return _task(ratios.own_ideal_moments, ideal)

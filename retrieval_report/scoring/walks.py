@@ -10,7 +10,7 @@ import numpy as np
 from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.kernels.walks import CASCADE, PAIRS, WEIGHTED, Steps, Terms, list_steps, walk_moments
 from retrieval_report.metrics.catalogue import NDCG, Metric
-from retrieval_report.metrics.terms import Pairs, Stops, Sum, Unit
+from retrieval_report.metrics.terms import Pairs, Stops, Sum
 from retrieval_report.scoring.run import Run
 
 MOST_STEPS = 20_000  # steps of one list; each term of a Fourier series takes one pass over them
@@ -87,8 +87,8 @@ def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:
     term, grades, relevant = metric.term, run.prepared.grades, run.prepared.relevant_grade
     positions = np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
     if isinstance(term, Sum):
-        weight = np.ones(longest + 1) if isinstance(term.weights, Unit) else term.weights.table(longest).weight
-        return Terms(WEIGHTED, term.values.of(grades, relevant), relevant, np.array(weight), False)
+        weight = np.array(term.weights.table(longest).weight)
+        return Terms(WEIGHTED, term.values.of(grades, relevant), relevant, weight, False)
     if isinstance(term, Pairs):
         value = np.where(relevant, grades if term.graded else 1.0, 0.0)
         return Terms(PAIRS, value, relevant, 1.0 / positions, term.retrieved)

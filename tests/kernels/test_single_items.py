@@ -51,7 +51,7 @@ def moments(lists: Lists) -> Outputs:
     log2, reciprocal = tables.log2_weights(wide), tables.reciprocal_weights(wide)
     outputs = [np.full(depths.shape, np.nan) for _ in range(16)]
     pairs = [Moments(*outputs[start : start + 2]) for start in range(0, 16, 2)]
-    plain = additive.Summed(relevant, True, tables.unit_weights(1))
+    plain = additive.Summed(relevant, True, tables.given_weights(np.ones(1)))
     weighed = additive.Summed(np.exp2(GRADES) - 1, False, log2)
     given = (0, size, lists, depths)
     additive.additive_moments(*given, plain, pairs[0])
@@ -59,7 +59,8 @@ def moments(lists: Lists) -> Outputs:
     pairwise.pairwise_moments(*given, ratios.Paired(relevant, reciprocal), pairs[2])
     pairwise.pairwise_moments(*given, ratios.Paired(GRADES, reciprocal), pairs[3])
     pairwise.retrieved_moments(*given, ratios.Paired(GRADES, reciprocal), pairs[4])
-    cascade.first_relevant_moments(*given, GRADES >= 1, cascade.FirstMoments(*outputs[10:14]))
+    cascade.first_relevant_moments(*given, cascade.First(GRADES >= 1, False), pairs[5])
+    cascade.first_relevant_moments(*given, cascade.First(GRADES >= 1, True), pairs[6])
     stopping.stopping_moments(*given, stopping.Stops((np.exp2(GRADES) - 1) / 16, True), pairs[7])
     return outputs
 
