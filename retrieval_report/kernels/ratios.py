@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.additive import slot_spread
-from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
 from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Moments, count_relevant
 from retrieval_report.kernels.tables import Weights
 
@@ -156,29 +156,28 @@ def _own_ideal_at(cut: Cut, slots: int, reached: Reached, weights: Weights) -> t
 
 
 class Runs(NamedTuple):
-    """Runs of relevant items of equal value: their lengths and values."""
+    """Room for runs of relevant items of equal value: their lengths and values."""
 
     items: Integers
     values: Floats
 
 
-@allocating
-def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool) -> tuple[int, int, Runs]:
-    """Return items and relevant items of a tie, and the latter as runs of equal value, in rising or falling order."""
+@kernel
+def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool, runs: Runs) -> tuple[int, int]:
+    """Return items and relevant items of a tie; write the latter as runs of equal value, rising or falling."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-    runs, levels = np.empty(c1 - c0, np.int64), np.empty(c1 - c0)
     size, relevant, kinds = 0, 0, 0
     for offset in range(c1 - c0):
         c = c1 - 1 - offset if falling else c0 + offset
         size += lists.items[c]
         if values[lists.grade[c]] > 0.0:
-            runs[kinds], levels[kinds] = lists.items[c], values[lists.grade[c]]
+            runs.items[kinds], runs.values[kinds] = lists.items[c], values[lists.grade[c]]
             kinds += 1
             relevant += lists.items[c]
-    return size, relevant, Runs(runs[:kinds], levels[:kinds])
+    return size, relevant
 
 
-@kernel
+@inlined
 def _runs_sum(runs: Runs, x: int, before: float, position: int, ratio: Ratio) -> tuple[float, float]:
     """Return the sum over x relevant items placed in the given order right after ``position``, and their values'.
 
@@ -220,11 +219,12 @@ def ratio_extremes(
     Cells of a tie ascend by grade.
     """
     best, extreme = ratio.best, out.mean
+    runs = Runs(np.zeros(ratio.values.size, np.int64), np.zeros(ratio.values.size))
     cutoffs = depths.shape[1]
     for q in range(first, last):
         value_sum, before, found, t, j = 0.0, 0.0, ZERO, ZERO, 0
         for tie in range(lists.start[q], lists.start[q + 1]):
-            size, relevant, runs = _relevant_runs(tie, lists, ratio.values, best)
+            size, relevant = _relevant_runs(tie, lists, ratio.values, best, runs)
             while j < cutoffs and depths[q, j] <= t + size:
                 slots = depths[q, j] - t
                 least, most = max(0, slots - (size - relevant)), min(relevant, slots)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Integers, Lists
+from retrieval_report.kernels.lists import Codes, Integers, Lists
 
 Keys = NDArray[np.uint64]
 
@@ -59,6 +59,35 @@ def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
     """Write the key of each list, from the seed and the keys of its model and query."""
     for index in range(keys.size):
         keys[index] = mix(mix(mix(seed) ^ model[index]) + query[index])
+
+
+@kernel
+def draw_layout(
+    lists: Lists, limit: Integers, new_start: Integers, new_grade: Codes, new_count: Integers, write: bool
+) -> int:
+    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per slot up to ``limit``.
+
+    Only the grades of the slots change between draws. Returns the number of cells; fills them in if ``write`` is set.
+    """
+    cells = 0
+    for q in range(lists.start.size - 1):
+        t = 0
+        for tie in range(lists.start[q], lists.start[q + 1]):
+            if t >= limit[q]:
+                break
+            c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+            size = 0
+            for c in range(c0, c1):
+                size += lists.items[c]
+            slots = min(size, limit[q] - t) if c1 - c0 > 1 else 1
+            if write:
+                new_grade[cells : cells + slots] = lists.grade[c0]
+                new_count[cells : cells + slots] = 1 if c1 - c0 > 1 else size
+            cells += slots
+            t += size
+        if write:
+            new_start[q + 1] = cells
+    return cells
 
 
 class Draw(NamedTuple):

@@ -20,14 +20,9 @@ def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
 
 
 def drawn_lists(ties: Lists, limit: Integers) -> Lists:
-    """Lay out lists to be drawn: a tie of one grade stays one cell, a mixed tie gets one cell per slot up to ``limit``.
-
-    Only the grades of the slots change between draws, which fill them in.
-    """
-    ends = np.concatenate([[0], np.cumsum(ties.items)])[ties.tie]
-    size, mixed = np.diff(ends), np.diff(ties.tie) > 1
-    left = np.repeat(limit + ends[ties.start[:-1]], np.diff(ties.start)) - ends[:-1]  # ranks from a tie on to the limit
-    cells = np.where(left > 0, np.where(mixed, np.minimum(size, left), 1), 0)
-    start = np.concatenate([[0], np.cumsum(cells)])
-    grade, items = ties.grade[ties.tie[:-1]], np.where(mixed, 1, size)
-    return Lists(start[ties.start], np.arange(start[-1] + 1), np.repeat(grade, cells), np.repeat(items, cells))
+    """Lay out mixed ties slot by slot, up to the deepest cutoff; draws fill in the grades."""
+    start = np.zeros(ties.start.size, np.int64)
+    cells = shuffling.draw_layout(ties, limit, start, np.empty(0, np.int32), np.empty(0, np.int64), False)
+    grade, count = np.empty(cells, np.int32), np.empty(cells, np.int64)
+    shuffling.draw_layout(ties, limit, start, grade, count, True)
+    return Lists(start, np.arange(cells + 1), grade, count)
