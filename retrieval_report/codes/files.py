@@ -55,7 +55,8 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
         if begin[:2] == b"PK":
             return _archive(path, file)
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
-        return CodeFile(_array(path), *(_array(other)[:] if other.exists() else None for other in beside))
+        labels, ids = (FileRows(other)[:] if other.exists() else None for other in beside)
+        return CodeFile(FileRows(path), labels, ids)
 
 
 @contextmanager
@@ -74,10 +75,6 @@ def _check_kind(path: Path, begin: bytes) -> None:
     """Refuse bytes that NumPy would take for pickled objects and report as such."""
     if begin[:2] != b"PK" and begin != b"\x93NUMPY":
         raise FileError(f"'{path}': neither .npz nor .npy: it begins with {begin!r}")
-
-
-def _array(path: Path) -> Any:
-    return FileRows(path)
 
 
 def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeFile:

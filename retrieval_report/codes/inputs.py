@@ -155,12 +155,12 @@ class CodeSpace:
         for start, rows in _chunks(codes):
             if self.packed:
                 _check_padding(rows, self.bits, what)
-                words[:, start : start + len(rows)] = _as_words(rows).T
+                words[:, start : start + len(rows)] = as_words(rows).T
             else:
                 ones = reader.read(rows, start)
                 if self.weights is not None:
                     ones = np.repeat(ones, self.weights, axis=1)
-                words[:, start : start + len(rows)] = _as_words(np.packbits(ones, axis=1)).T
+                words[:, start : start + len(rows)] = as_words(np.packbits(ones, axis=1)).T
         return words
 
 
@@ -193,7 +193,7 @@ def _chunks(codes: Matrix) -> Iterator[tuple[int, Matrix]]:
         yield start, np.asarray(codes[start : start + rows])
 
 
-def _as_words(rows: Matrix) -> NDArray[np.uint64]:
+def as_words(rows: Matrix) -> NDArray[np.uint64]:
     """Return rows of bytes or words as rows of 64-bit words, padded with zeros."""
     if rows.dtype == np.uint64:
         return rows

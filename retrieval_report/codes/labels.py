@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.codes.inputs import as_words
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import hamming
 
 RELEVANCES = ("any", "shared")
-WORD = 64
 
 Words = NDArray[np.uint64]
 
@@ -132,10 +132,7 @@ def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
             f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in row {offset + row}, "
             f"column {column}{hint}"
         )
-    words = np.zeros((len(values), -(-values.shape[1] // WORD)), np.uint64)
-    packed = np.packbits(ones, axis=1)
-    words.view(np.uint8)[:, : packed.shape[1]] = packed
-    return words
+    return as_words(np.packbits(ones, axis=1))
 
 
 def check_ids(ids: Any, count: int, what: str) -> pl.Series:

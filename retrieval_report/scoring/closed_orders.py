@@ -6,13 +6,13 @@ hypergeometric number; hit rate and reciprocal rank depend only on the rank of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.lists import Codes, Floats, Lists
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.metrics.terms import FirstRelevant, Relevant, Sum, Term, Unit
 
@@ -22,24 +22,20 @@ def counts_hits(term: Term) -> bool:
     return isinstance(term, Sum) and isinstance(term.values, Relevant) and isinstance(term.weights, Unit)
 
 
-class Closed(NamedTuple):
-    """The few orders of one list that must be scored, and how all scores follow from theirs."""
+class Orders(NamedTuple):
+    """The grades at the ranks of one list in each of its orders, or in a few orders from which all scores follow."""
 
-    grade: Codes  # (few orders, cells)
+    grade: Codes  # (orders, cells)
     chance: Floats  # of every score
-    spread: Callable[[Floats], Floats]  # from scores of the few orders (one row each) to every score
+    exact: bool
+    spread: Callable[[Floats], Floats] | None = None  # from scores of these orders (one row each) to every score
 
 
-def closed_form(
-    term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: NDArray[np.bool_]
-) -> Closed | None:
-    """Return the orders of one list down to a rank; None for metrics without a closed form.
+def ties_above(limit: int, ties: Lists, number: int) -> Iterator[tuple[slice, Integers, Codes, int]]:
+    """Yield the ties of one list down to a rank: slots, items by grade, grades, and how many items precede.
 
-    ``base`` are the grades at the cells that the orders are laid out in: a cell an item in ties of different grades.
+    Slots are those of orders laid out with a cell for every item in ties of different grades, and one for other ties.
     """
-    if not counts_hits(term) and not isinstance(term, FirstRelevant):
-        return None
-    base = base.copy()
     before = cell = 0
     for tie in range(ties.start[number], ties.start[number + 1]):
         own = slice(ties.tie[tie], ties.tie[tie + 1])
@@ -48,20 +44,34 @@ def closed_form(
         slots = min(size, limit - before)
         if slots < 1:
             break
+        yield slice(cell, cell + slots), items, kinds, before
+        cell += slots if kinds.size > 1 else 1
+        before += size
+
+
+def closed_form(
+    term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: NDArray[np.bool_]
+) -> Orders | None:
+    """Return the few orders that determine the whole distribution of one list; None if there is no closed form.
+
+    ``base`` are the grades at the cells that the orders are laid out in.
+    """
+    if not counts_hits(term) and not isinstance(term, FirstRelevant):
+        return None
+    base = base.copy()
+    for here, items, kinds, before in ties_above(limit, ties, number):
+        size, slots = int(items.sum()), here.stop - here.start
         hits = int(items[relevant[kinds]].sum())
-        here = slice(cell, cell + slots)
         if isinstance(term, FirstRelevant) and hits:
             return _first_hit(base, (before, slots, size, hits), term)
         if slots < size and 0 < hits < size:
             return _hits(base, here, kinds, relevant, size, hits)
         if kinds.size > 1:
             base[here] = np.repeat(kinds, items)[:slots]
-        cell += slots if kinds.size > 1 else 1
-        before += size
-    return Closed(base[None, :], np.ones(1), lambda value: value)
+    return Orders(base[None, :], np.ones(1), True)
 
 
-def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], size: int, hits: int) -> Closed:
+def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], size: int, hits: int) -> Orders:
     """Return the orders with fewest and most relevant items above the cutoff; scores between them are evenly spaced."""
     slots = here.stop - here.start
     least, most = max(0, slots - (size - hits)), min(hits, slots)
@@ -71,10 +81,10 @@ def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], s
         grade[row, here.start : here.start + count] = kinds[relevant[kinds]][0]
     first, chance = hypergeometric_band(size, hits, slots)
     share = (first - least + np.arange(chance.size)) / (most - least)
-    return Closed(grade, chance, lambda value: value[0] + share[:, None] * (value[1] - value[0]))
+    return Orders(grade, chance, True, lambda value: value[0] + share[:, None] * (value[1] - value[0]))
 
 
-def _first_hit(base: Codes, position: tuple[int, int, int, int], term: FirstRelevant) -> Closed:
+def _first_hit(base: Codes, position: tuple[int, int, int, int], term: FirstRelevant) -> Orders:
     """Return the orders with the first relevant item at each slot of the first tie that has one, and beyond it."""
     before, slots, size, hits = position
     positions = np.arange(min(slots, size - hits + 1))
@@ -83,4 +93,4 @@ def _first_hit(base: Codes, position: tuple[int, int, int, int], term: FirstRele
     value = 1.0 / (before + 1 + positions) if term.reciprocal else np.ones(positions.size)
     if positions.size < size - hits + 1:
         chance, value = np.append(chance, going[-1]), np.append(value, 0.0)
-    return Closed(base[None, :], chance, lambda scored: np.repeat(value[:, None], scored.shape[1], axis=1))
+    return Orders(base[None, :], chance, True, lambda scored: np.repeat(value[:, None], scored.shape[1], axis=1))

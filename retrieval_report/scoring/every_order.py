@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Term, check_judged_only
-from retrieval_report.scoring.closed_orders import closed_form
+from retrieval_report.scoring.closed_orders import Orders, closed_form, ties_above
 from retrieval_report.scoring.drawn import drawn_lists, list_keys
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.run import Run, refuse_without
@@ -47,15 +47,6 @@ class OrderScores(NamedTuple):
         return grouped.with_columns(method=pl.lit("exact" if self.exact else "draws"))
 
 
-class _Orders(NamedTuple):
-    """The grades at the ranks of one list in each of its orders."""
-
-    grade: Codes  # (orders, cells)
-    chance: Floats  # (orders,)
-    exact: bool
-    spread: Callable[[Floats], Floats] | None = None  # from the scores of these orders to all scores
-
-
 def score_orders(
     prepared: Prepared, requests: Requests, options: Options, draws: int, *, walks: bool = False
 ) -> list[OrderScores]:
@@ -81,13 +72,14 @@ def score_orders(
     found, paths = {}, {}
     for number in kept:
         base = layout.grade[layout.start[number] : layout.start[number + 1]]
-        every = None if term is None else _closed_orders(run, term, base, int(limit[number]), number)
+        here, relevant = (ties, base, int(limit[number]), number), run.prepared.relevant_grade
+        every = None if term is None else closed_form(term, *here, relevant)
         if every is None:
             paths[number] = tuple(maker.of(number) for maker in makers)
             walked = walks and None not in paths[number]
-            every = _every_order(ties, base, int(limit[number]), number, few if walked else MOST_ORDERS)
+            every = _every_order(*here, few if walked else MOST_ORDERS)
             if every is None:
-                none = _Orders(base[None, :][:0], np.empty(0), exact=True)
+                none = Orders(base[None, :][:0], np.empty(0), exact=True)
                 every = none if walked else _drawn_orders(ties, layout, limit, keys, number, draws)
         found[number] = every
     result = []
@@ -106,47 +98,32 @@ def _one_need(requests: Requests) -> Term | None:
     return wanted_terms.pop() if len(wanted_terms) == len(cutoffs) == 1 else None
 
 
-def _closed_orders(run: Run, term: Term, base: Codes, limit: int, number: int) -> _Orders | None:
-    """Return the few orders that determine a whole distribution; None if there is no closed form."""
-    relevant = run.prepared.relevant_grade
-    closed = closed_form(term, run.prepared.ties, base, limit, number, relevant)
-    return None if closed is None else _Orders(closed.grade, closed.chance, True, closed.spread)
-
-
-def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -> _Orders | None:
+def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -> Orders | None:
     """Return all orders of one list down to a rank; None if there are too many."""
     most = min(most, max(1, MOST_CELLS // max(base.size, 1)))
     grade, chance = base[None, :], np.ones(1)
-    before = cell = 0
-    for tie in range(ties.start[number], ties.start[number + 1]):
-        own = slice(ties.tie[tie], ties.tie[tie + 1])
-        size, kinds = int(ties.items[own].sum()), ties.grade[own]
-        slots = min(size, limit - before)
-        if slots < 1:
-            break
+    for here, items, kinds, _ in ties_above(limit, ties, number):
         if kinds.size > 1:
-            found = arrangements(ties.items[own], slots, most)
+            found = arrangements(items, here.stop - here.start, most)
             if found is None or found[1].size * chance.size > most:
                 return None
             taken, share = found
             grade = np.repeat(grade, share.size, axis=0)
-            grade[:, cell : cell + slots] = np.tile(kinds[taken], (chance.size, 1))
+            grade[:, here] = np.tile(kinds[taken], (chance.size, 1))
             chance = np.repeat(chance, share.size) * np.tile(share, chance.size)
-        cell += slots if kinds.size > 1 else 1
-        before += size
-    return _Orders(grade, chance, exact=True)
+    return Orders(grade, chance, exact=True)
 
 
 def _drawn_orders(
     ties: Lists, layout: Lists, limit: Integers, keys: NDArray[np.uint64], number: int, draws: int
-) -> _Orders:
+) -> Orders:
     """Draw random orders of one list, in its own part of the layout."""
     own = layout.grade[layout.start[number] : layout.start[number + 1]]
     drawn = np.empty((draws, own.size), np.int32)
     for draw in range(draws):
         shuffling.draw_orders(number, number + 1, ties, limit, shuffling.Draw(keys, draw), layout)
         drawn[draw] = own
-    return _Orders(drawn, np.full(draws, 1 / draws), exact=False)
+    return Orders(drawn, np.full(draws, 1 / draws), exact=False)
 
 
 def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:
@@ -171,14 +148,14 @@ def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.int
     return taken, chance
 
 
-def _blocks(found: dict[int, _Orders]) -> Iterator[list[int]]:
+def _blocks(found: dict[int, Orders]) -> Iterator[list[int]]:
     """Yield groups of lists that take about the same amount of memory."""
     numbers = np.array(list(found), dtype=np.intp)
     block = np.cumsum([orders.grade.size for orders in found.values()], dtype=np.int64) // BLOCK
     yield from (numbers[block == which].tolist() for which in np.unique(block))
 
 
-def _score(run: Run, layout: Lists, numbers: list[int], orders: list[_Orders]) -> list[Floats]:
+def _score(run: Run, layout: Lists, numbers: list[int], orders: list[Orders]) -> list[Floats]:
     """Return scores (orders, columns) of some lists, each repeated once per order."""
     copies = [own.grade.shape[0] for own in orders]
     cells = np.repeat([own.grade.shape[1] for own in orders], copies)
