@@ -13,7 +13,7 @@ from retrieval_report.disk import collect_counts, collect_scores, is_streamed
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
 from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.run import draw_means, score_and_draw, score_lists
+from retrieval_report.scoring.run import draw_means, score_lists, score_with_means, start
 from retrieval_report.scoring.ties import count_rows
 
 
@@ -240,7 +240,7 @@ def evaluate_with_draws(
     if "shuffled" not in asked.policies:
         raise ParameterError(f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone")
     requests = parse_metrics(metrics, cutoffs)
-    scores, means = score_and_draw(judge(rankings, judgements, queries, asked), requests, asked)
+    scores, means = score_with_means(start(judge(rankings, judgements, queries, asked), requests, asked))
     return scores.frame(), means
 
 

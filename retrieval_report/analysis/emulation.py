@@ -21,7 +21,8 @@ from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.run import draw_judged, score_judged
+from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.run import Run, score_judged, score_with_means
 
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
@@ -160,7 +161,8 @@ class Data:
         """Scores of every list in the mean over random orders, and every model's mean under each of them."""
         options = Options(**{**self._rules(quantity), "policies": "shuffled", **draws})
         requests = parse_metrics(metric, None)
-        parts = [draw_judged(part, requests, options) for part in self._seen(quantity, False)]
+        runs = (Run(lay_out(part, options), requests, options) for part in self._seen(quantity, False))
+        parts = [score_with_means(run) for run in runs]
         return pl.concat(scores.frame() for scores, _ in parts), pl.concat(means for _, means in parts)
 
     def printed(self, quantity: Quantity, metric: str, way: Way, seed: int) -> pl.DataFrame:

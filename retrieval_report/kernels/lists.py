@@ -69,6 +69,11 @@ class Rows(NamedTuple):
     end: Integers
     row_of: Places  # empty: the rows of a list are already contiguous
 
+    @property
+    def work(self) -> Integers:
+        """Running totals of the rows of all lists, from 0 on."""
+        return np.concatenate([[0], np.cumsum(self.end - self.begin)])
+
     def of(self, index: int) -> NDArray[np.integer]:
         """Return the row numbers of one list."""
         indexes = np.arange(self.begin[index], self.end[index])

@@ -79,10 +79,7 @@ class NumRelRet(Metric):
     """Number of relevant items among the top k; the mean over queries is reported, where trec_eval prints the sum."""
 
     name: ClassVar[str] = "num_rel_ret"
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.Sum(terms.Relevant(), terms.Unit())
+    term = terms.Sum(terms.Relevant(), terms.Unit())
 
 
 @dataclass(frozen=True)
@@ -121,10 +118,7 @@ class Recall(_PerRelevant):
     """Share of the relevant items found among the top k: hits / R."""
 
     name: ClassVar[str] = "recall"
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.Sum(terms.Relevant(), terms.Unit())
+    term = terms.Sum(terms.Relevant(), terms.Unit())
 
 
 @dataclass(frozen=True)
@@ -142,10 +136,7 @@ class HitRate(Metric):
     """Chance that the top k hold a relevant item (success@k; TF Similarity's RecallAtK)."""
 
     name: ClassVar[str] = "hit_rate"
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.FirstRelevant(reciprocal=False)
+    term = terms.FirstRelevant(reciprocal=False)
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
         return np.equal(facts.relevant, 0)
@@ -211,10 +202,7 @@ class APAtR(_PerRelevant):
 
     name: ClassVar[str] = "ap_at_r"
     own_depth: ClassVar[bool] = True
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.Pairs(graded=False, retrieved=False)
+    term = terms.Pairs(graded=False, retrieved=False)
 
 
 @dataclass(frozen=True)
@@ -228,10 +216,7 @@ class Bpref(_PerRelevant):
 
     name: ClassVar[str] = "bpref"
     own_depth: ClassVar[bool] = True
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.Preferences()
+    term = terms.Preferences()
 
 
 @dataclass(frozen=True)
@@ -239,10 +224,7 @@ class RR(Metric):
     """Reciprocal rank: 1 / (rank of the first relevant item), 0 if that rank is beyond k."""
 
     name: ClassVar[str] = "rr"
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.FirstRelevant(reciprocal=True)
+    term = terms.FirstRelevant(reciprocal=True)
 
     def undefined(self, facts: Facts) -> NDArray[np.bool_]:
         return np.equal(facts.relevant, 0)
@@ -253,10 +235,7 @@ class ACG(Metric):
     """Average cumulative gain: Σ_{i≤e} rel(i) / k (Zhao et al. 2015)."""
 
     name: ClassVar[str] = "acg"
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.Sum(terms.Gain("linear"), terms.Unit())
+    term = terms.Sum(terms.Gain("linear"), terms.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff

@@ -164,7 +164,7 @@ def lists_from_rows(
     ``count`` of length 0 means that every row is one item.
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
-    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
+    work = rows.work
     size = int(work[-1])
     list_ties, tie = np.zeros(work.size - 1, np.int64), np.zeros(1 + size, np.int64)
     tie_cells = tie[1:]
@@ -219,8 +219,25 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     return Lists(first, own, lists.grade[turned], lists.items[turned])
 
 
-def ideal_lists(lists: Lists, extra: Cells, kinds: int) -> Lists:
-    """Return every list's items, and extra items known but not retrieved, in descending order of grade."""
+def sums(values: Integers, start: Integers) -> Integers:
+    """Return the sum of the values from each start to the next.
+
+    >>> sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
+    array([3, 0, 3])
+    """
+    return np.diff(np.concatenate([[0], np.cumsum(values)])[start])
+
+
+def ideal_lists(lists: Lists | None, extra: Cells | None, kinds: int) -> Lists:
+    """Return every list's items and extra items, such as those known but not retrieved, by descending grade.
+
+    None stands for none, of lists or of extra items.
+    """
+    given = lists or extra
+    assert given is not None
+    none, no_cells = np.zeros(given.start.size, np.int64), (np.empty(0, np.int32), np.empty(0, np.int64))
+    lists = lists or Lists(none, np.zeros(1, np.int64), *no_cells)
+    extra = extra or Cells(none, *no_cells)
     room = lists.grade.size + extra.grade.size
     new = Cells(np.zeros(lists.start.size, np.int64), np.empty(room, np.int32), np.empty(room, np.int64))
     cells = grouping.ideal_cells(lists, extra, kinds, new)

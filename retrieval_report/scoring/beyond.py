@@ -108,9 +108,8 @@ def decide_lists(
         return judge({}, asked, lambda model: False)
     print_of = np.empty(names.height, np.uint64)
     if keys is not None:
-        work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
         arrays.over_ranges(
-            lambda first, last: completions.fingerprints(first, last, rows, keys, print_of), work, options.workers
+            lambda first, last: completions.fingerprints(first, last, rows, keys, print_of), rows.work, options.workers
         )
     facts = names.with_columns(
         items=pl.Series(ties.length),

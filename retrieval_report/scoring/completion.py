@@ -106,9 +106,7 @@ class Completions:
     @cached_property
     def retrieved(self) -> Floats:
         """Return the length of each list if only relevant items follow."""
-        unseen = self.following.unseen
-        relevant = unseen.items * self.prepared.relevant_grade[unseen.grade]
-        more = np.diff(np.concatenate([[0], np.cumsum(relevant)])[unseen.start]) + self.following.free
+        more = self.following.relevant(self.prepared.relevant_grade)
         return np.where(self.following.unlimited, np.inf, self.prepared.length + more)
 
     def _cells(self, grade: int, *, more: Integers, unseen: bool, zeros: bool) -> Cells:
@@ -142,8 +140,7 @@ class Completions:
 
     def _ideal(self, lists: Lists, extra: Cells | None = None) -> Lists:
         """Return all items of the lists by descending grade."""
-        none = Cells(np.zeros(self.before.size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
-        return arrays.ideal_lists(lists, none if extra is None else extra, self.prepared.grades.size)
+        return arrays.ideal_lists(lists, extra, self.prepared.grades.size)
 
     def _scorer(self, lists: Lists, listed: Lists, unknown: Cells, cutoffs: tuple[int | None, ...]) -> Scorer:
         judged = self._ideal(self.prepared.known, unknown)

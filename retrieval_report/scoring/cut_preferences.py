@@ -28,21 +28,13 @@ def cut_preferences(prepared: Prepared, following: Following, workers: int, *, b
     most = np.minimum(count, judged)
     last = np.where(within, prepared.ties.total_of_last(~relevant), 0)
     if best:
-        total = total + _unseen(prepared, following) * _preference(retrieved - last, most)
+        total = total + following.relevant(relevant) * _preference(retrieved - last, most)
     else:
         more = np.maximum(judged - retrieved, 0)
         lost = _preference(retrieved, most) - _preference(retrieved + more, most)
         total = total - np.where(within, prepared.ties.total_of_last(relevant), 0) * lost
     known = prepared.all_judged & ~following.unlimited
     return np.where(known, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
-
-
-def _unseen(prepared: Prepared, following: Following) -> NDArray[np.int64]:
-    """Return the number of relevant items that may follow each list."""
-    unseen = following.unseen
-    items = unseen.items * prepared.relevant_grade[unseen.grade]
-    found: NDArray[np.int64] = np.diff(np.concatenate([[0], np.cumsum(items)])[unseen.start]) + following.free
-    return found
 
 
 def _preference(before: NDArray[np.int64], most: NDArray[np.int64]) -> Floats:

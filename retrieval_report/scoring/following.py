@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from retrieval_report.kernels.lists import Cells, Integers
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, F1, NDCG, APAtR, Metric, Precision, Recall
+from retrieval_report.scoring import arrays
 from retrieval_report.scoring.beyond import difference
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import WHOLE, Scorer
@@ -40,10 +41,14 @@ class Following:
             unseen._replace(items=items), np.where(near, prepared.free, 0), near & prepared.beyond.pooled, near & graded
         )
 
+    def relevant(self, relevant_grade: Bools) -> Integers:
+        """Return the number of relevant items that may follow each list, if it is limited."""
+        return arrays.sums(self.unseen.items * relevant_grade[self.unseen.grade], self.unseen.start) + self.free
+
     @property
     def some(self) -> Bools:
         """Return which lists may be followed by an item of relevance above 0."""
-        unseen = np.diff(np.concatenate([[0], np.cumsum(self.unseen.items)])[self.unseen.start])
+        unseen = arrays.sums(self.unseen.items, self.unseen.start)
         return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | self.loose)
 
 

@@ -262,8 +262,9 @@ def check_items(
 
     ``rows`` assigns the rows of ``frame`` to the lists ``found``; with ``judged``, relevance does not come from models.
     """
-    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
-    suspects = arrays.over_ranges(lambda first, last: grouping.repeating_list(first, last, rows, keys), work, workers)
+    suspects = arrays.over_ranges(
+        lambda first, last: grouping.repeating_list(first, last, rows, keys), rows.work, workers
+    )
     if max(suspects) >= 0 or unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
         one = [part.select(columns).cast({"relevance": pl.Float64}) for part in (with_model(frame), unretrieved)]

@@ -20,8 +20,6 @@ from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.truncation import Decision
 
-NO_CELLS = (np.empty(0, np.int32), np.empty(0, np.int64))
-
 
 @dataclass(frozen=True)
 class Prepared:
@@ -95,7 +93,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     ties, each = arrays.lists_from_rows(
         judged.rows, key, grade, count, grades.size, naive=naive, workers=options.workers
     )
-    retrieved = _by_grade(names.height, grades.size, ties)
+    retrieved = arrays.ideal_lists(ties, None, grades.size)
     pool = _pool(judged, frame, options)
     cells, is_pool = _cells(judged, pool), pool is not None or judged.whole.pooled
     known = _known_items(ties, retrieved, cells, judged.whole.judged, is_pool, grades.size)
@@ -167,21 +165,13 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     return Cells(arrays.starts(cells["list"].to_numpy(), lists.height), grade, cells["count"].to_numpy())
 
 
-def _by_grade(lists: int, kinds: int, own: Lists | None, cells: Cells | None = None) -> Lists:
-    """Return items of lists and extra cells, by descending grade."""
-    none = np.zeros(lists + 1, np.int64)
-    first = Lists(none, np.zeros(1, np.int64), *NO_CELLS) if own is None else own
-    return arrays.ideal_lists(first, Cells(none, *NO_CELLS) if cells is None else cells, kinds)
-
-
 def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_pool: bool, kinds: int) -> Lists:
     """Return all known items of each list's query: the judged ones, or its own and those known besides."""
-    lists = ties.start.size - 1
     if judged:
-        return _by_grade(lists, kinds, None, cells)
+        return arrays.ideal_lists(None, cells, kinds)
     if is_pool:
-        return _by_grade(lists, kinds, ties, difference(_by_grade(lists, kinds, None, cells), retrieved))
-    return _by_grade(lists, kinds, ties, cells)
+        cells = difference(arrays.ideal_lists(None, cells, kinds), retrieved)
+    return arrays.ideal_lists(ties, cells, kinds)
 
 
 def _relevant(

@@ -54,11 +54,11 @@ def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFram
     return lists.with_columns(pl.col("missing").fill_null(True))
 
 
-def refuse_unnamed(queries: pl.Series) -> None:
+def refuse_unnamed(queries: pl.Series, of: str = "rankings") -> None:
     """Raise an error if there are queries that are not in the queries frame."""
     if len(queries):
         raise KeyMismatchError(
-            f"queries: {len(queries)} queries of the rankings are not in the queries frame, first {queries.min()!r}"
+            f"queries: {len(queries)} queries of the {of} are not in the queries frame, first {queries.min()!r}"
         )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
 from retrieval_report.kernels import probing
-from retrieval_report.kernels.lists import Integers, Keys, Places, Rows, frozen
+from retrieval_report.kernels.lists import Keys, Places, Rows, frozen
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
 
@@ -85,8 +85,7 @@ def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worke
     def task(first: int, last: int) -> bool:
         return probing.find_judgements(first, last, listed, judged, judgements_of, found)
 
-    work: Integers = np.concatenate([[0], np.cumsum(located.rows.end - located.rows.begin)])
-    if not all(arrays.over_ranges(task, work, workers)):
+    if not all(arrays.over_ranges(task, located.rows.work, workers)):
         return None
     hits = np.flatnonzero(found != 0)
     same = dtype != pl.String or (rows["item"].gather(hits) == judgements["item"].gather(found[hits] - 1)).all()

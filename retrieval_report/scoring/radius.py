@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import is_number, is_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES, check_counts, check_queries, order_column, with_model
 from retrieval_report.contracts.options import check_relevant_from, is_relevant
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
+from retrieval_report.scoring.lists import refuse_unnamed
+from retrieval_report.scoring.lookup import KEYS
 
 METRICS = ("precision", "recall", "f1", "hit_rate")
-KEYS = ["model", "query"]
 
 Floats = NDArray[np.float64]
 
@@ -189,11 +190,7 @@ def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
     known = check_queries(to_polars(queries, "queries"))
     known = known.with_columns(in_kind_of(names["query"], known["query"], "counts", "queries"))
     known = known.with_columns(pl.col("query").cast(names.schema["query"]))
-    absent = names.join(known, on="query", how="anti").sort("query")
-    if absent.height:
-        raise KeyMismatchError(
-            f"queries: {absent.height} queries of the counts are not in the queries frame, first {absent.item(0, 0)!r}"
-        )
+    refuse_unnamed(names.join(known, on="query", how="anti")["query"], "counts")
     if "n_relevant" not in known.columns:
         known = known.with_columns(n_relevant=pl.lit(None, pl.Int64))
     return models.join(known.select("query", pl.col("n_relevant").cast(pl.Int64)), how="cross")

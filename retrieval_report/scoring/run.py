@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -67,10 +67,11 @@ class Run:
         deep: list[Target] = []
         first = policy
         for metric, cutoffs in self.requests:
-            own = [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]
-            columns = first + step * np.arange(len(own))
-            (deep if metric.own_depth else plain).append(Target(metric, np.array(own, np.int64), result, columns))
-            first += step * len(own)
+            columns = first + step * np.arange(len(cutoffs))
+            (deep if metric.own_depth else plain).append(
+                Target(metric, self._columns(metric, cutoffs), result, columns)
+            )
+            first += step * len(cutoffs)
         self.scorer.write(plain, arrangement)
         self.deep_scorer.write(deep, arrangement)
         return result
@@ -85,41 +86,38 @@ class Run:
 
     def undefined(self) -> NDArray[np.bool_]:
         """Return where nothing is relevant and the metric is undefined, of shape (lists, columns)."""
-        lists = self.prepared.length.size
-        parts = []
-        for metric, cutoffs in self.requests:
-            scorer = self.deep_scorer if metric.own_depth else self.scorer
-            width = scorer.asked.shape[1]
-            mask = np.broadcast_to(metric.undefined(scorer), (lists, width))
-            parts.append(np.repeat(mask[:, -1:], len(cutoffs), axis=1))
         unknown = (self.prepared.relevant == 0) & ~self.prepared.without
-        undefined: NDArray[np.bool_] = np.concatenate(parts, axis=1) & ~unknown[:, None]
-        return undefined
+        return np.asarray(self._where(lambda scorer, metric: metric.undefined(scorer)) & ~unknown[:, None])
 
     @cached_property
     def truncated(self) -> NDArray[np.bool_]:
         """Return which scores (lists, columns) depend on what truncation of their list leaves open."""
         if not self.prepared.beyond.open.any():
             return np.zeros(self.shape, np.bool_)
-        return self._where(reaching) & ~self.left_out()[:, None]
+        return self._where(partial(reaching, follow=self.following)) & ~self.left_out()[:, None]
 
     @cached_property
     def following(self) -> Following:
         """Return what may follow each list."""
         return Following.of(self.prepared)
 
-    def _where(self, rule: Callable[[Scorer, Metric, Following], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _columns(self, metric: Metric, cutoffs: Iterable[int | None]) -> Integers:
+        """Return the columns of a metric's scorer that hold its cutoffs."""
+        return np.array([0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs], np.int64)
+
+    def _where(self, rule: Callable[[Scorer, Metric], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """Return where a rule holds, of shape (lists, columns)."""
         parts = []
         for metric, cutoffs in self.requests:
-            found = rule(self.deep_scorer if metric.own_depth else self.scorer, metric, self.following)
-            parts.append(found[:, [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs]])
+            scorer = self.deep_scorer if metric.own_depth else self.scorer
+            parts.append(np.broadcast_to(rule(scorer, metric), scorer.asked.shape)[:, self._columns(metric, cutoffs)])
         return np.concatenate(parts, axis=1)
 
     def complete(self, values: Floats, *, best: bool) -> None:
         """Fill in the extremes over all completions of truncated lists where scores depend on what is open."""
         if not self.prepared.beyond.open.any():
             return
-        wanted = self.truncated | self._where(unsure)
+        wanted = self.truncated | self._where(partial(unsure, follow=self.following))
         which = np.flatnonzero(wanted.any(axis=1))
         prepared, workers = self.prepared.take(which), self.options.workers
         found = Completions(prepared, self.scorer.cutoffs, workers).extremes(self.plain, best=best)
@@ -185,17 +183,8 @@ def draw_means(judged: Judged, requests: Requests, options: Options) -> pl.DataF
     return means.frame()
 
 
-def score_and_draw(judged: Judged, requests: Requests, options: Options) -> tuple[ListScores, pl.DataFrame]:
-    """Return the results of `score_lists` and `draw_means` from the same drawn orders; needs policy "shuffled"."""
-    return _with_means(start(judged, requests, options))
-
-
-def draw_judged(judged: Judged, requests: Requests, options: Options) -> tuple[ListScores, pl.DataFrame]:
-    """Return the same without warnings, as `score_judged` does."""
-    return _with_means(Run(lay_out(judged, options), requests, options))
-
-
-def _with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
+def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
+    """Return the scores of a run and the results of `draw_means` from the same draws; needs policy "shuffled"."""
     means = _Means(run)
     return score_run(run, means), means.frame()
 

@@ -11,7 +11,7 @@ from retrieval_report.kernels import counting
 from retrieval_report.kernels.grouping import Listed
 from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows, frozen
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import grade_indices, lists_from_rows, order_keys, over_ranges
+from retrieval_report.scoring.arrays import grade_indices, lists_from_rows, order_keys, over_ranges, sums
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, items_of
 from retrieval_report.scoring.lookup import KEYS
@@ -115,10 +115,8 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
     items, ties = items_of(judged, options), prepared.ties
     of_cell = _rows_of_cells(judged.rows, frozen(items.key), frozen(items.grade), ties, options.workers)
     cells, owner = ties.tie[:-1], np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
-    size, relevant = (
-        np.diff(np.concatenate([[0], np.cumsum(number)])[ties.tie])
-        for number in (ties.items, ties.items * prepared.relevant_grade[ties.grade])
-    )
+    size = sums(ties.items, ties.tie)
+    relevant = sums(ties.items * prepared.relevant_grade[ties.grade], ties.tie)
     first = np.concatenate([[0], np.cumsum(size)])
     found = {
         "size": size,
@@ -134,9 +132,8 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
 def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, workers: int) -> Places:
     """Return one row for every cell."""
     of_cell = np.empty(lists.grade.size, np.uint32)
-    work = np.concatenate([[0], np.cumsum(rows.end - rows.begin)])
     listed = Listed(rows, key, grade, np.empty(0, np.int64))
-    over_ranges(lambda first, last: counting.cell_rows(first, last, listed, lists, of_cell), work, workers)
+    over_ranges(lambda first, last: counting.cell_rows(first, last, listed, lists, of_cell), rows.work, workers)
     return of_cell
 
 
