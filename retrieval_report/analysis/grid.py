@@ -57,15 +57,13 @@ class Grid:
         )
         where = tuple(coded[name].to_numpy() for name in ("measure", "row", "column"))
         shape = (measures.height, models.height, queries.height)
-        value, std = np.full(shape, np.nan), np.full(shape, np.nan)
-        value[where], std[where] = coded["value"].to_numpy(), coded["std"].to_numpy()
         named = models["model"].to_list(), queries["query"].to_list(), measures.select(SCORE).rows()
-        flags = []
-        for name in FLAGS:
-            flag = np.zeros(shape, np.bool_)
-            flag[where] = coded[name].to_numpy()
-            flags.append(flag)
-        return cls(*named, value, std, *flags)
+        arrays = []
+        for name, nothing in {"value": np.nan, "std": np.nan, **dict.fromkeys(FLAGS, False)}.items():
+            array = np.full(shape, nothing)
+            array[where] = coded[name].to_numpy()
+            arrays.append(array)
+        return cls(*named, *arrays)
 
     def under(self, measure: int, policy: str) -> Floats:
         """Return the values under another policy by the metric at the cutoff of a measure; NaN if there are none."""

@@ -11,6 +11,7 @@ import polars as pl
 from retrieval_report.analysis.comparison import COMPARISON, ComparisonOptions, compare
 from retrieval_report.analysis.grid import Grid, asked_measures
 from retrieval_report.analysis.inputs import SCORE, at_measure, check_draws, check_fraction, check_scores
+from retrieval_report.analysis.paired import paired_mean
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import SummaryOptions, summarise
 from retrieval_report.analysis.tukey import best_first, compare_many
@@ -243,7 +244,7 @@ def _winners(frame: pl.DataFrame) -> dict[Measure, tuple[str | None, float | Non
     for at in asked_measures(grid, None):
         known = ~np.isnan(grid.value[at])
         size = known.sum(axis=1)
-        means = np.where(known, grid.value[at], 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
+        means = paired_mean(grid.value[at], known)
         best = int(best_first(means)[0])
         measure: Measure = grid.measures[at]
         if size[best]:
@@ -260,13 +261,11 @@ def _against(
     """The winner of a segment beside the overall winner; p where they are not the same."""
     here = part.filter(at_measure(*measure[:2]), policy=measure[2])
     known = here.filter(model=overall)["value"].drop_nulls()
-    nothing: dict[str, Any] = {"difference": None, "tie_std": None, "family_p": None}
-    asked = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": None, **nothing}
-    asked["overall_value"] = known.mean() if len(known) else None
+    asked = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": known.mean()}
     if winner is None or overall is None or winner == overall:
         return asked
     pairs = compare_many(here, baseline=overall, resamples=resamples, seed=seed)
     row = pairs.filter(model_a=winner).row(0, named=True)
     if row["difference"] == 0:
         return {**asked, "winner": overall, "value": asked["overall_value"]}
-    return {**asked, **{name: row[name] for name in nothing}}
+    return {**asked, **{name: row[name] for name in ("difference", "tie_std", "family_p")}}

@@ -179,8 +179,7 @@ def _tau_ap(b: NDArray[np.int64], above: Floats, inside: Floats) -> float:
     of them (from 0) a share j/(size − 1) of the others of the tie stands above it.
     """
     n = b.size
-    start, tie, size = np.unique(b, return_inverse=True, return_counts=True)
-    del start
+    _, tie, size = np.unique(b, return_inverse=True, return_counts=True)
     before = np.concatenate([[0], np.cumsum(size)])
     total = 0.0
     for number, count in enumerate(size.tolist()):

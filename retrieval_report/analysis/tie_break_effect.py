@@ -132,16 +132,12 @@ def tie_break_effect(
     ranked = _with_ranks(judged, resolved)
     before = summarise(score_lists(judged, requests, checked).frame())
     after = summarise(score_judged(ranked, requests, checked).frame())
-    columns = [*MEAN, "value", "tie_std"]
-    return (
-        before.select(columns)
-        .join(after.select(columns), on=MEAN, how="left", nulls_equal=True, suffix="_after", maintain_order="left")
-        .rename({"value": "value_before", "tie_std": "tie_std_before"})
-        .with_columns(
-            removed=pl.when(pl.col("tie_std_before") > 0).then(1 - pl.col("tie_std_after") / pl.col("tie_std_before"))
-        )
-        .select(*MEAN, "value_before", "value_after", "tie_std_before", "tie_std_after", "removed")
-    )
+    before = before.select(*MEAN, value_before="value", tie_std_before="tie_std")
+    after = after.select(*MEAN, value_after="value", tie_std_after="tie_std")
+    both = before.join(after, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
+    left = pl.col("tie_std_after") / pl.col("tie_std_before")
+    numbers = ("value_before", "value_after", "tie_std_before", "tie_std_after")
+    return both.select(*MEAN, *numbers, removed=pl.when(pl.col("tie_std_before") > 0).then(1 - left))
 
 
 def _with_ranks(judged: Judged, resolved: pl.DataFrame) -> Judged:

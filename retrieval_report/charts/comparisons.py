@@ -131,11 +131,7 @@ def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
     lower = lower.with_columns(half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong)
     chance = pl.Series([chance_percent(row["p_tie"], row["p_tie_high"]) for row in upper.iter_rows(named=True)])
     upper = upper.with_columns(
-        half=pl.lit("p_tie"),
-        ahead="difference",
-        shown="p_tie",
-        text=chance,
-        strong=(pl.col("p_tie") > 0.3).fill_null(False),
+        half=pl.lit("p_tie"), shown="p_tie", text=chance, strong=(pl.col("p_tie") > 0.3).fill_null(False)
     )
     cells = with_labels(pl.concat([lower, upper], how="diagonal").rename({"model_a": "model"}), labels)
     column = with_labels(cells.select(model="model_b"), labels)

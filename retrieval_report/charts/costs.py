@@ -96,10 +96,8 @@ def _drawn(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerCha
     amount = alt.Tooltip("amount:Q", title=what, format=",~f")
     tooltip = [*texts("model", "standing", "beaten_by"), amount, *tooltips(NUMBERS)]
     kept = ["model", "label", "standing", "beaten_by", "amount", "tie_low", "tie_high", *NUMBERS]
-    base, front = (
-        alt.Chart(inline(rows.select(kept))),
-        alt.Chart(inline(rows.filter("front").select("amount", "value"))),
-    )
+    base = alt.Chart(inline(rows.select(kept)))
+    front = alt.Chart(inline(rows.filter("front").select("amount", "value")))
     value = alt.Y("value:Q", title=where, scale=fixed_scale(*ends))
     thin = base.mark_rule(strokeWidth=1.4, color=GREY)
     thick = base.mark_rule(strokeWidth=5, opacity=0.5, color=VERMILLION)

@@ -226,8 +226,8 @@ def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
     y = row_axis(names, "order")
     y["scale"] = alt.Scale(domain=names, paddingInner=0.25)
     last = int(rows["rank"].to_numpy().max())
-    scale = fixed_scale(0.4, last + 0.6)
     axis = alt.Axis(title="rank in the list", tickMinStep=1, grid=False, format="d")
+    x = alt.X("left:Q", scale=fixed_scale(0.4, last + 0.6), axis=axis)
     rows = rows.with_columns(left=pl.col("rank") - 0.42, right=pl.col("rank") + 0.42)
     tooltip = [
         alt.Tooltip("order:N"),
@@ -237,22 +237,14 @@ def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
         alt.Tooltip("tie_size:Q", title="items in the tie"),
     ]
     opacity = alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.07, 1]), legend=None)
-    squares = (
-        alt.Chart(inline(rows))
-        .mark_bar(color=GREEN, cornerRadius=1)
-        .encode(x=alt.X("left:Q", scale=scale, axis=axis), x2="right:Q", y=y, opacity=opacity, tooltip=tooltip)
-    )
-    ties = (
-        rows.filter(pl.col("tie_size") > 1)
-        .group_by("order", "tie", maintain_order=True)
-        .agg(left=pl.col("left").min(), right=pl.col("right").max(), tie_size=pl.col("tie_size").first())
-    )
-    frames = (
-        alt.Chart(inline(ties))
-        .mark_bar(filled=False, color=VERMILLION, strokeWidth=1.3, cornerRadius=2)
-        .encode(x=alt.X("left:Q", scale=scale, axis=axis), x2="right:Q", y=y)
-    )
-    return [squares, frames]
+    squares = alt.Chart(inline(rows)).mark_bar(color=GREEN, cornerRadius=1)
+    ties = rows.filter(pl.col("tie_size") > 1).group_by("order", "tie", maintain_order=True)
+    ends = ties.agg(left=pl.col("left").min(), right=pl.col("right").max(), tie_size=pl.col("tie_size").first())
+    frames = alt.Chart(inline(ends)).mark_bar(filled=False, color=VERMILLION, strokeWidth=1.3, cornerRadius=2)
+    return [
+        squares.encode(x=x, x2="right:Q", y=y, opacity=opacity, tooltip=tooltip),
+        frames.encode(x=x, x2="right:Q", y=y),
+    ]
 
 
 def _line(cutoff: int | None, last: int) -> list[alt.Chart]:

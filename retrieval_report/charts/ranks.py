@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import keyed, texts, tooltips
+from retrieval_report.charts.channels import fixed_scale, keyed, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import inline, models_at, summary_frame, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
@@ -78,7 +78,8 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
         axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False, labelFontSize=12, labelPadding=12),
     )
     rows = ranks["label"].n_unique()
-    layers = [*_lines(segments, x, rows), *_names(ranks, columns, x, rows)]
+    y = alt.Y("row:Q", axis=None, scale=fixed_scale(rows - 0.5, -0.5))
+    layers = [*_lines(segments, x, y), *_names(ranks, columns, x, y)]
     chart = row_chart(layers, rows, STEP, COLUMN * (len(columns) - 1))
     lines = [
         "rank and score; equal scores share a rank (=)"
@@ -121,27 +122,20 @@ def _near(ranks: pl.DataFrame, moved: Sequence[str]) -> tuple[pl.DataFrame, int]
 
 def _segment(ranks: pl.DataFrame, left: str, right: str) -> pl.DataFrame:
     """Return two rows per model, for the start and the end of its line."""
-    ends = ranks.filter(policy=right).select("label", end_rank="rank", end_score="score", end_row="row")
-    start = ranks.filter(policy=left).join(ends, on="label", how="inner", maintain_order="left")
-    change = pl.col("end_rank") - pl.col("rank")
+    ends = ranks.filter(policy=right).select("label", to_rank="rank", to_score="score", end_row="row")
+    start = ranks.filter(policy=left).rename({"rank": "from_rank", "score": "from_score"})
+    start = start.join(ends, on="label", how="inner", maintain_order="left")
+    change = pl.col("to_rank") - pl.col("from_rank")
     start = start.with_columns(
         change=pl.when(change < 0).then(pl.lit(UP)).when(change > 0).then(pl.lit(DOWN)).otherwise(pl.lit(SAME)),
         segment=pl.format("{} to {}", pl.lit(COLUMNS[left]), pl.lit(COLUMNS[right])),
-        from_rank="rank",
-        to_rank="end_rank",
-        from_score="score",
-        to_score="end_score",
     )
     kept = ["label", "model", "segment", "change", "from_rank", "to_rank", "from_score", "to_score"]
     end = start.select(*kept, column=pl.lit(COLUMNS[right]), row="end_row")
     return pl.concat([start.select(*kept, "column", "row"), end])
 
 
-def _rows(models: int) -> alt.Y:
-    return alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[models - 0.5, -0.5], nice=False, zero=False))
-
-
-def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
+def _lines(segments: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Draw grey lines below coloured ones."""
     colour = keyed(alt.Color, segments["change"], {UP: BLUE, DOWN: VERMILLION, SAME: GREY}, "read from left to right")
     numbers = [alt.Tooltip(name, title=name[:-2].replace("_", " ")) for name in ("from_rank:Q", "to_rank:Q")]
@@ -151,7 +145,7 @@ def _lines(segments: pl.DataFrame, x: alt.X, models: int) -> list[alt.Chart]:
         if part.height:
             line = alt.Chart(inline(part)).mark_line(strokeWidth=width, point={"size": 26, "filled": True})
             detail = ["label:N", "segment:N"]
-            layers.append(line.encode(x=x, y=_rows(models), detail=detail, color=colour, tooltip=tooltip))
+            layers.append(line.encode(x=x, y=y, detail=detail, color=colour, tooltip=tooltip))
     return layers
 
 
@@ -164,7 +158,7 @@ def _placed(name: str, columns: Sequence[str]) -> tuple[Side, int, int, str]:
     return "center", 0, -9, "{place}"
 
 
-def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, models: int) -> list[alt.Chart]:
+def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Draw rank and score at both ends, and the name at the end of the line."""
     digits = column_decimals(ranks["score"])
     layers = []
@@ -177,7 +171,7 @@ def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, models: int) -
         part = part.select("model", "score", "rank", "column", "row").with_columns(said)
         mark = alt.Chart(inline(part)).mark_text(align=align, dx=dx, dy=dy, baseline="middle")
         tooltip = [*texts("model"), "rank:Q", *tooltips(["score"])]
-        layers.append(mark.encode(x=x, y=_rows(models), text="text:N", tooltip=tooltip))
+        layers.append(mark.encode(x=x, y=y, text="text:N", tooltip=tooltip))
     return layers
 
 
