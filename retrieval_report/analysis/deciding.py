@@ -86,7 +86,9 @@ def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, 
     total = float(np.nansum(difference))
     room = 10.0**-DIGITS * difference.size * float(largest(grid.value[at], first, second)[0])
     level = abs(total) <= room
-    low, high = _range(grid, at, int(first[0]), int(second[0]))
+    # If tie order is against the first model, and if it is in its favour.
+    worst, best = grid.under(at, "worst"), grid.under(at, "best")
+    low, high = worst[first[0]] - best[second[0]], best[first[0]] - worst[second[0]]
     return {
         "value_a": grid.value[at][first[0]],
         "value_b": grid.value[at][second[0]],
@@ -100,12 +102,6 @@ def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, 
             None if np.isnan(start) else bool(start < -room < room < end) for start, end in zip(low, high, strict=True)
         ],
     }
-
-
-def _range(grid: Grid, at: int, first: int, second: int) -> tuple[Floats, Floats]:
-    """Return the differences if tie order is against the first model, and if it is in its favour."""
-    worst, best = grid.under(at, "worst"), grid.under(at, "best")
-    return worst[first] - best[second], best[first] - worst[second]
 
 
 def _fewest(gains: Floats, room: float) -> Bools:

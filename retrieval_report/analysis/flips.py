@@ -13,7 +13,15 @@ from retrieval_report.analysis.grid import Floats
 from retrieval_report.analysis.inputs import check_fraction, hold, side_by_side
 from retrieval_report.analysis.paired import DIGITS
 from retrieval_report.analysis.tie_bounds import normal_chances
-from retrieval_report.analysis.verdicts import ALPHA, ROUNDING, SHOWN, TIE_RISK, order_of, with_verdicts
+from retrieval_report.analysis.verdicts import (
+    ALPHA,
+    ROUNDING,
+    SHOWN,
+    TIE_RISK,
+    first_that_holds,
+    order_of,
+    with_verdicts,
+)
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
@@ -155,6 +163,7 @@ def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
     asked = known & ~level & ~cut
     high = pl.when(apart).then(0.0).otherwise((variance / (variance + lead**2)).fill_null(1.0))
     still = pl.all_horizontal(order_of(f"lowest_{side}", f"highest_{side}") == 0 for side in "ab").fill_null(False)
+    methods = {"truncated": cut & known & ~level, "exact": asked & apart, "normal": asked}
     pairs = pairs.with_columns(
         value_a=pl.col(f"{reference}_a"),
         value_b=pl.col(f"{reference}_b"),
@@ -166,10 +175,7 @@ def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
         family_p=pl.lit(None, pl.Float64),
         cut=cut,
         moved=(~still & (variance.is_null() | (variance > 0))) if reference == "expected" else pl.lit(False),
-        p_tie_method=pl.when(cut & known & ~level)
-        .then(pl.lit("truncated"))
-        .when(asked)
-        .then(pl.when(apart).then(pl.lit("exact")).otherwise(pl.lit("normal"))),
+        p_tie_method=first_that_holds(methods, None),
         **{f"{name}_{side}_paired": pl.col(f"{name}_{side}") for name in SHOWN for side in "ab"},
     )
     likely = normal_chances(pairs.select(lead).to_series().to_numpy(), pairs["tie_std"].to_numpy())

@@ -9,6 +9,7 @@ import polars as pl
 
 from retrieval_report.analysis.convolution import Spread, every_sum, merged
 from retrieval_report.analysis.inputs import at_measure, hold
+from retrieval_report.analysis.score_distribution import OWN_OPTIONS
 from retrieval_report.analysis.tie_orders import closed
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
@@ -24,7 +25,6 @@ MEAN_DISTRIBUTION = schema("distribution")
 OF_MODEL = {name: MEAN_DISTRIBUTION[name] for name in ("model", "value", "probability")}
 NEAR = 1e-12  # of sums of scores: what differs by less is the same
 SURE = 1e-9
-OWN_OPTIONS = ("policies", "shuffles", "progress")  # that no exact number depends on
 
 
 def mean_distribution(

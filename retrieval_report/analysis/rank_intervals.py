@@ -107,7 +107,7 @@ def rank_intervals(
         here = _Part.of(grid, measure)
         for source in wanted:
             draws = None
-            if source == "ties" and known is not None and here.policy == "expected" and here.alike:
+            if source == "ties" and known is not None and here.measure[2] == "expected" and here.alike:
                 draws = _given_draws(known, here, grid.models)
             frames.append(_ranked(here, grid.models, str(source), draws, confidence, resamples, seed))
     return pl.concat(frames)
@@ -116,9 +116,7 @@ def rank_intervals(
 class _Part(NamedTuple):
     """The scores of one metric, cutoff and policy on the queries that all models share."""
 
-    metric: str
-    cutoff: int | None
-    policy: str
+    measure: tuple[str, int | None, str]
     value: Floats  # (models, queries)
     std: Floats
     alike: bool  # the models have scores for the same queries, so means over all of them are over these
@@ -128,7 +126,7 @@ class _Part(NamedTuple):
         value, std = grid.value[measure], grid.std[measure]
         shared, known = complete_queries(value), ~np.isnan(value)
         alike = bool(shared.any()) and np.array_equal(known.any(axis=0), shared)
-        return cls(*grid.measures[measure], value[:, shared], std[:, shared], alike)
+        return cls(grid.measures[measure], value[:, shared], std[:, shared], alike)
 
 
 def resampled_means(value: Floats, resamples: int, seed: int, std: Floats | None = None) -> Iterator[Floats]:
@@ -163,10 +161,10 @@ def _tied_means(here: _Part, resamples: int, seed: int) -> Iterator[Floats]:
 
 def _given_draws(known: pl.DataFrame, here: _Part, models: list[str]) -> Floats:
     """The means of single random orders, (draws, models)."""
-    rows = known.filter(at_measure(here.metric, here.cutoff))
+    rows = known.filter(at_measure(*here.measure[:2]))
     wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
     if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
-        measure = measure_text(here.metric, here.cutoff)
+        measure = measure_text(*here.measure[:2])
         raise KeyMismatchError(f"shuffled: lacks draws of some model at {measure}; it must come from the same input")
     return wide.select(models).to_numpy()
 
@@ -200,7 +198,7 @@ def _ranked(
         columns = {"rank_low": low, "rank_high": high, "first_share": first, "method": method}
     best, _ = _ranks(means[None]) if known else (means[None], None)
     columns |= {"model": models, "value": means, "rank": best[0]}
-    return measured(columns, (here.metric, here.cutoff, here.policy), RANKS, source=source)[best_first(means)]
+    return measured(columns, here.measure, RANKS, source=source)[best_first(means)]
 
 
 def _ranks(means: Floats) -> tuple[Floats, Floats]:

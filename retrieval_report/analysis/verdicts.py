@@ -59,22 +59,26 @@ def with_verdicts(
     """
     level = order == 0
     risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(False)
-    verdict = (
-        pl.when(order.is_null())
-        .then(pl.lit(NOTHING))
-        .when("cut")
-        .then(pl.lit(CUT))
-        .when((pl.col("disagree") != "") | risky | (level & pl.col("moved")))
-        .then(pl.lit(DEPENDS))
-        .when(level)
-        .then(pl.lit(EQUAL))
-        .when(pl.col("family_p").is_null())
-        .then(pl.lit(UNTESTED))
-        .when(significant(pl.col("family_p"), alpha))
-        .then(pl.lit(SAFE))
-        .otherwise(pl.lit(NOT_SIGNIFICANT))
-    )
+    rules = {
+        NOTHING: order.is_null(),
+        CUT: pl.col("cut"),
+        DEPENDS: (pl.col("disagree") != "") | risky | (level & pl.col("moved")),
+        EQUAL: level,
+        UNTESTED: pl.col("family_p").is_null(),
+        SAFE: significant(pl.col("family_p"), alpha),
+    }
+    verdict = first_that_holds(rules, NOT_SIGNIFICANT)
     return pairs.with_columns(disagree=disagreeing(others, order)).with_columns(verdict=verdict)
+
+
+def first_that_holds(rules: Mapping[str, pl.Expr], otherwise: str | None) -> pl.Expr:
+    """Return the word of the first rule that holds.
+
+    >>> pl.select(first_that_holds({"negative": pl.lit(1) < 0, "whole": pl.lit(True)}, None)).item()
+    'whole'
+    """
+    words = [pl.when(rule).then(pl.lit(word)) for word, rule in rules.items()]
+    return pl.coalesce(*words, pl.lit(otherwise, pl.String))
 
 
 def significant(p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
@@ -138,9 +142,7 @@ def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str
 
 def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
     """The verdict on a segment: whether its winner is that of all queries, and if not, whether that is significant."""
-    sure = significant(p, alpha).fill_null(False)
-    another = pl.when(sure).then(pl.lit(OTHER_WINNER)).otherwise(pl.lit(NOT_SIGNIFICANT))
-    return pl.when(same).then(pl.lit(SAME_WINNER)).otherwise(another)
+    return first_that_holds({SAME_WINNER: same, OTHER_WINNER: significant(p, alpha)}, NOT_SIGNIFICANT)
 
 
 def margin_rule(no_worse_p: NDArray[Any], worse_p: NDArray[Any], alpha: float) -> list[str]:

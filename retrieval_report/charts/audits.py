@@ -7,9 +7,10 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT, furthest_off
+from retrieval_report.analysis.verdicts import first_that_holds
 from retrieval_report.charts.channels import along, fixed_scale, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain
+from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.writing.names import clean, joined, quoted, unique_labels
@@ -83,28 +84,19 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
 
 def _named(rows: pl.DataFrame) -> pl.DataFrame:
     """A label for every evaluator and call, and the reason for what it prints; the furthest off come first."""
-    kind = (
-        pl.when(pl.col("prints").is_null())
-        .then(pl.lit(OPEN))
-        .when(pl.col("off") != 0)
-        .then(pl.lit(BY_TIES))
-        .when(pl.col("definition_shift") != 0)
-        .then(pl.lit(BY_DEFINITION))
-        .otherwise(pl.lit(EXACT))
-    )
+    off, shifted = pl.col("off") != 0, pl.col("definition_shift") != 0
+    reasons = {OPEN: pl.col("prints").is_null(), BY_TIES: off, BY_DEFINITION: shifted}
     rows = rows.with_columns(
         name=pl.concat_str("system", pl.lit(": "), "call"),
         again=pl.struct("system", "call").is_duplicated(),
-        kind=kind,
+        kind=first_that_holds(reasons, EXACT),
         **{column: pl.col(column).fill_null("").map_elements(clean, return_dtype=pl.String) for column in TEXTS},
     )
     # The same call of another version may order ties differently.
     full = pl.when("again").then(pl.concat_str("name", pl.lit(", "), "version")).otherwise("name")
     rows = rows.with_columns(name=full).sort(furthest_off, "name", descending=[True, False])
     labels = unique_labels(rows["name"], 44)
-    return rows.with_columns(label=pl.col("name").replace_strict(labels, return_dtype=pl.String)).select(
-        "label", "kind", "model", *TEXTS, *NUMBERS
-    )
+    return with_labels(rows, labels, "name").select("label", "kind", "model", *TEXTS, *NUMBERS)
 
 
 def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
