@@ -75,17 +75,6 @@ def t_interval(mean: Mean, confidence: float) -> Interval:
     return Interval(mean.value - reach, mean.value + reach)
 
 
-def within_share(value: float, low: float, high: float) -> Interval:
-    """Clip the interval of a mean of shares to 0 and 1, which does not change its coverage.
-
-    >>> within_share(0.25, -0.25, 0.75), within_share(0.75, 0.5, 1.5)
-    (Interval(low=0.0, high=0.75), Interval(low=0.5, high=1.0))
-    """
-    if not (0 <= value <= 1 and low <= high):  # not shares after all, or no interval
-        return Interval(low, high)
-    return Interval(max(low, 0.0), min(high, 1.0))
-
-
 def bca_interval(
     strata: Sequence[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int
 ) -> Interval:

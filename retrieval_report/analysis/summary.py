@@ -10,14 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.inputs import GROUP, MEAN, check_fraction, check_scores, hold
-from retrieval_report.analysis.intervals import (
-    bca_interval,
-    power_above,
-    stratified_mean,
-    t_interval,
-    weighted_mean,
-    within_share,
-)
+from retrieval_report.analysis.intervals import bca_interval, power_above, stratified_mean, t_interval, weighted_mean
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
@@ -188,12 +181,23 @@ def _mean(
     else:
         bounds = bca_interval([stratum for stratum, _ in strata], weight, confidence, resamples, seed)
     numbers, ends = _raised(mean[:3], unit), _raised(bounds, unit)
-    return (*numbers, *(within_share(numbers[0], *ends) if is_share(rows["metric"][0]) else ends))
+    return (*numbers, *(_within_share(numbers[0], *ends) if is_share(rows["metric"][0]) else ends))
 
 
 def _raised(numbers: Sequence[float], unit: int) -> list[float]:
     with np.errstate(over="ignore"):  # a bound beyond the largest float is infinite
         return [float(number) for number in np.ldexp(np.array(numbers), unit)]
+
+
+def _within_share(value: float, low: float, high: float) -> tuple[float, float]:
+    """Clip the interval of a mean of shares to 0 and 1, which does not change its coverage.
+
+    >>> _within_share(0.25, -0.25, 0.75), _within_share(0.75, 0.5, 1.5)
+    ((0.0, 0.75), (0.5, 1.0))
+    """
+    if not (0 <= value <= 1 and low <= high):  # not shares after all, or no interval
+        return low, high
+    return max(low, 0.0), min(high, 1.0)
 
 
 def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
