@@ -196,7 +196,8 @@ class Completions:
         search = _Search.of(self, term, gains / self.high.unit(term), over_list)
         least = self._unknown(self.least, 0 * self.reach)  # of all grades; that of the list may be higher
         own = self._scorer(self.prepared.ties, self.prepared.retrieved, least, self.near)
-        result = np.where(own.asked > self.before[:, None], values, _best_of_ties(own, metric))
+        of_ties = own.score([metric], arrange(own.prepared, "best"))[metric].value  # what tie order alone can give
+        result = np.where(own.asked > self.before[:, None], values, of_ties)
         for row in np.flatnonzero(open_ideal).tolist():
             for column, cutoff in enumerate(self.high.asked[row].tolist()):
                 if cutoff <= self.before[row]:
@@ -295,11 +296,6 @@ class _Search:
         head = completions.Head(int(self.before[row]), float(self.won[row]), int(self.least[row]), int(self.most[row]))
         following = completions.Following(self.ideal[row], self.front[row], self.optional[row], self.gains)
         return completions.best_ratio(head, cutoff, following, weights)
-
-
-def _best_of_ties(scorer: Scorer, metric: Metric) -> Floats:
-    """Return the best scores that tie order alone can give."""
-    return scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value
 
 
 def _by_grade(own: Completions, lists: Lists) -> Integers:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import is_number, is_whole
 from retrieval_report.contracts.checks import check_choice
@@ -20,8 +18,6 @@ from retrieval_report.scoring.lists import refuse_unnamed
 from retrieval_report.scoring.lookup import KEYS
 
 METRICS = ("precision", "recall", "f1", "hit_rate")
-
-Floats = NDArray[np.float64]
 
 
 def evaluate_radius(
@@ -75,11 +71,8 @@ def evaluate_radius(
     >>> evaluate_radius(counts, radii=(0, 2), empty="skip").select("radius", "precision", "queries").rows()
     [(0, 1.0, 1), (2, 0.25, 1)]
     """
-    inside = _inside(counts, radii, relevant_from, queries)
-    values = _values(inside, empty, no_relevant)
-    means = inside.with_columns(pl.Series(name, values[:, index]) for index, name in enumerate(METRICS))
-    means = means.with_columns(pl.col(METRICS).fill_nan(None))
-    return means.group_by("model", "radius", maintain_order=True).agg(
+    scored = _scored(_inside(counts, radii, relevant_from, queries), empty, no_relevant)
+    return scored.group_by("model", "radius", maintain_order=True).agg(
         *(pl.col(name).drop_nulls().mean() for name in METRICS),
         queries=pl.col("precision").count().cast(pl.Int64),
         empty=(pl.col("items") == 0).mean(),
@@ -113,16 +106,11 @@ def radius_scores(
     >>> radius_scores(counts, radii=2).select("metric", "value", "std", "items").row(0)
     ('precision(radius=2)', 0.25, 0.0, 4)
     """
-    inside = _inside(counts, radii, relevant_from, queries)
-    values = _values(inside, empty, no_relevant)
-    inside = inside.with_columns(order=pl.int_range(pl.len()).over(KEYS))
-    frames = []
-    for index, name in enumerate(METRICS):
-        metric = pl.format(name + "(radius={})", pl.col("radius"))
-        frames.append(inside.with_columns(metric=metric, value=pl.Series(values[:, index]).fill_nan(None), index=index))
+    scored = _scored(_inside(counts, radii, relevant_from, queries), empty, no_relevant)
     scores = (
-        pl.concat(frames)
-        .sort(*KEYS, "index", "order")
+        scored.unpivot(METRICS, index=[*KEYS, "radius", "index", "items", "n_relevant"], variable_name="name")
+        .sort(*KEYS, pl.col("name").cast(pl.Enum(METRICS)), "index")
+        .with_columns(metric=pl.format("{}(radius={})", "name", "radius"))
         .with_columns(cutoff=pl.lit(None, pl.Int64), policy=pl.lit("expected"), std=pl.col("value") * 0.0)
         .with_columns(truncated=False, pooled=False)  # counts reach the radius
     )
@@ -196,22 +184,16 @@ def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
     return models.join(known.select("query", pl.col("n_relevant").cast(pl.Int64)), how="cross")
 
 
-def _values(inside: pl.DataFrame, empty: str, no_relevant: str) -> Floats:
-    """Return precision, recall, F1 and hit of every row, NaN where skipped."""
+def _scored(inside: pl.DataFrame, empty: str, no_relevant: str) -> pl.DataFrame:
+    """Add precision, recall, F1 and hit of every row, null where skipped."""
     check_choice("empty", empty, ("zero", "skip"))
     check_choice("no_relevant", no_relevant, ("zero", "skip"))
-    items, relevant, total = (
-        inside[name].to_numpy().astype(np.float64) for name in ("items", "relevant", "n_relevant")
-    )
-    values = np.zeros((inside.height, len(METRICS)))
-    for index, (part, whole) in enumerate(((relevant, items), (relevant, total), (2 * relevant, items + total))):
-        np.divide(part, whole, out=values[:, index], where=whole > 0)
-    values[:, 3] = relevant > 0
-    if empty == "skip":
-        values[items == 0] = np.nan
-    if no_relevant == "skip":
-        values[total == 0] = np.nan
-    return values
+    items, relevant, total = (pl.col(name).cast(pl.Float64) for name in ("items", "relevant", "n_relevant"))
+    parts = {"precision": (relevant, items), "recall": (relevant, total), "f1": (2 * relevant, items + total)}
+    shares = {name: pl.when(whole > 0).then(part / whole).otherwise(0.0) for name, (part, whole) in parts.items()}
+    skipped = ((items == 0) & (empty == "skip")) | ((total == 0) & (no_relevant == "skip"))
+    scored = inside.with_columns(**shares, hit_rate=(relevant > 0).cast(pl.Float64))
+    return scored.with_columns(pl.when(~skipped).then(pl.col(name)).alias(name) for name in METRICS)
 
 
 def _check_radii(radii: float | Sequence[float]) -> list[float]:
