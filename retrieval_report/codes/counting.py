@@ -16,6 +16,7 @@ from retrieval_report.codes.inputs import CodeSpace
 from retrieval_report.codes.labels import LabelSpace, Words
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels import hamming
+from retrieval_report.kernels.lists import Integers
 
 CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count": pl.Int64}
 
@@ -28,8 +29,6 @@ MOST_CELLS = 1 << 27  # cells of one query: half a gibibyte
 SORTED_ITEMS = 1 << 14  # from this many items on, sorting them by class costs less than it saves,
 SORTED_QUERIES = 64  # given this many queries
 FEW_BITS = 16  # widest code whose every value gets a row of counts
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

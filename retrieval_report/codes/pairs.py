@@ -14,12 +14,11 @@ from retrieval_report.codes.shards import Slice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_judgements
 from retrieval_report.contracts.warning import warn
+from retrieval_report.kernels.lists import Bools, Integers
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
 CHUNK = 1 << 22  # columns of pairs that are held in memory at a time
-
-Integers = NDArray[np.int64]
 
 
 def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
@@ -51,7 +50,7 @@ class Corrections:
     judged: pl.DataFrame | None
     exclude_self: bool
     by_position: bool  # no ids were given: query i is item i
-    found: NDArray[np.bool_] = field(init=False)  # queries met among the items
+    found: Bools = field(init=False)  # queries met among the items
     met: int = 0  # judged pairs met among the items
 
     def __post_init__(self) -> None:

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Codes, Integers, Lists
-
-Keys = NDArray[np.uint64]
+from retrieval_report.kernels.lists import Codes, Integers, Keys, Lists
 
 
 @kernel

@@ -10,11 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import inlined, kernel, product_rest
-
-Floats = NDArray[np.float64]
+from retrieval_report.kernels.lists import Floats
 
 
 class Weights(NamedTuple):

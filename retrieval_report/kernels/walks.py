@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists, count_relevant
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, count_relevant
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.shuffling import uniform
 
@@ -38,7 +38,7 @@ class Terms(NamedTuple):
 
     form: int
     value: Floats  # of each grade: what it counts, or the chance that it ends the search
-    relevant: NDArray[np.bool_]
+    relevant: Bools
     weight: Floats  # of each rank, from index 1
     retrieved: bool  # whether to divide by the relevant items found
 

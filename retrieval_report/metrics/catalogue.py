@@ -12,15 +12,14 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.formulas import DISCOUNTS, divisors
 
-Floats = NDArray[np.float64]
 Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
 Discounts = str | Callable[[Floats], Any]
 
@@ -60,7 +59,7 @@ class Metric:
         """Return what the sum is divided by; the score is 0 where this is 0."""
         return np.ones((1, 1))
 
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+    def undefined(self, facts: Facts) -> Bools:
         """Return where the metric has no meaning because nothing is relevant."""
         return np.zeros((1, 1), dtype=bool)
 
@@ -109,7 +108,7 @@ class _PerRelevant(Metric):
     def divisor(self, facts: Facts) -> Floats:
         return facts.relevant
 
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+    def undefined(self, facts: Facts) -> Bools:
         return np.equal(facts.relevant, 0)
 
 
@@ -138,7 +137,7 @@ class HitRate(Metric):
     name: ClassVar[str] = "hit_rate"
     term = terms.FirstRelevant(reciprocal=False)
 
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+    def undefined(self, facts: Facts) -> Bools:
         return np.equal(facts.relevant, 0)
 
 
@@ -226,7 +225,7 @@ class RR(Metric):
     name: ClassVar[str] = "rr"
     term = terms.FirstRelevant(reciprocal=True)
 
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+    def undefined(self, facts: Facts) -> Bools:
         return np.equal(facts.relevant, 0)
 
 
@@ -296,7 +295,7 @@ class NDCG(DCG):
     def divisor(self, facts: Facts) -> Floats:
         return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
 
-    def undefined(self, facts: Facts) -> NDArray[np.bool_]:
+    def undefined(self, facts: Facts) -> Bools:
         none = np.equal(facts.relevant, 0)
         return none if self.best is None else none & np.equal(facts.ideal(self.best), 0)
 

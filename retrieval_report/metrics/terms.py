@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import tables
+from retrieval_report.kernels.lists import Bools, Floats
 
-Floats = NDArray[np.float64]
 GainTable = tuple[tuple[float, float], ...]
 STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
 
@@ -26,7 +25,7 @@ STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
 class Relevant:
     """An item counts 1 if it is relevant, else 0."""
 
-    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+    def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade."""
         return relevant.astype(np.float64)
 
@@ -37,7 +36,7 @@ class Scaled:
 
     largest: float
 
-    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+    def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade."""
         check_largest("rbp", grades, self.largest)
         return grades / self.largest
@@ -49,7 +48,7 @@ class Gain:
 
     rule: str | GainTable | Callable[[Floats], Any] = "exp2"
 
-    def of(self, grades: Floats, relevant: NDArray[np.bool_]) -> Floats:
+    def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade; raise unless the values are finite, at least 0 and do not decrease."""
         if self.rule == "exp2":
             if grades.size and grades[-1] > 1023:

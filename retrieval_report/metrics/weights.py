@@ -8,18 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, with_model
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.catalogue import AP, DCG, NDCG, Metric
 from retrieval_report.metrics.parsing import parse_metric, parse_metrics
 from retrieval_report.metrics.terms import Gain, gain_rule
 from retrieval_report.reading.frames import to_polars
 
 KEYS = ["model", "query"]
-Floats = NDArray[np.float64]
 
 
 def query_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Metric]) -> pl.DataFrame:

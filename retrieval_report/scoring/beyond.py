@@ -7,17 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO, NO, WITHIN_TIE
 from retrieval_report.kernels import completions
-from retrieval_report.kernels.lists import Cells, Integers, Keys, Lists, Rows
+from retrieval_report.kernels.lists import Bools, Cells, Integers, Keys, Lists, Rows
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

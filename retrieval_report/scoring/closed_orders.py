@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Codes, Floats, Integers, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.metrics.terms import FirstRelevant, Relevant, Sum, Term, Unit
 
@@ -49,9 +48,7 @@ def ties_above(limit: int, ties: Lists, number: int) -> Iterator[tuple[slice, In
         before += size
 
 
-def closed_form(
-    term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: NDArray[np.bool_]
-) -> Orders | None:
+def closed_form(term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: Bools) -> Orders | None:
     """Return the few orders that determine the whole distribution of one list; None if there is no closed form.
 
     ``base`` are the grades at the cells that the orders are laid out in.
@@ -71,7 +68,7 @@ def closed_form(
     return Orders(base[None, :], np.ones(1), True)
 
 
-def _hits(base: Codes, here: slice, kinds: Codes, relevant: NDArray[np.bool_], size: int, hits: int) -> Orders:
+def _hits(base: Codes, here: slice, kinds: Codes, relevant: Bools, size: int, hits: int) -> Orders:
     """Return the orders with fewest and most relevant items above the cutoff; scores between them are evenly spaced."""
     slots = here.stop - here.start
     least, most = max(0, slots - (size - hits)), min(hits, slots)

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels import completions
-from retrieval_report.kernels.lists import Cells, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Lists
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, DCG, NDCG, WAP, APAtR, HitRate, Metric, Recall, RPrecision
 from retrieval_report.scoring import arrays
@@ -26,9 +25,6 @@ from retrieval_report.scoring.cut_preferences import cut_preferences
 from retrieval_report.scoring.following import BY_RELEVANT, Following, ungraded, values_of
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
 MOST_SEARCHED = 200  # depth down to which the best NDCG with unknown ideals is searched for; beyond it the bound is 1

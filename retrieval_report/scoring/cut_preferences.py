@@ -8,14 +8,12 @@ lowest: only the others follow, and those in a cut tie come before its relevant 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.metrics.terms import Preferences
 from retrieval_report.scoring.following import Following
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange
-
-Floats = NDArray[np.float64]
 
 
 def cut_preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:
@@ -37,6 +35,6 @@ def cut_preferences(prepared: Prepared, following: Following, workers: int, *, b
     return np.where(known, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
 
 
-def _preference(before: NDArray[np.int64], most: NDArray[np.int64]) -> Floats:
+def _preference(before: Integers, most: Integers) -> Floats:
     """Return what a relevant item contributes after ``before`` others."""
     return np.where(most == 0, 1.0, np.maximum(1.0 - before / np.maximum(most, 1), 0.0))

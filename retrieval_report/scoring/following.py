@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from retrieval_report.kernels.lists import Cells, Integers
+from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import ACG, AP, F1, NDCG, APAtR, Metric, Precision, Recall
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.beyond import difference
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import WHOLE, Scorer
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 BY_RELEVANT = ("total", "min")  # denominators of AP that R decides
 

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.kernels.lists import Cells, Codes, Integers, Lists, Places
+from retrieval_report.kernels.lists import Bools, Cells, Codes, Floats, Integers, Lists, Places
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.beyond import Beyond, decide_lists, difference, open_lists
 from retrieval_report.scoring.judged import Judged
@@ -30,12 +29,12 @@ class Prepared:
     naive: Lists | None  # every row a tie of its own, in the naive order
     judged: Lists  # all judged items, by falling grade
     retrieved: Lists  # the list's items, by falling grade
-    grades: NDArray[np.float64]  # the distinct relevances, ascending; lists hold indices into them
-    relevant_grade: NDArray[np.bool_]
+    grades: Floats  # the distinct relevances, ascending; lists hold indices into them
+    relevant_grade: Bools
     relevant: Integers  # R of each list; −1 where the query has no judgements
     length: Integers  # items of each list
-    missing: NDArray[np.bool_]  # the model has no rows for the query
-    without: NDArray[np.bool_]  # no relevant item is known, and the rows or something beside them would tell of one
+    missing: Bools  # the model has no rows for the query
+    without: Bools  # no relevant item is known, and the rows or something beside them would tell of one
     known: Lists  # the judged items of which the grade is known, by falling grade
     free: Integers  # relevant items of the query whose grade is not known
     beyond: Beyond
@@ -59,7 +58,7 @@ class Items(NamedTuple):
     frame: pl.DataFrame  # distances rounded
     key: Integers  # equal where distances are equal, small where they are near
     grade: Codes  # 0 of items beyond the threshold
-    far: NDArray[np.bool_]  # lists that have such items
+    far: Bools  # lists that have such items
 
 
 def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
@@ -175,8 +174,8 @@ def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_p
 
 
 def _relevant(
-    judged: Judged, known: Lists, cells: Cells, relevant_grade: NDArray[np.bool_]
-) -> tuple[Lists, Integers, Integers, NDArray[np.bool_]]:
+    judged: Judged, known: Lists, cells: Cells, relevant_grade: Bools
+) -> tuple[Lists, Integers, Integers, Bools]:
     """Return the ideal's items, the known relevant items, R of every list (−1: no judgements), and if R was given."""
     seen = known.total(relevant_grade)
     if judged.whole.judged:
@@ -190,7 +189,7 @@ def _relevant(
 
 
 def _with_unseen(
-    lists: pl.DataFrame, judged: Lists, seen: Integers, number: Integers, relevant_grade: NDArray[np.bool_]
+    lists: pl.DataFrame, judged: Lists, seen: Integers, number: Integers, relevant_grade: Bools
 ) -> tuple[Lists, Integers]:
     """Return R as given; unseen relevant items enter a list's ideal with the lowest grade of those it has."""
     relevant = np.where(number < 0, seen, number)

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 from retrieval_report.contracts.errors import DataError
@@ -17,7 +16,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.dividing import Scores
-from retrieval_report.kernels.lists import Integers
+from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Preferences, check_judged_only, warn_steep
@@ -30,8 +29,6 @@ from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_unequal, warn_unseen
-
-Floats = NDArray[np.float64]
 
 
 @dataclass
@@ -84,13 +81,13 @@ class Run:
         whole = any(isinstance(metric.term, Preferences) for metric in self.deep)
         return self.prepared.length if whole else limit
 
-    def undefined(self) -> NDArray[np.bool_]:
+    def undefined(self) -> Bools:
         """Return where nothing is relevant and the metric is undefined, of shape (lists, columns)."""
         unknown = (self.prepared.relevant == 0) & ~self.prepared.without
         return np.asarray(self._where(lambda scorer, metric: metric.undefined(scorer)) & ~unknown[:, None])
 
     @cached_property
-    def truncated(self) -> NDArray[np.bool_]:
+    def truncated(self) -> Bools:
         """Return which scores (lists, columns) depend on what truncation of their list leaves open."""
         if not self.prepared.beyond.open.any():
             return np.zeros(self.shape, np.bool_)
@@ -105,7 +102,7 @@ class Run:
         """Return the columns of a metric's scorer that hold its cutoffs."""
         return np.array([0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs], np.int64)
 
-    def _where(self, rule: Callable[[Scorer, Metric], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
         """Return where a rule holds, of shape (lists, columns)."""
         parts = []
         for metric, cutoffs in self.requests:
@@ -128,7 +125,7 @@ class Run:
             marked = wanted[which, column]
             values[which[marked], column] = found[number][marked]
 
-    def left_out(self) -> NDArray[np.bool_]:
+    def left_out(self) -> Bools:
         """Return which lists are skipped because their query lacks judgements, relevant items or rows."""
         nobody = self.prepared.relevant < 0
         if self.options.no_relevant == "skip":

@@ -8,18 +8,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels import additive, cascade, dividing, pairwise, preferences, ratios, stopping, tables
 from retrieval_report.kernels.dividing import Scores
-from retrieval_report.kernels.lists import Integers, Lists, Moments, frozen
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, frozen
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import DCG, NDCG, Metric
 from retrieval_report.scoring.arrays import ordered, over_ranges
 from retrieval_report.scoring.layout import Prepared
 
-Floats = NDArray[np.float64]
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
 LONGEST = 2**32  # positions for which a table of weights is made
 

@@ -10,12 +10,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.frames import SCORES
+from retrieval_report.kernels.lists import Bools, Floats
 
 PIECE = 1_000_000  # rows of the long frame that are written together
 BLOCK = 1000  # lists whose metric, cutoff and policy are repeated at a time
 ARRAYS = ("values", "spreads", "truncated")
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class ListScores:
     columns: pl.DataFrame  # metric, cutoff, policy
     values: Floats  # (lists, columns), NaN if there is none
     spreads: Floats  # standard deviations, likewise
-    truncated: NDArray[np.bool_]  # (lists, columns), whether a score depends on what truncation leaves open
+    truncated: Bools  # (lists, columns), whether a score depends on what truncation leaves open
 
     @classmethod
     def of(cls, parts: Sequence[ListScores]) -> ListScores:
