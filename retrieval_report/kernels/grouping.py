@@ -263,20 +263,18 @@ def _sort_from(key: Integers, low: int, bits: int, lowest: int, order: Integers)
     other = np.empty(key.size, np.int64)
     for row in range(key.size):
         order[row] = row
-    shift = np.uint64(lowest)
-    while shift < np.uint64(bits):
-        start = np.zeros(257, np.int64)
+    for shift in range(lowest, bits, 8):
+        start = np.zeros((1 << min(bits - shift, 8)) + 1, np.int64)
         for row in range(key.size):
-            start[int((np.uint64(key[row] - low) >> shift) & np.uint64(255)) + 1] += 1
-        for digit in range(256):
+            start[int((np.uint64(key[row] - low) >> np.uint64(shift)) & np.uint64(255)) + 1] += 1
+        for digit in range(start.size - 1):
             start[digit + 1] += start[digit]
         for index in range(key.size):
-            digit = int((np.uint64(key[order[index]] - low) >> shift) & np.uint64(255))
+            digit = int((np.uint64(key[order[index]] - low) >> np.uint64(shift)) & np.uint64(255))
             other[start[digit]] = order[index]
             start[digit] += 1
         for index in range(key.size):  # a slice would take two seconds to compile
             order[index] = other[index]
-        shift += np.uint64(8)
 
 
 @kernel
