@@ -111,14 +111,7 @@ def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> tuple[float, 
 
 
 @kernel
-def additive_moments(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    summed: Summed,
-    out: Moments,
-) -> None:
+def additive_moments(first: int, last: int, lists: Lists, depths: Integers, summed: Summed, out: Moments) -> None:
     """Write the mean and the variance of the sum at every depth of the lists ``first`` … ``last`` − 1.
 
     ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's length.

@@ -85,14 +85,7 @@ def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, reciproc
 
 
 @kernel
-def first_relevant_moments(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    wanted: First,
-    out: Moments,
-) -> None:
+def first_relevant_moments(first: int, last: int, lists: Lists, depths: Integers, wanted: First, out: Moments) -> None:
     """Write mean and variance of 1 / (rank of the first relevant item), or of whether the top k hold one."""
     cutoffs = depths.shape[1]
     for q in range(first, last):

@@ -34,13 +34,7 @@ def _number_sorted(key: Integers, tie: Integers) -> None:
 
 
 @allocating
-def cell_rows(
-    first: int,
-    last: int,
-    rows: Listed,
-    lists: Lists,
-    found: Places,
-) -> None:
+def cell_rows(first: int, last: int, rows: Listed, lists: Lists, found: Places) -> None:
     """Fill in, for every cell of the lists ``first`` … ``last`` − 1, its last row in the order received."""
     begin, end, row_of = rows.of_list
     longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import kernel, popcount
+from retrieval_report.kernels.lists import Integers
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -62,8 +63,8 @@ class Sorted(NamedTuple):
     """Items sorted by class (words, items): those from ``begin[q]`` to ``end[q]`` − 1 are relevant to the query q."""
 
     items: Words
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
+    begin: Integers
+    end: Integers
 
 
 class Room(NamedTuple):
@@ -112,13 +113,7 @@ def tally(values: Values, tables: NDArray[Any]) -> None:
 
 
 @kernel
-def count_hamming(
-    first: int,
-    last: int,
-    pairs: Pairs,
-    values: Values,
-    tables: NDArray[np.uint32],
-) -> None:
+def count_hamming(first: int, last: int, pairs: Pairs, values: Values, tables: NDArray[np.uint32]) -> None:
     """Count the values Hamming distance · grades + relevance for the queries ``first`` … ``last`` − 1 and all items.
 
     ``values`` is scratch memory for a tile; counts are added to ``tables`` (last − first, LANES or 1, values).
@@ -189,12 +184,7 @@ def _count_stretch(query: Words, items: Words, start: int, stop: int, room: Room
 
 @kernel
 def count_sorted(
-    first: int,
-    last: int,
-    queries: Words,
-    classes: Sorted,
-    room: Room,
-    counts: NDArray[np.uint32],
+    first: int, last: int, queries: Words, classes: Sorted, room: Room, counts: NDArray[np.uint32]
 ) -> None:
     """Count like ``count_hamming``, for distances below 256 and items sorted by class.
 

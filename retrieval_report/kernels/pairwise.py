@@ -69,12 +69,7 @@ def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
 
 @inlined
 def grade_variance(
-    tails: tuple[float, float, float],
-    relevant: float,
-    size: float,
-    population: float,
-    spread: float,
-    second: float,
+    tails: tuple[float, float, float], relevant: float, size: float, population: float, spread: float, second: float
 ) -> float:
     """Return the mean variance due to which relevant item has which grade, given where the relevant items are.
 

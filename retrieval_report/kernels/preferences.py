@@ -36,14 +36,7 @@ class Judged(NamedTuple):
 
 
 @kernel
-def preference_moments(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    judged: Judged,
-    out: Moments,
-) -> None:
+def preference_moments(first: int, last: int, lists: Lists, depths: Integers, judged: Judged, out: Moments) -> None:
     """Write the mean and variance of the sum over the whole lists ``first`` … ``last`` − 1, whatever the cutoff."""
     for q in range(first, last):
         high, low, spread = 0.0, 0.0, 0.0

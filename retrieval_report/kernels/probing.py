@@ -22,12 +22,7 @@ class ItemRows(NamedTuple):
 
 @allocating
 def find_judgements(
-    first: int,
-    last: int,
-    listed: ItemRows,
-    judged: Integers,
-    judgements: ItemRows,
-    found: Places,
+    first: int, last: int, listed: ItemRows, judged: Integers, judgements: ItemRows, found: Places
 ) -> bool:
     """Write, for every row of the lists ``first`` … ``last`` − 1, the row of its item's judgement + 1, or 0.
 

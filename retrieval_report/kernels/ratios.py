@@ -101,14 +101,7 @@ class Cut(NamedTuple):
 
 
 @kernel
-def own_ideal_moments(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    ideal: OwnIdeal,
-    out: Moments,
-) -> None:
+def own_ideal_moments(first: int, last: int, lists: Lists, depths: Integers, ideal: OwnIdeal, out: Moments) -> None:
     """Write the moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one grade."""
     relevant_grade, weights = ideal
     cutoffs, total, total_low = depths.shape[1], weights.total, weights.total_low
@@ -205,14 +198,7 @@ def _runs_sum(runs: Runs, x: int, before: float, position: int, ratio: Ratio) ->
 
 
 @allocating
-def ratio_extremes(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    ratio: Ratio,
-    out: Moments,
-) -> None:
+def ratio_extremes(first: int, last: int, lists: Lists, depths: Integers, ratio: Ratio, out: Moments) -> None:
     """Write the highest or lowest ratio at every depth, over all orders and numbers of relevant items found.
 
     Given how many are found, the best order has the highest grades first and the worst order the lowest grades last.

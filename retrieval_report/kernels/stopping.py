@@ -163,14 +163,7 @@ def _tie_moments(t: int, size: int, tie: int, lists: Lists, stops: Stops, slots:
 
 
 @allocating
-def stopping_moments(
-    first: int,
-    last: int,
-    lists: Lists,
-    depths: Integers,
-    stops: Stops,
-    out: Moments,
-) -> None:
+def stopping_moments(first: int, last: int, lists: Lists, depths: Integers, stops: Stops, out: Moments) -> None:
     """Write mean and variance of ERR at every depth.
 
     The variance is NaN where it would take too much work (see ``stopping_spread``).
