@@ -10,8 +10,8 @@ retrieved, or on an unknown number of relevant items, are corrected metric by me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -189,7 +189,7 @@ class Completions:
         term = metric.term
         assert isinstance(term, terms.Sum)
         gains = values_of(self.high, term)
-        search = _Search.of(self, term, gains / self.high.unit(term), over_list)
+        search = _search(self, term, gains / self.high.unit(term), over_list)
         least = self._unknown(self.least, 0 * self.reach)  # of all grades; that of the list may be higher
         own = self._scorer(self.prepared.ties, self.prepared.retrieved, least, self.near)
         of_ties = own.score([metric], arrange(own.prepared, "best"))[metric].value  # what tie order alone can give
@@ -201,7 +201,7 @@ class Completions:
                 if cutoff > MOST_SEARCHED or gains[0] > 0 or follow.loose[row]:
                     result[row, column] = 1.0
                 else:
-                    result[row, column] = search.best(row, cutoff)
+                    result[row, column] = search(row, cutoff)
         return result
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
@@ -250,48 +250,31 @@ class Completions:
         return scorer
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Input of the search for the best NDCG: numbers of items by grade, of shape (lists, grades)."""
+def _search(own: Completions, term: terms.Sum, gains: Floats, over_list: bool) -> Callable[[int, int], float]:
+    """Return the search for the best NDCG of a list at a cutoff.
 
-    won: Floats  # best DCG of the known positions
-    ideal: Integers  # in the ideal, whatever follows
-    front: Integers  # those that can come right after the known positions
-    optional: Integers  # may follow, and is in the ideal if it does
-    least: Integers  # smallest number of optional items that follow
-    most: Integers  # and largest
-    gains: Floats
-    before: Integers
-    discount: terms.Discount
+    Items that follow are counted by list and grade: those of the ideal whatever follows, those that can come right
+    after the known positions, and those that may follow and are in the ideal if they do.
+    """
+    prepared, follow = own.prepared, own.following
+    closed = _closed(prepared.ties, prepared.beyond.within)
+    scorer = own._scorer(closed, own._ideal(closed), own._unknown(own.least, 0 * own.reach), (None,))
+    unseen = _by_grade(own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:]))
+    shown = _by_grade(own, prepared.retrieved)
+    ideal = shown if over_list else _by_grade(own, prepared.known)
+    front = shown - _by_grade(own, closed) + (0 if over_list else unseen)
+    free = np.where(follow.unlimited, DEEP, follow.free)
+    optional = free[:, None] * prepared.relevant_grade + (unseen if over_list else 0)
+    least = 0 * follow.free if over_list else follow.free
+    most = np.where(follow.unlimited, DEEP, follow.free + (unseen.sum(axis=1) if over_list else 0))
+    won = scorer.moments(term, arrange(scorer.prepared, "best")).mean[:, 0]  # best DCG of the known positions
 
-    @classmethod
-    def of(cls, own: Completions, term: terms.Sum, gains: Floats, over_list: bool) -> _Search:
-        prepared, follow = own.prepared, own.following
-        closed = _closed(prepared.ties, prepared.beyond.within)
-        scorer = own._scorer(closed, own._ideal(closed), own._unknown(own.least, 0 * own.reach), (None,))
-        unseen = _by_grade(own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:]))
-        shown = _by_grade(own, prepared.retrieved)
-        last = shown - _by_grade(own, closed)
-        known = shown if over_list else _by_grade(own, prepared.known)
-        more = np.where(follow.unlimited, DEEP, follow.free)[:, None] * prepared.relevant_grade
-        assert isinstance(term.weights, terms.Discount)
-        return cls(
-            scorer.moments(term, arrange(scorer.prepared, "best")).mean[:, 0],
-            known,
-            last if over_list else last + unseen,
-            more + unseen if over_list else more,
-            0 * follow.free if over_list else follow.free,
-            np.where(follow.unlimited, DEEP, follow.free + (unseen.sum(axis=1) if over_list else 0)),
-            gains,
-            own.before,
-            term.weights,
-        )
+    def best(row: int, cutoff: int) -> float:
+        head = completions.Head(int(own.before[row]), float(won[row]), int(least[row]), int(most[row]))
+        following = completions.Following(ideal[row], front[row], optional[row], gains)
+        return completions.best_ratio(head, cutoff, following, term.weights.table(MOST_SEARCHED))
 
-    def best(self, row: int, cutoff: int) -> float:
-        weights = self.discount.table(MOST_SEARCHED)
-        head = completions.Head(int(self.before[row]), float(self.won[row]), int(self.least[row]), int(self.most[row]))
-        following = completions.Following(self.ideal[row], self.front[row], self.optional[row], self.gains)
-        return completions.best_ratio(head, cutoff, following, weights)
+    return best
 
 
 def _by_grade(own: Completions, lists: Lists) -> Integers:
