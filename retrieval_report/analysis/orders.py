@@ -11,8 +11,10 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.kernels import shuffling
+from retrieval_report.kernels.lists import Lists
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import keys_of
+from retrieval_report.scoring.arrays import singles
+from retrieval_report.scoring.drawn import list_keys
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.scoring.ties import with_ties
@@ -126,11 +128,12 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     _check_one(rows)
     rows = rows.sort("tie", "relevance", maintain_order=True)
     size = rows.group_by("tie", maintain_order=True).len()["len"].cast(pl.Int64).to_numpy()
-    key, at = np.empty(1, np.uint64), np.empty(rows.height, np.int64)
-    names = rows.head(1)
-    shuffling.list_keys(np.uint64(seed % 2**64), keys_of(names["model"]), keys_of(names["query"]), key)
-    shuffling.draw_rows(size, key[0], draw, at)
-    return rows[at].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
+    # every row is a grade of its own, so the grades drawn are rows
+    start, at, items = np.array([0, size.size]), np.arange(rows.height, dtype=np.int32), np.ones(rows.height, np.int64)
+    ties = Lists(start, np.concatenate([[0], np.cumsum(size)]), at.copy(), items)
+    drawn, limit = singles(np.array([0, rows.height]), at), np.array([rows.height])
+    shuffling.draw_orders(0, 1, ties, limit, shuffling.Draw(list_keys(rows.head(1), seed), draw), drawn)
+    return rows[drawn.grade].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
 
 
 def _check_one(rows: pl.DataFrame) -> None:

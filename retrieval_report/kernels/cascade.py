@@ -9,18 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from retrieval_report.kernels.compile import kernel
-from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments, count_relevant
+from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments, Tie, count_relevant
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
 GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
-
-
-class FirstTie(NamedTuple):
-    """The first tie with relevant items: how many items precede it, its size, its relevant items (0: no such tie)."""
-
-    t: int
-    size: int
-    relevant: int
 
 
 class First(NamedTuple):
@@ -31,7 +23,7 @@ class First(NamedTuple):
 
 
 @kernel
-def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bools) -> FirstTie:
+def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bools) -> Tie:
     """Find the first tie with relevant items: how many items precede it, its size, its relevant items (0: no such tie).
 
     Ties that start beyond ``deepest`` are ignored.
@@ -40,15 +32,15 @@ def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bool
     for tie in range(lists.start[q], lists.start[q + 1]):
         t += size
         if t >= deepest:
-            return FirstTie(t, 0, 0)
+            return Tie(t, 0, 0)
         size, relevant = count_relevant(tie, lists, relevant_grade)
         if relevant > 0:
             break
-    return FirstTie(t, size, relevant)
+    return Tie(t, size, relevant)
 
 
 @kernel
-def _first_relevant_in(q: int, tie: FirstTie, depths: Integers, j: int, reciprocal: bool, out: Moments) -> None:
+def _first_relevant_in(q: int, tie: Tie, depths: Integers, j: int, reciprocal: bool, out: Moments) -> None:
     """Write the moments of one list for the cutoffs from ``j`` on, all of which reach into the first relevant tie."""
     t, size, relevant = tie
     survival, survival_low, found, found_low, mean, mean_low = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0

@@ -95,6 +95,14 @@ class Rows(NamedTuple):
         return np.asarray(before[self.end] > before[self.begin])
 
 
+class Tie(NamedTuple):
+    """A tie: how many items precede it, its items, and its relevant items."""
+
+    t: int
+    size: int
+    relevant: int
+
+
 class Moments(NamedTuple):
     """Mean and variance over the orders inside ties, each of shape (lists, cutoffs)."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from retrieval_report.kernels.additive import slot_spread
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
-from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Moments, count_relevant
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Moments, Tie, count_relevant
 from retrieval_report.kernels.tables import Weights
 
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot change a float64
@@ -92,14 +92,6 @@ class Reached(NamedTuple):
     spread: float
 
 
-class Cut(NamedTuple):
-    """A tie: where it starts, its items, and its relevant items."""
-
-    t: int
-    size: int
-    relevant: int
-
-
 @kernel
 def own_ideal_moments(first: int, last: int, lists: Lists, depths: Integers, ideal: OwnIdeal, out: Moments) -> None:
     """Write the moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one grade."""
@@ -112,7 +104,7 @@ def own_ideal_moments(first: int, last: int, lists: Lists, depths: Integers, ide
             size, relevant = count_relevant(tie, lists, relevant_grade)
             end = t + size
             while j < cutoffs and depths[q, j] <= end:
-                cut, reached = Cut(t, size, relevant), Reached(found, value_sum, spread)
+                cut, reached = Tie(t, size, relevant), Reached(found, value_sum, spread)
                 out.mean[q, j], out.variance[q, j] = _own_ideal_at(cut, depths[q, j] - t, reached, weights)
                 j += 1
             if j == cutoffs:
@@ -126,7 +118,7 @@ def own_ideal_moments(first: int, last: int, lists: Lists, depths: Integers, ide
 
 
 @allocating
-def _own_ideal_at(cut: Cut, slots: int, reached: Reached, weights: Weights) -> tuple[float, float]:
+def _own_ideal_at(cut: Tie, slots: int, reached: Reached, weights: Weights) -> tuple[float, float]:
     """Return mean and variance for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
     found, value_sum, spread = reached

@@ -128,20 +128,3 @@ def draw_orders(first: int, last: int, lists: Lists, limit: Integers, draw: Draw
                     pool[other] = pool[slot]
                 out += slots
             t += size
-
-
-@kernel
-def draw_rows(size: Integers, key: np.uint64, draw: int, row: Integers) -> None:
-    """Write the row at every slot of one list, whose ties have ``size`` rows each, by rising grade inside a tie.
-
-    The slots get the same grades as from ``draw_orders``, because key, counters and exchanges are the same.
-    """
-    key = mix(key + np.uint64(draw) * np.uint64(0xD1342543DE82EF95))
-    start = 0
-    for tie in range(size.size):
-        for slot in range(size[tie]):
-            row[start + slot] = start + slot
-        for slot in range(size[tie]):
-            other = slot + uniform_below(key, start + slot, size[tie] - slot)
-            row[start + slot], row[start + other] = row[start + other], row[start + slot]
-        start += size[tie]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
 from retrieval_report.kernels import shuffling
-from retrieval_report.kernels.lists import Integers, Lists
+from retrieval_report.kernels.lists import Integers, Keys, Lists
 from retrieval_report.scoring.arrays import keys_of
-from retrieval_report.scoring.layout import Prepared
 
 
-def list_keys(prepared: Prepared, seed: int) -> NDArray[np.uint64]:
-    """Return the key from which the random orders of each list are drawn."""
-    keys = np.empty(prepared.names.height, np.uint64)
-    names = prepared.names
+def list_keys(names: pl.DataFrame, seed: int) -> Keys:
+    """Return the key from which the random orders of each list (model, query) are drawn."""
+    keys = np.empty(names.height, np.uint64)
     shuffling.list_keys(np.uint64(int(seed) % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys)
     return keys
 

@@ -61,7 +61,7 @@ def score_orders(
     check_judged_only([metric for metric, _ in requests], prepared.all_judged, options.unjudged)
     refuse_without(prepared, options)
     run = Run(prepared, requests, replace(options, policies=("expected",)))
-    ties, keys = run.prepared.ties, list_keys(run.prepared, options.seed)
+    ties, keys = run.prepared.ties, list_keys(run.prepared.names, options.seed)
     limit = run.limit
     layout = drawn_lists(ties, limit)
     term = _one_need(requests)

@@ -270,7 +270,7 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
 def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """Return a function that draws the orders of one number and scores the lists under them."""
     prepared, limit = run.prepared, run.limit
-    keys, drawn = list_keys(prepared, run.options.seed), drawn_lists(prepared.ties, limit)
+    keys, drawn = list_keys(prepared.names, run.options.seed), drawn_lists(prepared.ties, limit)
 
     def score(draw: int) -> Floats:
         shuffling.draw_orders(0, limit.size, prepared.ties, limit, shuffling.Draw(keys, draw), drawn)
