@@ -10,13 +10,13 @@ import polars as pl
 from retrieval_report.analysis.convolution import Spread, every_sum, merged
 from retrieval_report.analysis.inputs import at_measure, hold
 from retrieval_report.analysis.score_distribution import OWN_OPTIONS
-from retrieval_report.analysis.tie_orders import closed
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.options import options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests, parse_measure, parse_metrics
+from retrieval_report.scoring.closed_orders import closed
 from retrieval_report.scoring.every_order import score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out

@@ -17,8 +17,8 @@ from retrieval_report.analysis.tie_chance import Orders, undecided
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
-from retrieval_report.metrics.terms import FirstRelevant, Term
-from retrieval_report.scoring.closed_orders import counts_hits
+from retrieval_report.metrics.terms import Term
+from retrieval_report.scoring.closed_orders import closed
 from retrieval_report.scoring.every_order import OrderScores, score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
@@ -79,11 +79,6 @@ def _alike(measures: Iterable[Measure]) -> list[Requests]:
 def _kind(term: Term) -> object:
     """What sets metrics apart whose distributions have closed forms; all others share their orders."""
     return term if closed(term) else None
-
-
-def closed(term: Term) -> bool:
-    """Whether the distribution of a list's score has a closed form, however large its ties."""
-    return counts_hits(term) or isinstance(term, FirstRelevant)
 
 
 def _orders(scores: OrderScores, column: int) -> ListOrders:

@@ -16,9 +16,10 @@ from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.metrics.terms import FirstRelevant, Relevant, Sum, Term, Unit
 
 
-def counts_hits(term: Term) -> bool:
-    """Return whether a metric depends only on the number of relevant items among the top k."""
-    return isinstance(term, Sum) and isinstance(term.values, Relevant) and isinstance(term.weights, Unit)
+def closed(term: Term) -> bool:
+    """Return whether the distribution of a list's score has a closed form, however large its ties."""
+    counts_hits = isinstance(term, Sum) and isinstance(term.values, Relevant) and isinstance(term.weights, Unit)
+    return counts_hits or isinstance(term, FirstRelevant)
 
 
 class Orders(NamedTuple):
@@ -53,7 +54,7 @@ def closed_form(term: Term, ties: Lists, base: Codes, limit: int, number: int, r
 
     ``base`` are the grades at the cells that the orders are laid out in.
     """
-    if not counts_hits(term) and not isinstance(term, FirstRelevant):
+    if not closed(term):
         return None
     base = base.copy()
     for here, items, kinds, before in ties_above(limit, ties, number):
