@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
 from retrieval_report.kernels.lists import Cells, Codes, Integers, Keys, Lists, Places, Rows
 
 FEW_KEYS = 1 << 14
@@ -346,7 +346,7 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
     return done.ties, done.cells
 
 
-@kernel
+@inlined
 def tally_cells(begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, found: int) -> int:
     """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been seen."""
     tally, seen = tallied

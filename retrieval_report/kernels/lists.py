@@ -153,7 +153,7 @@ def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
     return found
 
 
-@kernel
+@inlined
 def count_relevant(tie: int, lists: Lists, relevant_grade: Bools) -> tuple[int, int]:
     """Count the items and relevant items of a tie."""
     size, relevant = 0, 0

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import allocating, kernel
+from retrieval_report.kernels.compile import allocating, inlined, kernel
 from retrieval_report.kernels.lists import Codes, Integers, Keys, Lists
 
 
@@ -23,7 +23,7 @@ def mix(value: np.uint64) -> np.uint64:
     return value ^ (value >> np.uint64(31))
 
 
-@kernel
+@inlined
 def uniform(key: np.uint64, counter: np.uint64) -> float:
     """Return the ``counter``-th number from 0 to 1 of a key, from 53 random bits."""
     return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
