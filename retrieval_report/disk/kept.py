@@ -19,9 +19,10 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
-from retrieval_report.disk.sources import Table, naming
+from retrieval_report.disk.sources import Table
 from retrieval_report.disk.work import Keep, Work
 from retrieval_report.metrics.parsing import Requests
+from retrieval_report.reading.binary import naming
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.scores import ARRAYS, ListScores
 from retrieval_report.writing.files import write_bytes

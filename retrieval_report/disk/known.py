@@ -6,7 +6,8 @@ import polars as pl
 
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.disk.sources import File, Table, naming
+from retrieval_report.disk.sources import File, Table
+from retrieval_report.reading.binary import naming
 from retrieval_report.scoring.judged import KnownOfWhole
 
 FEW_GRADES = 1_000  # every part is given all grades up to this number; beyond it, only those that bound the scores

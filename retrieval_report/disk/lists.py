@@ -9,7 +9,8 @@ import polars as pl
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import AUTO, NO
-from retrieval_report.disk.sources import File, Table, naming
+from retrieval_report.disk.sources import File, Table
+from retrieval_report.reading.binary import naming
 from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
 
 KEYS = ["model", "query"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.reading.binary import MAX_ROWS
+from retrieval_report.reading.binary import MAX_ROWS, naming
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
@@ -82,16 +81,6 @@ class Table:
     def scan(self) -> pl.LazyFrame:
         """Return all rows, in order, for the streaming engine."""
         return pl.concat([file.scan.select(file.columns) for file in self.files])
-
-
-@contextmanager
-def naming(path: Path | None) -> Iterator[None]:
-    """Turn an error of the reader into a FileError that names the path."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FileError(f"{path}: damaged or truncated file: {reason[:200]}") from error
 
 
 def is_streamed(rankings: object) -> bool:

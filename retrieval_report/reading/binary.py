@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import polars as pl
 
@@ -11,8 +12,6 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.scan import scan_binary
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.trial import try_first
-
-_Result = TypeVar("_Result")
 
 MAX_ROWS = 2**32 - 1
 """Default limit of the rows of one file, which is what standard Polars can count."""
@@ -33,20 +32,21 @@ def read_binary(
     """
     limit = MAX_ROWS if max_rows is None else max_rows
     try_first(source, form, choose, limit)
-    frame = _guard(source, lambda: scan_binary(source.content, form, limit))
-    names = _guard(source, lambda: frame.collect_schema().names())
-    chosen = choose(names)
-    rows = _guard(source, lambda: frame.select(pl.len()).collect().item())
-    if rows > limit:
-        raise FileError(f"{source.path}: {rows} rows are more than max_rows={limit}; raise max_rows= if that is right")
-    wanted = frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items())
-    return _guard(source, wanted.collect)
+    with naming(source.path):
+        frame = scan_binary(source.content, form, limit)
+        chosen = choose(frame.collect_schema().names())
+        rows = frame.select(pl.len()).collect().item()
+        if rows > limit:
+            message = f"{rows} rows are more than max_rows={limit}; raise max_rows= if that is right"
+            raise FileError(f"{source.path}: {message}")
+        return frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items()).collect()
 
 
-def _guard(source: Source, read: Callable[[], _Result]) -> _Result:
-    """Run one step of reading, and turn the parser's errors into ours, with the path."""
+@contextmanager
+def naming(path: Path | None) -> Iterator[None]:
+    """Turn an error of the parser into a FileError that names the path."""
     try:
-        return read()
+        yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FileError(f"{source.path}: damaged or truncated file: {reason[:200]}") from error
+        raise FileError(f"{path}: damaged or truncated file: {reason[:200]}") from error
