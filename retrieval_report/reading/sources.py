@@ -49,6 +49,7 @@ ENDINGS = {
 """File endings that are taken from a folder, with or without ``.gz``; other endings are read when named."""
 _NAMED_ONLY = (".txt", ".json")  # too common to be taken from a folder, but no part of a model's name
 SIDE_FILE = ".sha256"
+GZIP = b"\x1f\x8b"
 _MODEL_FOLDER = "model="
 _COMPRESSED = {b"PK\x03\x04": "a zip archive", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 
@@ -162,18 +163,15 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
         _check_side_file(path)
         with path.open("rb") as file:
             start = file.read(8)
+            if start[:2] == GZIP:
+                file.seek(0)
+                return Source(path, _checked(path, _unpack(path, file, path.stat().st_size, max_bytes)))
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{str(path)!r}: {error}") from error
-    if start[:2] == b"\x1f\x8b":
-        try:
-            with path.open("rb") as packed:
-                return Source(path, _checked(path, _unpack(path, packed, path.stat().st_size, max_bytes)))
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from error
     _checked(path, start)
     return Source(path, path)
 
@@ -204,7 +202,7 @@ def source_of(name: str, content: bytes, max_bytes: int | None = None) -> Source
     retrieval_report.FileError: a.csv.gz: unpacks to more than 20 bytes; if that is right, raise max_bytes=
     """
     label = Path(name)
-    if content[:2] == b"\x1f\x8b":
+    if content[:2] == GZIP:
         content = _unpack(label, io.BytesIO(content), len(content), max_bytes)
     elif max_bytes is not None and len(content) > max_bytes:
         raise FileError(f"{label}: {len(content)} bytes are more than max_bytes={max_bytes}")
@@ -224,7 +222,7 @@ def _check_regular(path: Path) -> None:
 def _checked(path: Path, content: bytes) -> bytes:
     if not content:
         raise FileError(f"{path}: the file is empty (0 bytes)")
-    if content[:2] == b"\x1f\x8b":
+    if content[:2] == GZIP:
         raise FileError(f"{path}: gzip inside gzip; unpack it once")
     for magic, name in _COMPRESSED.items():
         if content.startswith(magic):

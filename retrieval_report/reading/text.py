@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError
-from retrieval_report.reading.sources import CHUNK, Source
+from retrieval_report.reading.sources import Source
 from retrieval_report.reading.values import TextTable
 
 STRAY_RETURN = "a carriage return (CR) is inside the row; lines must end in LF or CRLF"
@@ -162,8 +162,7 @@ def _refuse_second_header(
 
 def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Walk through the records with the number of the line each begins on: slow, for headers and messages."""
-    raw = source.open()
-    with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="\n") as lines:
+    with io.TextIOWrapper(source.open(), encoding="utf-8-sig", newline="\n") as lines:
         reader = csv.reader(lines, delimiter=separator)
         before = 0
         try:
@@ -187,21 +186,17 @@ def _line_of_row(source: Source, separator: str, row: int) -> int:
 def undecodable(source: Source) -> str | None:
     """Describe the first byte that is not UTF-8, or return None when all of them are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    raw = source.open()
     done = 0
-    with raw:
-        while True:
-            chunk = raw.read(CHUNK)
-            pending = len(decoder.getstate()[0])
-            try:
-                decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                offset = done - pending + error.start
-                value = error.object[error.start]
-                return (
-                    f"{source.path}: byte {offset} (0x{value:02x}) is not UTF-8; "
-                    "is it Latin-1 or Windows-1252? save the file as UTF-8"
-                )
-            if not chunk:
-                return None
-            done += len(chunk)
+    for chunk in itertools.chain(source.chunks(), [b""]):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            offset = done - pending + error.start
+            value = error.object[error.start]
+            return (
+                f"{source.path}: byte {offset} (0x{value:02x}) is not UTF-8; "
+                "is it Latin-1 or Windows-1252? save the file as UTF-8"
+            )
+        done += len(chunk)
+    return None
