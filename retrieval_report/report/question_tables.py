@@ -11,12 +11,10 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
 from retrieval_report.report.table_columns import (
-    MEASURE,
     Column,
     Row,
     column_of,
     columns_of,
-    interval_column,
     ranks_column,
 )
 
@@ -32,12 +30,10 @@ def questions(report: Report) -> tuple[Question, ...]:
 def _leaderboard(report: Report) -> Question:
     name = "leaderboard"
     columns = [
-        *columns_of(name, "rank", "model"),
-        MEASURE,
-        *columns_of(name, "value", "tie_std", "letters"),
+        *columns_of(name, "rank", "model", "measure", "value", "tie_std", "letters"),
         ranks_column(name, ("tie_rank_low", "tie_rank_high"), "Ranks by tie order"),
         ranks_column(name, ("query_rank_low", "query_rank_high"), "Ranks by queries"),
-        interval_column(),
+        *columns_of(name, "interval"),
     ]
     several = report.leaderboard["model"].n_unique() > 1
     rows = measured_rows(report, report.leaderboard) if several else []
@@ -80,7 +76,7 @@ def _curve(report: Report) -> Question:
 
 
 def _coverage(report: Report) -> Question:
-    columns = [column_of("coverage", "model"), MEASURE, *columns_of("coverage", "value", "tie_std", "queries")]
+    columns = columns_of("coverage", "model", "measure", "value", "tie_std", "queries")
     rows = measured_rows(report, report.coverage)
     caption = "How much of the lists is judged, and what rank-biased precision leaves open"
     return "coverage", caption, columns, rows, False
@@ -88,22 +84,21 @@ def _coverage(report: Report) -> Question:
 
 def _segments(report: Report) -> Question:
     shown = ("queries", "winner", "value", "overall_winner", "overall_value", "segments_p", "verdict")
-    columns = [column_of("segments", "segment"), MEASURE, *columns_of("segments", *shown)]
+    columns = columns_of("segments", "segment", "measure", *shown)
     rows = measured_rows(report, report.segments)
     return "segments", f"Winners by {report.parameters.get('by', 'segment')}", columns, rows, True
 
 
 def _no_worse(report: Report) -> Question:
     shown = ("value", "difference", "bound_low", "verdict", "detectable", "queries_needed")
-    columns = [column_of("no_worse", "model"), MEASURE, *columns_of("no_worse", *shown)]
+    columns = columns_of("no_worse", "model", "measure", *shown)
     rows = measured_rows(report, report.no_worse)
     base, margin = report.parameters.get("baseline"), report.parameters.get("margin")
     return "no-worse", f"No worse than {base} by more than {margin}?", columns, rows, True
 
 
 def _costs(report: Report) -> Question:
-    last = ("value", "tie_std", "front", "beaten_by")
-    columns = [*columns_of("costs", "model", "cost", "amount"), MEASURE, *columns_of("costs", *last)]
+    columns = columns_of("costs", "model", "cost", "amount", "measure", "value", "tie_std", "front", "beaten_by")
     frame = report.costs.filter(policy="expected") if report.costs.width else report.costs
     return "costs", "Scores against costs", columns, measured_rows(report, frame), True
 

@@ -66,8 +66,9 @@ def column_of(
 
 
 def columns_of(frame: str, *names: str) -> list[Column]:
-    """Return columns as they were declared."""
-    return [column_of(frame, name) for name in names]
+    """Return columns as they were declared; ``measure`` and ``interval`` are put together from several."""
+    shared = {"measure": MEASURE, "interval": INTERVALS}
+    return [shared[name] if name in shared else column_of(frame, name) for name in names]
 
 
 def _text(name: str, width: int) -> Callable[[Row], Cell]:
@@ -129,16 +130,10 @@ def sort_key(value: float) -> str:
     return f"{value:.9g}"
 
 
-def interval_column() -> Column:
-    """Return a column with the ends of a confidence interval."""
-
-    def fill(row: Row) -> Cell:
-        low, high = row["ci_low"], row["ci_high"]
-        if low is None or high is None:
-            return Cell(NOTHING)
-        return Cell(interval(low, high), sort_key(low))
-
-    return Column(INTERVAL.title, fill, INTERVAL.help)
+def _interval(row: Row) -> Cell:
+    """Return a cell with the ends of a confidence interval."""
+    low, high = row["ci_low"], row["ci_high"]
+    return Cell(NOTHING) if low is None or high is None else Cell(interval(low, high), sort_key(low))
 
 
 def ranks_column(frame: str, names: Sequence[str], title: str) -> Column:
@@ -165,3 +160,4 @@ def counts_column(frame: str, names: Sequence[str]) -> Column:
 
 
 MEASURE = column_of("board", "measure")
+INTERVALS = Column(INTERVAL.title, _interval, INTERVAL.help)

@@ -17,7 +17,6 @@ from retrieval_report.report.contents import Report
 from retrieval_report.report.question_tables import measure, measured_rows, questions
 from retrieval_report.report.table_columns import (
     FULL_NAME,
-    MEASURE,
     NOTHING,
     Cell,
     Column,
@@ -25,7 +24,6 @@ from retrieval_report.report.table_columns import (
     column_of,
     columns_of,
     counts_column,
-    interval_column,
     sort_key,
 )
 from retrieval_report.report.terminal import COUNTS, visible
@@ -62,7 +60,7 @@ def report_tables(report: Report) -> dict[str, Table]:
     """Return all tables of the page by id, except those without rows."""
     tables = (
         *(
-            _table(id, caption, columns, rows, by_measure=by_measure, chosen=report.measure if by_measure else "")
+            _table(id, caption, columns, rows, chosen=report.measure if by_measure else "")
             for id, caption, columns, rows, by_measure in questions(report)
         ),
         _summary(report),
@@ -102,7 +100,7 @@ def _summary(report: Report) -> Table:
     columns = [column_of("board", name) for name in shown if name not in absent]
     columns += columns_of("board", "lowest", "highest")
     columns += [column_of("board", "truncated_share")] if report.cut else []
-    columns += [interval_column(), *columns_of("board", "queries", *counts)]
+    columns += columns_of("board", "interval", "queries", *counts)
     return _table("summary", "Mean scores of all models", columns, rows, chosen=report.measure)
 
 
@@ -113,10 +111,8 @@ def _comparisons(report: Report) -> list[Table]:
         report.flips.select(*keys, "verdict", "disagree"), on=keys, nulls_equal=True, maintain_order="left"
     )
     columns = [
-        *columns_of("flips", "model_a", "model_b"),
-        MEASURE,
-        column_of("comparison", "difference"),
-        interval_column(),
+        *columns_of("flips", "model_a", "model_b", "measure"),
+        *columns_of("comparison", "difference", "interval"),
         *columns_of("flips", "family_p", "p_tie", "disagree"),
         counts_column("comparison", ("wins", "ties", "losses")),
         column_of("flips", "verdict"),
@@ -141,11 +137,7 @@ def _comparisons(report: Report) -> list[Table]:
 
 
 def _agreement(report: Report) -> Table:
-    columns = [
-        *columns_of("agreement", "policy_a", "policy_b"),
-        MEASURE,
-        *columns_of("agreement", "tau", "same_winner"),
-    ]
+    columns = columns_of("agreement", "policy_a", "policy_b", "measure", "tau", "same_winner")
     # Shuffles repeat the expectation with noise, and pairs that agree need only one sentence.
     frame = report.agreement.filter((pl.col("policy_a") != "shuffled") & (pl.col("policy_b") != "shuffled"))
     differing = frame.filter((pl.col("tau") < 1 - SAME) | ~pl.col("same_winner"))
@@ -180,9 +172,7 @@ def _audits(report: Report) -> tuple[Table, ...]:
     parts = {"audit": rows.filter(~settled), "audit-exact": rows.filter(settled)}
     caption = f"What other systems would print for {report.measure}"
     captions = {"audit": caption, "audit-exact": f"{caption}: the exact score of its definition"}
-    return tuple(
-        _table(id, captions[id], columns, part.iter_rows(named=True), by_measure=False) for id, part in parts.items()
-    )
+    return tuple(_table(id, captions[id], columns, part.iter_rows(named=True)) for id, part in parts.items())
 
 
 def _printed() -> Column:
@@ -218,7 +208,7 @@ def _profile(report: Report) -> Table:
         *columns_of("profile", *shown, "items", "distances", "bits"),
     ]
     rows = _best_first(report, report.profile).iter_rows(named=True)
-    return _table("profile", "How much the distances tie", columns, rows, by_measure=False)
+    return _table("profile", "How much the distances tie", columns, rows)
 
 
 def _truncation(report: Report) -> Table:
@@ -234,12 +224,12 @@ def _truncation(report: Report) -> Table:
         lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     )
     caption = f"How the lists are treated, for {report.measure}"
-    return _table("truncation", caption, columns, rows.iter_rows(named=True), by_measure=False)
+    return _table("truncation", caption, columns, rows.iter_rows(named=True))
 
 
 def _queries(report: Report) -> Table:
     shown = ("naive", "expected", "std", "lowest", "highest", "spread")
-    columns = [*columns_of("queries", "query", "model"), MEASURE, *columns_of("queries", *shown)]
+    columns = columns_of("queries", "query", "model", "measure", *shown)
     rows = measured_rows(report, report.queries.filter(pl.col("spread") > 0))
     caption = f"Queries whose score is most affected by tie order{' or by the cut of their list' * report.cut}"
     return _table("queries", caption, columns, rows, chosen=report.measure)
@@ -260,7 +250,6 @@ def _table(
     rows: Iterable[Row],
     *,
     chosen: str = "",
-    by_measure: bool = True,
     note: str = "",
 ) -> Table:
     everything = list(rows)
@@ -268,5 +257,5 @@ def _table(
     if len(shown) < len(everything):
         note = f"The first {ROWS} of {len(everything)} rows are shown; the CSV files hold all. {note}".strip()
     cells = tuple(tuple(column.fill(row) for column in columns) for row in shown)
-    measures = tuple(row["measure"] for row in shown if "measure" in row) if by_measure else ()
+    measures = tuple(row["measure"] for row in shown) if chosen else ()
     return Table(id, caption, tuple(columns), cells, measures, note, chosen)
