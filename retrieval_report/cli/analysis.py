@@ -10,7 +10,7 @@ import click
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import SETTINGS, check, explains, like_option, options
+from retrieval_report.cli.settings import check, explains, options, study_options
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.audited import same_winner
@@ -25,8 +25,7 @@ DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "n
 
 @cli.command(short_help="Say of every pair of models whether ties decide it.")
 @data_options
-@options(*(name for name in SETTINGS if name != "policies"))
-@like_option
+@study_options
 @click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
 @click.option(
     "--correction",

@@ -23,7 +23,6 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     "--relevance",
     type=click.Choice(["any", "shared"]),
     default="any",
-    show_default=True,
     help="Items are relevant if they share any class, or graded by the number of shared classes.",
 )
 @click.option("--judgements", metavar="FILE", help="Relevance per query and item, instead of labels.")
@@ -32,7 +31,6 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     "--distance",
     type=click.Choice(["hamming", "l1", "dot"]),
     default="hamming",
-    show_default=True,
     help="Distance of two codes.",
 )
 @click.option("--bits", type=int, help="Number of bits of packed codes; without it, every column is a bit.")
@@ -40,7 +38,7 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 @click.option(
     "--exclude-self", is_flag=True, help="Leave each query out of its own list, if queries are among the items."
 )
-@click.option("--model", default="model", show_default=True, help="Name of the model.")
+@click.option("--model", default="model", help="Name of the model.")
 @output_options("counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv")
 def codes(
     query: str,

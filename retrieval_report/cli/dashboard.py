@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -23,40 +24,31 @@ from retrieval_report.study.server import application, check_installed, check_po
 @click.option("--no-browser", is_flag=True, help="Do not open a browser; the address is always printed.")
 @click.pass_context
 def dashboard(
-    context: click.Context,
-    data: tuple[str, ...],
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
-    items: str | None,
-    port: int | None,
-    no_browser: bool,
+    context: click.Context, /, data: tuple[str, ...], port: int | None, no_browser: bool, **given: Any
 ) -> None:
     """Explore DATA in a browser: files, folders or patterns, as for evaluate; by default the samples.
 
     The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop it.
     """
-    if not data and (judgements or queries or columns or items):
+    if not data and any(value for name, value in given.items() if name != "name_by"):
         options = "--judgements, --queries, --columns and --items"
         raise ParameterError(f"dashboard: {options} require DATA, but none is given")
-    files = {"rankings": data, "judgements": (judgements,), "queries": (queries,), "items": (items,)}
-    paths = {name: [os.path.abspath(path) for path in given if path] for name, given in files.items()}  # noqa: PTH100
-    for given in paths.values():
-        _check(given)
+    files = {"rankings": [os.path.abspath(path) for path in data]}  # noqa: PTH100
+    files |= {name: given[name] and os.path.abspath(given[name]) for name in ("judgements", "queries", "items")}  # noqa: PTH100
+    for paths in filter(None, files.values()):
+        _check(paths)
     check_installed()
-    single = {name: paths[name][0] if paths[name] else None for name in ("judgements", "queries", "items")}
     if port is not None:
         check_port(port)
-    opened = {"rankings": paths["rankings"], **single, "columns": columns, "name_by": name_by} if data else None
+    opened = {**given, **files} if data else None
     context.exit(_serve([sys.executable, str(application())], environment(opened, port, browser=not no_browser)))
 
 
-def _check(paths: Sequence[str]) -> None:
+def _check(paths: str | Sequence[str]) -> None:
     """Refuse files that cannot be opened before a server starts, which could report them only in the browser."""
     from retrieval_report.reading.finding import find_files
 
-    for path in find_files(list(paths)) if paths else ():
+    for path in find_files(paths):
         try:
             if not path.is_file():
                 raise FileError(f"{path}: {'not a regular file' if path.exists() else 'no such file'}")

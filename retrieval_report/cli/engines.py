@@ -99,19 +99,14 @@ def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -
     return scores, rr.summarise(scores, queries=data["queries"], average=average)
 
 
-def as_study(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings for `Study`, which uses all policies."""
-    own = {name: value for name, value in settings.items() if name not in ("metrics", "policies")}
-    return {"measures": settings["metrics"], **own}
-
-
 def study_of(data: Data, settings: Mapping[str, Any], costs: str | None = None) -> Study:
     """Check the settings of a command, and read its files into a study."""
     import retrieval_report as rr
 
     chosen = settled(settings)
     check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
-    return rr.Study(**data.read(), **as_study(chosen), costs=read_costs(costs), progress=watched())
+    measures = chosen.pop("metrics")
+    return rr.Study(**data.read(), measures=measures, **chosen, costs=read_costs(costs), progress=watched())
 
 
 def watched() -> bool:

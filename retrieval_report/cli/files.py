@@ -31,9 +31,7 @@ def split(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _columns(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, str] | None:
-    if text is None:
-        return None
+def _columns(text: str) -> dict[str, str]:
     columns: dict[str, str] = {}
     for part in split(text):
         name, equals, column = (piece.strip() for piece in part.partition("="))
@@ -58,25 +56,21 @@ def _keep(context: click.Context, option: click.Parameter, value: object) -> Non
         context.meta[f"{__name__}.{option.name}"] = value
 
 
-def _keep_columns(context: click.Context, option: click.Parameter, text: str | None) -> None:
-    _keep(context, option, _columns(context, option, text))
-
-
 _kept: dict[str, Any] = {"expose_value": False, "callback": _keep}
-_kept_columns: dict[str, Any] = {"expose_value": False, "callback": _keep_columns, "metavar": "NAME=COLUMN,…"}
+_named: dict[str, Any] = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 READING = ("judgement_columns", "query_columns", "negative")  # looked up by `read_judgements` and `read_queries`
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=standard_input,
                  help="Relevance per query and item, such as TREC qrels; - is standard input."),
     "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or n_relevant."),
-    "columns": click.option("--columns", callback=_columns, metavar="NAME=COLUMN,…",
+    "columns": click.option("--columns", **_named,
                  help="Columns of RANKINGS: query=q_id,score=sim."),
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
                  help="What names a TREC run; default: its tag, or its file if several runs have the same tag."),
-    "judgement_columns": click.option("--judgement-columns", **_kept_columns,
+    "judgement_columns": click.option("--judgement-columns", **_kept, **_named,
                  help="Columns of the judgements: item=docid,relevance=grade."),
-    "query_columns": click.option("--query-columns", **_kept_columns,
+    "query_columns": click.option("--query-columns", **_kept, **_named,
                  help="Columns of the queries: query=q_id,label=class."),
     "negative": click.option("--negative", **_kept, type=click.Choice(["keep", "unjudged"]),
                  help="Judgements below 0: keep and so refuse them, or treat them as not judged; default: keep."),

@@ -38,18 +38,14 @@ Exit codes:
     "--tie-order",
     type=click.Choice(["expected", "worst"]),
     default="expected",
-    show_default=True,
     help="'worst' compares the candidate's worst tie order with the baseline's best.",
 )
-@click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Probability of a wrong verdict, in either direction."
-)
+@click.option("--alpha", type=float, default=0.05, help="Probability of a wrong verdict, in either direction.")
 @options(*RULES)
 @click.option(
     "--missing-query",
     type=click.Choice(["error", "zero", "skip"]),
     default="error",
-    show_default=True,
     help="What judged queries that neither run answers count as.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of a sentence.")

@@ -125,7 +125,11 @@ def _visible_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.splitlines())
 
 
-@click.group(cls=_Commands, epilog=EXAMPLES + COMPLETION, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    epilog=EXAMPLES + COMPLETION,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
 @click.version_option(package_name="retrieval-report", message="%(prog)s %(version)s")
 def cli() -> None:
     """Score rankings with ties exactly, and say how far tie order matters."""

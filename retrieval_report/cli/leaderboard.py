@@ -7,7 +7,7 @@ from typing import Any
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import SETTINGS, average_option, like_option, options, question_options
+from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
 from retrieval_report.report.terminal import frame_table
 
@@ -21,9 +21,7 @@ QUESTIONS = {  # frame of a study → columns that are shown
 
 @cli.command(short_help="Rank the models, and say how far to trust each rank.")
 @data_options
-@options(*(name for name in SETTINGS if name != "policies"))
-@like_option
-@average_option
+@study_options
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
 @form_options

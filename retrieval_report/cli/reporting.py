@@ -14,31 +14,27 @@ import click
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import Data, Output, data_options, output_options, tell_written
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import SETTINGS, average_option, like_option, options, question_options
+from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.report.terminal import summary_table, visible
 
 
 @cli.command(short_help="Write a page that opens without network, and its numbers.")
 @data_options
-@options(*(name for name in SETTINGS if name != "policies"))
-@like_option
-@average_option
+@study_options
 @question_options
 @click.option(
     "--headline",
     metavar="METRIC@K",
     help="The measure of the verdict and the charts; default: the first metric at its largest cutoff but all.",
 )
-@click.option("--title", default="Retrieval report", show_default=True, help="Heading of the page.")
-@click.option(
-    "--formats", default="html,csv", show_default=True, help="Any of html, csv, parquet, json, markdown, latex."
-)
+@click.option("--title", default="Retrieval report", help="Heading of the page.")
+@click.option("--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex.")
 @click.option(
     "--timestamp",
     metavar="TEXT",
     help="Text shown as the time of the report; without it, equal input gives equal bytes.",
 )
-@output_options("the report", default="report", show_default=True)
+@output_options("the report", default="report")
 def report(
     data: Data,
     output: Output,

@@ -35,7 +35,6 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
     "--engine",
     type=click.Choice(list(ENGINES)),
     default="memory",
-    show_default=True,
     help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet; 'spark' scores it on a "
     "cluster, and writes a folder named scores.",
 )

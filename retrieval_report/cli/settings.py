@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -21,15 +21,7 @@ from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, p
 POLICIES = ("naive", "expected", "worst", "best")
 
 
-def _names(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
-    return split(text)
-
-
-def _metrics(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
-    return split_metrics(text)
-
-
-def _cutoffs(_context: click.Context, _option: click.Parameter, text: str) -> list[int | str]:
+def _cutoffs(text: str) -> list[int | str]:
     """Convert whole numbers; other text is left for `evaluate` to accept ("all") or refuse."""
     cutoffs: list[int | str] = []
     for part in split(text):
@@ -43,20 +35,19 @@ def _cutoffs(_context: click.Context, _option: click.Parameter, text: str) -> li
 def _setting(name: str, **how: Any) -> Callable[[Command], Command]:
     """Return an option of `evaluate` with its sentence, its choices and its default."""
     known, defaults = PARAMETERS[name], {part.name: part.default for part in fields(Options)}
-    if known.choices and "callback" not in how:
-        how["type"] = click.Choice(known.choices)
-    default = how.pop("default", defaults.get(name))
-    return click.option(
-        f"--{name.replace('_', '-')}", default=default, show_default=default is not None, help=known.meaning, **how
-    )
+    usual = {"default": defaults.get(name), "type": click.Choice(known.choices) if known.choices else str}
+    return click.option(f"--{name.replace('_', '-')}", help=known.meaning, **{**usual, **how})
+
+
+def _listed(name: str, parts: Callable[[str], list[Any]], usual: Iterable[str]) -> Callable[[Command], Command]:
+    """Return the same for a list with commas, which ``parts`` takes apart."""
+    return _setting(name, type=str, default=",".join(usual), callback=lambda _context, _option, text: parts(text))
 
 
 SETTINGS = {
-    "metrics": _setting("metrics", default=",".join(DEFAULT_METRICS), callback=_metrics),
-    "cutoffs": _setting(
-        "cutoffs", default=",".join("all" if k is None else str(k) for k in DEFAULT_CUTOFFS), callback=_cutoffs
-    ),
-    "policies": _setting("policies", default=",".join(POLICIES), callback=_names),
+    "metrics": _listed("metrics", split_metrics, DEFAULT_METRICS),
+    "cutoffs": _listed("cutoffs", _cutoffs, ("all" if cutoff is None else str(cutoff) for cutoff in DEFAULT_CUTOFFS)),
+    "policies": _listed("policies", split, POLICIES),
     **{name: _setting(name, type=int) for name in ("shuffles", "seed")},
     **{name: _setting(name) for name in ("no_relevant", "missing_query", "unjudged", "unjudged_query")},
     **{name: _setting(name) for name in ("null_distance", "truncated", "relevant_items")},
@@ -74,7 +65,10 @@ def options(*names: str) -> Callable[[Command], Command]:
 average_option = _setting("average", default="micro")
 like_option = _setting("like", metavar="SYSTEM")
 
+# Those of the commands that hold a study, which has all policies.
+study_options = add_all([*(setting for name, setting in SETTINGS.items() if name != "policies"), like_option])
 question_options = add_all([
+    average_option,
     click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values change the winner."),
     click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one by --margin."),
     click.option("--margin", type=float, help="The largest loss against --baseline that would not matter."),

@@ -16,7 +16,7 @@ SHOWN = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a"
 @click.argument("first")
 @click.argument("second")
 @file_options("columns", "trust_files")
-@click.option("--p", type=float, default=0.9, show_default=True, help="Persistence of rank-biased overlap.")
+@click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity.csv, a row for every query")
 @explains("similarity_means", *SHOWN[1:])
 def similarity(first: str, second: str, columns: dict[str, str] | None, p: float, output: Output) -> None:
