@@ -86,10 +86,7 @@ def _read(files: Files, digest: str) -> Data:
     return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *settings, items)
 
 
-@remember(64)
-def column_names(upload: Upload) -> list[str]:
-    """Return the columns of an uploaded file."""
-    return columns_of(upload)
+column_names = remember(64)(columns_of)  # of an uploaded file
 
 
 @remember(8)

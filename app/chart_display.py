@@ -1,9 +1,13 @@
-"""Show the report's charts on the page, in the colours of the page."""
+"""Show the report's charts on the page, in the colours of the page, each with a button that saves it as a picture."""
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Callable, Hashable
+from functools import partial
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -11,7 +15,7 @@ import streamlit as st
 from cached import remember
 from records import Choice, Data
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
-from retrieval_report.charts import responsive
+from retrieval_report.charts import responsive, styled
 from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
@@ -32,6 +36,8 @@ BOXES = {  # the kind of box for each verdict of `flips`
 }
 ACROSS = 3  # panels
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
+FORMATS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
+SCALE = 2  # pixels of a PNG per pixel of the page
 
 
 class Drawing(NamedTuple):
@@ -54,12 +60,12 @@ def theme() -> str:
 
 
 def draw_ahead(drawing: Drawing, theme: str) -> None:
-    """Make a chart in advance, before `draw` needs it."""
+    """Make a chart in advance, before `show_chart` needs it."""
     _specification((*drawing.key, theme), drawing.build)
 
 
-def draw(drawing: Drawing, **shown: Any) -> Any:
-    """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text above.
+def show_chart(drawing: Drawing, **shown: Any) -> Any:
+    """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text above, and as a file.
 
     Screen readers get its ``description``. Panels are side by side or, on a narrow screen, one below the other.
 
@@ -78,13 +84,42 @@ def draw(drawing: Drawing, **shown: Any) -> Any:
     panels: list[dict[str, Any]] = [
         {"spec": spec, "theme": None, "width": "stretch" if most is None else most} for spec, most in drawn["panels"]
     ]
+    event = None
     if len(panels) == 1:
-        return st.vega_lite_chart(**panels[0], **shown)
-    across = 2 if len(panels) == 4 else min(ACROSS, drawn["columns"])
-    for start in range(0, len(panels), across):
-        for column, panel in zip(st.columns(across), panels[start : start + across], strict=False):
-            column.vega_lite_chart(**panel, **shown)
-    return None
+        event = st.vega_lite_chart(**panels[0], **shown)
+    else:
+        across = 2 if len(panels) == 4 else min(ACROSS, drawn["columns"])
+        for start in range(0, len(panels), across):
+            for column, panel in zip(st.columns(across), panels[start : start + across], strict=False):
+                column.vega_lite_chart(**panel, **shown)
+    _offer(drawing)
+    return event
+
+
+def _offer(drawing: Drawing) -> None:
+    """Offer the chart as a file."""
+    mark = sha256(repr(drawing.key).encode()).hexdigest()[:12]
+    name = re.sub(r"\W+", "-", str(drawing.key[0]))
+    with st.popover("Save this chart"):
+        for kind, mime in FORMATS.items():
+            made, key = partial(_made, drawing, kind), f"{mark} {kind}"
+            st.download_button(kind.upper(), made, f"{name}.{kind}", mime, key=key, on_click="ignore")
+
+
+def _made(drawing: Drawing, kind: str) -> bytes:
+    return picture(drawing.build(), kind)
+
+
+def picture(chart: Any, kind: str) -> bytes:
+    """Return a chart as a picture, made without network.
+
+    It is for paper and slides, so its background is white even if the dashboard's is dark.
+    """
+    file: Any = io.StringIO() if kind == "svg" else io.BytesIO()
+    sized = {"scale_factor": SCALE} if kind == "png" else {}
+    styled(chart, text=TEXT["light"]).properties(background="white").save(file, format=kind, **sized)
+    content = file.getvalue()
+    return content.encode() if isinstance(content, str) else bytes(content)
 
 
 @remember(256)

@@ -14,11 +14,6 @@ from retrieval_report.metrics.parsing import CATALOGUE
 from text import plain
 from url_controls import choose_many, choose_number, choose_one, no_use, refuse
 
-# The options of `evaluate` that the sidebar has under *Rules*.
-RULES = (
-    *("no_relevant", "missing_query", "unjudged", "unjudged_query", "null_distance"),
-    *("relevant_from", "distance_threshold", "truncated", "relevant_items"),
-)
 USUAL = "usual"  # the default of `evaluate`, which depends on the data
 RESET = "reset the cutoff"  # a value can be set only before its widget is made, that is, in the next run
 MOST_CUTOFF = 2**63 - 1
@@ -108,37 +103,26 @@ def _draws(own: Draws) -> Draws:
 
 
 def _rules(data: Data) -> Rules:
-    def rule(name: str) -> str:
-        own, known = getattr(data.rules, name), OPTIONS[name]
-        named = _named(name, own, getattr(Rules(), name))
-        options = (USUAL, *known.choices) if name == "unjudged" else known.choices
-        chosen: str = choose_one(known.title, options, name=named, default=own or USUAL, help=known.meaning)
-        return chosen
-
-    def number(name: str, low: float | None = None) -> Any:
-        own = getattr(data.rules, name)
-        asked: dict[str, Any] = {"low": low, "default": own, "step": 1.0, "format": "%g"}
-        return choose_number(OPTIONS[name].title, name=_named(name, own, None), help=OPTIONS[name].meaning, **asked)
-
-    if "distance" not in data.rankings.columns:
-        no_use("distance_threshold", "this data has scores instead of distances")
-    return Rules(
-        no_relevant=rule("no_relevant"),
-        missing_query=rule("missing_query"),
-        unjudged=None if (unjudged := rule("unjudged")) == USUAL else unjudged,
-        unjudged_query=rule("unjudged_query"),
-        null_distance=rule("null_distance"),
-        relevant_from=number("relevant_from", low=0.0),
-        distance_threshold=number("distance_threshold") if "distance" in data.rankings.columns else None,
-        truncated=rule("truncated"),
-        relevant_items=rule("relevant_items"),
-    )
+    chosen: dict[str, Any] = {}
+    for name, usual in Rules()._asdict().items():
+        known, own = OPTIONS[name], getattr(data.rules, name)
+        asked: dict[str, Any] = {"name": _named(name, own, usual), "help": known.meaning}
+        if name == "distance_threshold" and "distance" not in data.rankings.columns:
+            no_use(name, "this data has scores instead of distances")
+        elif known.choices:
+            options = known.choices if usual else (USUAL, *known.choices)
+            found = choose_one(known.title, options, default=own or USUAL, **asked)
+            chosen[name] = None if found == USUAL else found
+        else:
+            low = 0.0 if name == "relevant_from" else None
+            chosen[name] = choose_number(known.title, low=low, default=own, step=1.0, format="%g", **asked)
+    return Rules(**chosen)
 
 
 def remedy(message: RetrievalReportError | str) -> str:
     """Return an error or warning as Markdown, with the control that decides it, if any, instead of the argument."""
     said = str(message)
-    labels = [OPTIONS[name].title for name in RULES if f"{name}=" in said]
+    labels = [OPTIONS[name].title for name in Rules._fields if f"{name}=" in said]
     if not labels:
         return plain(said)
     *parts, last = said.split("; ")

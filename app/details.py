@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, NamedTuple
 
 import polars as pl
 
 import retrieval_report as rr
-from cached import at_cutoff, remember, study_of
-from records import Choice, Data, Rules
+from cached import remember, study_of
+from records import Choice, Data
 from retrieval_report.analysis.orders import drawn_order, lists_of_query, ranking_ties
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.rounding import rounding_effect
@@ -16,7 +18,6 @@ from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 
 Id = str | int
-Measure = tuple[str, int | None]
 
 
 class Drawn(NamedTuple):
@@ -56,41 +57,41 @@ def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFr
     return score_distribution(**data.frames, model=model, query=query, **asked)
 
 
-@remember(16)
-def _cuts(data: Data, rules: Rules, cutoff: int) -> pl.DataFrame:
-    return ties_at_cutoff(**data.frames, cutoff=cutoff, relevant_from=rules.relevant_from, **rules.of_rows)
+def of_models(function: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFrame]:
+    """Cache a frame for all models, whichever are chosen, and return the rows of the chosen ones."""
+    whole = remember(32)(function)
+
+    @wraps(function)
+    def chosen(data: Data, choice: Choice, *given: Any) -> pl.DataFrame:
+        return whole(data, choice.of_list, *given).filter(pl.col("model").is_in(choice.models))
+
+    return chosen
 
 
+@of_models
 def cuts(data: Data, choice: Choice) -> pl.DataFrame:
-    """Return the result of `ties_at_cutoff` for the chosen models; no rows for whole lists."""
-    if choice.cutoff is None:
-        return pl.DataFrame()
-    return _cuts(data, choice.rules, choice.cutoff).filter(pl.col("model").is_in(choice.models))
+    """Return the result of `ties_at_cutoff`; the choice has a cutoff."""
+    asked: dict[str, Any] = {"cutoff": choice.cutoff, "relevant_from": choice.rules.relevant_from}
+    return ties_at_cutoff(**data.frames, **asked, **choice.rules.of_rows)
 
 
-@remember(32)
-def _rounded(data: Data, rules: Rules, measure: Measure, decimals: int, average: str) -> pl.DataFrame:
-    metric, cutoff = measure
-    asked: dict[str, Any] = {"metrics": metric, "cutoffs": [cutoff], "policies": "expected", **rules._asdict()}
-    return rr.summarise(rr.evaluate(**data.frames, decimals=decimals, **asked), queries=data.queries, average=average)
+@of_models
+def _rounded(data: Data, choice: Choice, decimals: int, average: str) -> pl.DataFrame:
+    asked: dict[str, Any] = {"metrics": choice.metric, "cutoffs": [choice.cutoff], "policies": "expected"}
+    scores = rr.evaluate(**data.frames, decimals=decimals, **asked, **choice.rules._asdict())
+    return rr.summarise(scores, queries=data.queries, average=average)
 
 
 def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
     """Return the result of `rounding_effect` for the chosen models and measure."""
-    rounded = _rounded(data, choice.rules, (choice.metric, choice.cutoff), decimals, choice.average)
     received = study_of(data, choice).at(choice.measure).under("expected").summary
-    return rounding_effect(received, rounded.filter(pl.col("model").is_in(choice.models)))
+    return rounding_effect(received, _rounded(data, choice, decimals, choice.average))
 
 
-@remember(16)
-def _rounded_ties(data: Data, rules: Rules, cutoff: int | None, decimals: int) -> pl.DataFrame:
-    return tie_profile(**data.frames, cutoffs=[cutoff], decimals=decimals, **rules.of_rows)
-
-
+@of_models
 def rounded_ties(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
-    """Return the result of `tie_profile` for the chosen models, rounded distances and the chosen cutoff."""
-    found = _rounded_ties(data, choice.rules, choice.cutoff, decimals)
-    return at_cutoff(found.filter(pl.col("model").is_in(choice.models)), choice)
+    """Return the result of `tie_profile` for rounded distances and the chosen cutoff."""
+    return tie_profile(**data.frames, cutoffs=[choice.cutoff], decimals=decimals, **choice.rules.of_rows)
 
 
 def whole_distances(data: Data) -> bool:

@@ -32,14 +32,14 @@ LARGE = 2_000_000  # with more rows, random orders are drawn only on request
 
 
 class Rules(NamedTuple):
-    """The settings that decide the scores of all policies, named as in `evaluate`."""
+    """The settings that decide the scores of all policies, named as in `evaluate`, in the order of the sidebar."""
 
     no_relevant: str = "zero"
-    relevant_from: float | None = None
     missing_query: str = "zero"
     unjudged: str | None = None
     unjudged_query: str = "error"
     null_distance: str = "error"
+    relevant_from: float | None = None
     distance_threshold: float | None = None
     truncated: str = AUTO
     relevant_items: str = "pooled"

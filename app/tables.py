@@ -43,14 +43,15 @@ def frame_table(
     widths: Mapping[str, int] = WIDTHS,
     alt: str | None = None,
     key: str | None = None,
-    on_select: Callable[[], None] | None = None,
+    on_select: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Show a frame; if its kind is named, only these columns, with titles, except those that are all null.
 
     Shares are percentages, probabilities are texts, as in the report.
     ``widths`` holds widths of text columns in pixels.
-    With ``on_select``, one row can be chosen; the session state holds it under ``key``.
+    With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns of the frame.
     """
+    whole = frame
     if of:
         frame = frame.select(name for name in show if name in frame.columns and frame[name].null_count() < frame.height)
     formats = {name: known.format for name in frame.columns if of and (known := column(of, name))}
@@ -58,7 +59,12 @@ def frame_table(
     frame = frame.with_columns(_shown(frame[name], formats.get(name, "")) for name in frame.columns)
     shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
     if on_select is not None:
-        shown |= {"on_select": on_select, "selection_mode": "single-row"}
+
+        def take() -> None:
+            for number in st.session_state[str(key)]["selection"]["rows"]:
+                on_select(whole.row(number, named=True))
+
+        shown |= {"on_select": take, "selection_mode": "single-row"}
     st.dataframe(frame, **shown)
 
 

@@ -144,7 +144,6 @@ APP_LAYERS = (
     "cached",
     "details",
     "chart_display",
-    "chart_files",
     "tables",
     "controls",
     "data_source",

@@ -6,8 +6,7 @@ import polars as pl
 import streamlit as st
 
 from cached import study_of, winners
-from chart_display import chart_of
-from chart_files import show_chart
+from chart_display import chart_of, show_chart
 from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.audit import furthest_off

@@ -9,8 +9,7 @@ import streamlit as st
 
 import retrieval_report as rr
 from cached import ask, ranked_models, shown, study_of, winners
-from chart_display import BOXES, chart_of
-from chart_files import show_chart
+from chart_display import BOXES, chart_of, show_chart
 from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import turned
@@ -60,9 +59,8 @@ def show(data: Data, choice: Choice) -> None:
     rows = turned(expected, pl.col("difference") < 0).sort("value_a", "value_b", descending=True, nulls_last=True)
     rows = rows.sort(pl.col("p_tie_high").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
 
-    def take() -> None:
-        for number in st.session_state["pairs"]["selection"]["rows"]:
-            st.session_state["a"], st.session_state["b"] = rows.select("model_a", "model_b").row(number)
+    def take(row: dict[str, Any]) -> None:
+        st.session_state["a"], st.session_state["b"] = row["model_a"], row["model_b"]
 
     alt = "Every pair of models, the least safe first."
     frame_table(with_chances(rows), of="comparison", show=SHOWN, alt=alt, key="pairs", on_select=take)
@@ -154,22 +152,16 @@ def _numbers(row: dict[str, Any]) -> None:
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
     tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})
     known = {name: column("comparison", name) for name in ("tie_std", "p_tie")}
+    chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
+    figures = (
+        ("A − B, expected", f"{row['difference']:+.4f}".replace("-", "−"), names),
+        (f"{INTERVAL.title} over queries", interval(row["ci_low"], row["ci_high"], 4), INTERVAL.help),
+        ("Tie order moves it by", tie if row["tie_std"] is None else f"± {tie}", known["tie_std"].help),
+        (known["p_tie"].title, chance, known["p_tie"].help),
+    )
     with st.container(horizontal=True, gap="large"):
-        st.metric("A − B, expected", f"{row['difference']:+.4f}".replace("-", "−"), help=names, width="content")
-        st.metric(
-            f"{INTERVAL.title} over queries",
-            interval(row["ci_low"], row["ci_high"], 4),
-            help=INTERVAL.help,
-            width="content",
-        )
-        st.metric(
-            "Tie order moves it by",
-            tie if row["tie_std"] is None else f"± {tie}",
-            help=known["tie_std"].help,
-            width="content",
-        )
-        chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
-        st.metric(known["p_tie"].title, chance, help=known["p_tie"].help, width="content")
+        for title, text, meaning in figures:
+            st.metric(title, text, help=meaning, width="content")
     p = row["family_p"]
     said = "not known" if p is None else f"{p_value(p)}, corrected for the number of pairs"
     st.markdown(

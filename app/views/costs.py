@@ -8,8 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ask, ranked_models, study_of
-from chart_display import chart_of
-from chart_files import show_chart
+from chart_display import chart_of, show_chart
 from records import Choice, Data, Upload
 from retrieval_report import charts
 from retrieval_report.contracts.errors import FileError

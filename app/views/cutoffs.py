@@ -7,8 +7,7 @@ from typing import Any
 import streamlit as st
 
 from cached import of_metric, shown, study_of
-from chart_display import chart_of
-from chart_files import show_chart
+from chart_display import chart_of, show_chart
 from records import Choice, Data
 from retrieval_report import charts
 from tables import heading

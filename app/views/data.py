@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import polars as pl
 import streamlit as st
 
 from cached import asked, check, column_names, of_metric, remarks, report, shown, study_of
@@ -14,7 +12,7 @@ from data_source import adopt
 from records import Choice, Data, Upload
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
-from retrieval_report.writing.files import csv_bytes
+from retrieval_report.writing.files import csv_bytes, parquet_bytes
 from tables import facts_table, frame_table
 from text import plain, short
 from uploads import MOST_BYTES, read_codes, read_tables
@@ -152,7 +150,7 @@ def _downloads(data: Data, choice: Choice) -> None:
     left.caption("One row per query.")
     middle.download_button("Summary, CSV", lambda: csv_bytes(shown(study.summary, choice)), "summary.csv", "text/csv")
     middle.caption("One row per mean.")
-    right.download_button("Scores, Parquet", lambda: _parquet(shown(study.scores, choice)), "scores.parquet")
+    right.download_button("Scores, Parquet", lambda: parquet_bytes(shown(study.scores, choice)), "scores.parquet")
     right.caption("With every digit and type.")
     also = {"the costs that you entered": known.costs, f"the baseline {known.baseline} and its margin": known.margin}
     there = [name for name, value in also.items() if value is not None]
@@ -162,9 +160,3 @@ def _downloads(data: Data, choice: Choice) -> None:
         with st.spinner("Computing the report …", show_time=True):
             page = report(data, choice)
         st.download_button("Download the report", page, "report.html", "text/html", type="primary", on_click="ignore")
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    return buffer.getvalue()

@@ -7,8 +7,7 @@ import streamlit as st
 
 import retrieval_report as rr
 from cached import shown, study_of, winners
-from chart_display import BOXES, Drawing, chart_of
-from chart_files import show_chart
+from chart_display import BOXES, Drawing, chart_of, show_chart
 from records import Choice, Data, Winners
 from retrieval_report import charts
 from retrieval_report.analysis.tukey import MANY

@@ -8,8 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ranked_models, study_of
-from chart_display import chart_of
-from chart_files import show_chart
+from chart_display import chart_of, show_chart
 from details import distribution, drawn, ranked
 from records import Choice, Data
 from retrieval_report import charts
@@ -89,20 +88,14 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     part = "" if rows.height == total else f" inside the rectangle, of {total}"
     cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
     st.caption(f"{rows.height} lists{part}{cut}, those most affected by tie order first. Choose a row to see its list.")
-    shown = rows.head(LISTED)
-
-    def take() -> None:
-        for number in st.session_state["query table"]["selection"]["rows"]:
-            _take(shown.row(number, named=True))
-
     frame_table(
-        shown,
+        rows.head(LISTED),
         of="queries",
         show=SHOWN,
         widths={"query": 170},  # long names would push the scores out of sight
         alt="Scores of every query.",
         key="query table",
-        on_select=take,
+        on_select=_take,
     )
 
 

@@ -8,8 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import at_cutoff, of_metric, ranked_models, study_of
-from chart_display import chart_of
-from chart_files import show_chart
+from chart_display import chart_of, show_chart
 from details import cuts, rounded_ties, rounding, whole_distances
 from records import Choice, Data
 from retrieval_report import charts
@@ -93,10 +92,10 @@ def _judged(data: Data, choice: Choice) -> None:
 def _cuts(data: Data, choice: Choice) -> None:
     """Show the lists whose cutoff falls inside a tie."""
     st.subheader("Where the cutoff splits a tie", anchor="cuts")
-    found = cuts(data, choice)
     if choice.cutoff is None:
         st.info("The whole list is scored, so no cutoff splits a tie. Choose a cutoff in the sidebar.")
         return
+    found = cuts(data, choice)
     if found.is_empty():
         st.info(f"Cutoff {choice.cutoff} falls between ties in every list.")
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import retrieval_report as rr
-from chart_files import picture
+from chart_display import picture
 from made_pages import made_data, open_page
 from made_reports import made_rankings
 from retrieval_report import charts
