@@ -1,8 +1,8 @@
-"""The kinds of columns in tables of a report: what a cell shows, sorts by and shows as a tool tip."""
+"""Tables of a report and the kinds of their columns: what a cell shows, sorts by and shows as a tool tip."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # k
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"
+TEXTS: Mapping[str, Callable[[Any], str]] = {"share": share, "chance": chance_text, "amount": amount}
+ROWS = 1000  # more would make the page slow; the files hold all rows
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def column_of(
     >>> share.header, share.fill({"cut_share": 0.25}).text
     ('Cut a tie', '25.0%')
     """
-    known = column(frame, name)
+    known = column("board" if name == "measure" else frame, name)
     known = known._replace(title=title or known.title)
     if name in ("tie_std", "std"):
         return Column(known.title, _deviation(name), known.help)
@@ -65,10 +67,9 @@ def column_of(
     return Column(known.title, fill, known.help, known.format not in ("text", "flag"), name)
 
 
-def columns_of(frame: str, *names: str) -> list[Column]:
-    """Return columns as they were declared; ``measure`` and ``interval`` are put together from several."""
-    shared = {"measure": MEASURE, "interval": INTERVALS}
-    return [shared[name] if name in shared else column_of(frame, name) for name in names]
+def columns_of(frame: str, *names: str | Column) -> list[Column]:
+    """Return columns as they were declared, and others as they are; each row may have its ``measure``."""
+    return [column_of(frame, name) if isinstance(name, str) else name for name in names]
 
 
 def _text(name: str, width: int) -> Callable[[Row], Cell]:
@@ -95,12 +96,8 @@ def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
             return Cell(nothing)
         if format == "flag":
             return Cell("yes" if value else "no", "yes" if value else "no")
-        if format == "share":
-            return Cell(share(value), sort_key(value))
-        if format == "chance":
-            return Cell(chance_text(value), sort_key(value))
-        if format == "amount":
-            return Cell(amount(value), sort_key(value))
+        if format in TEXTS:
+            return Cell(TEXTS[format](value), sort_key(value))
         if format == "signed":
             return Cell(size(value, row.get("digits", digits), "+"), sort_key(value))
         return Cell(number(value, row.get("digits", digits) if format == "number" else digits), sort_key(value))
@@ -130,23 +127,19 @@ def sort_key(value: float) -> str:
     return f"{value:.9g}"
 
 
-def _interval(row: Row) -> Cell:
-    """Return a cell with the ends of a confidence interval."""
-    low, high = row["ci_low"], row["ci_high"]
-    return Cell(NOTHING) if low is None or high is None else Cell(interval(low, high), sort_key(low))
-
-
-def ranks_column(frame: str, names: Sequence[str], title: str) -> Column:
-    """Return a column with the range of ranks between two columns, or one rank."""
-    low, high = names
+def range_column(low: str, high: str, text: Callable[[Any, Any], str], title: str, help: str) -> Column:
+    """Return a column with the range between two columns as text; it sorts by the lower end."""
 
     def fill(row: Row) -> Cell:
         first, last = row[low], row[high]
         if first is None or last is None:
             return Cell(NOTHING)
-        return Cell(str(first) if first == last else f"{first} to {last}", str(first))
+        return Cell(text(first, last), sort_key(first))
 
-    return Column(title, fill, "; ".join(column(frame, name).help for name in names))
+    return Column(title, fill, help)
+
+
+INTERVAL_COLUMN = range_column("ci_low", "ci_high", interval, INTERVAL.title, INTERVAL.help)
 
 
 def counts_column(frame: str, names: Sequence[str]) -> Column:
@@ -159,5 +152,31 @@ def counts_column(frame: str, names: Sequence[str]) -> Column:
     return Column(" – ".join(part.title for part in known), fill, "; ".join(part.help for part in known))
 
 
-MEASURE = column_of("board", "measure")
-INTERVALS = Column(INTERVAL.title, _interval, INTERVAL.help)
+@dataclass(frozen=True)
+class Table:
+    """One table of the page; ``measures`` holds each row's metric@cutoff if rows can be filtered by it."""
+
+    id: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    measures: Sequence[str]
+    note: str
+    chosen: str  # the measure shown at first
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Return the distinct measures, in order."""
+        return tuple(dict.fromkeys(self.measures))
+
+
+def table_of(
+    id: str, caption: str, columns: Sequence[Column], rows: Iterable[Row], *, chosen: str = "", note: str = ""
+) -> Table:
+    """Return a table of rows; readers can filter it by measure if it is said which one is shown at first."""
+    everything = list(rows)
+    shown = everything[:ROWS]
+    if len(shown) < len(everything):
+        note = f"The first {ROWS} of {len(everything)} rows are shown; the CSV files hold all. {note}".strip()
+    cells = [[column.fill(row) for column in columns] for row in shown]
+    return Table(id, caption, columns, cells, [row["measure"] for row in shown] if chosen else [], note, chosen)

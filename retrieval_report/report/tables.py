@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
 import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
@@ -14,22 +11,24 @@ from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.report.contents import Report
-from retrieval_report.report.question_tables import measure, measured_rows, questions
+from retrieval_report.report.question_tables import measure, measured_rows, measured_table, questions
 from retrieval_report.report.table_columns import (
     FULL_NAME,
+    INTERVAL_COLUMN,
     NOTHING,
     Cell,
     Column,
     Row,
+    Table,
     column_of,
     columns_of,
     counts_column,
     sort_key,
+    table_of,
 )
 from retrieval_report.report.terminal import COUNTS, visible
 from retrieval_report.writing.numbers import column_decimals, number, span
 
-ROWS = 1000  # more would make the page slow; the files hold all rows
 SAME = 1e-12
 LISTS = {
     NO: "hold all items",
@@ -38,31 +37,10 @@ LISTS = {
 }
 
 
-@dataclass(frozen=True)
-class Table:
-    """One table of the page; ``measures`` holds each row's metric@cutoff if rows can be filtered by it."""
-
-    id: str
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    measures: tuple[str, ...] = ()
-    note: str = ""
-    chosen: str = ""  # the measure shown at first
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """Return the distinct measures, in order."""
-        return tuple(dict.fromkeys(self.measures))
-
-
 def report_tables(report: Report) -> dict[str, Table]:
     """Return all tables of the page by id, except those without rows."""
     tables = (
-        *(
-            _table(id, caption, columns, rows, chosen=report.measure if by_measure else "")
-            for id, caption, columns, rows, by_measure in questions(report)
-        ),
+        *questions(report),
         _summary(report),
         *_comparisons(report),
         _agreement(report),
@@ -79,7 +57,7 @@ def _fingerprint(report: Report) -> Table:
     """Return the table of the frames received."""
     frame = report.fingerprint
     columns = [column_of("fingerprint", name, width=64) for name in frame.columns]
-    return _table("fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True))
+    return table_of("fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True))
 
 
 def _summary(report: Report) -> Table:
@@ -95,13 +73,11 @@ def _summary(report: Report) -> Table:
         {**row, "measure": measure(row), "digits": digits[row["metric"], row["cutoff"]]}
         for row in best.iter_rows(named=True)
     ]
-    absent = () if "naive" in report.summary["policy"] else ("naive", "naive_error")
-    shown = ("model", "measure", "expected", "tie_std", "naive", "naive_error")
-    columns = [column_of("board", name) for name in shown if name not in absent]
-    columns += columns_of("board", "lowest", "highest")
-    columns += [column_of("board", "truncated_share")] if report.cut else []
-    columns += columns_of("board", "interval", "queries", *counts)
-    return _table("summary", "Mean scores of all models", columns, rows, chosen=report.measure)
+    naive = ("naive", "naive_error") if "naive" in report.summary["policy"] else ()
+    cut = ("truncated_share",) if report.cut else ()
+    first = ("model", "measure", "expected", "tie_std", *naive, "lowest", "highest", *cut)
+    columns = columns_of("board", *first, INTERVAL_COLUMN, "queries", *counts)
+    return table_of("summary", "Mean scores of all models", columns, rows, chosen=report.measure)
 
 
 def _comparisons(report: Report) -> list[Table]:
@@ -110,13 +86,10 @@ def _comparisons(report: Report) -> list[Table]:
     frame = report.comparison.filter(policy="expected").join(
         report.flips.select(*keys, "verdict", "disagree"), on=keys, nulls_equal=True, maintain_order="left"
     )
-    columns = [
-        *columns_of("flips", "model_a", "model_b", "measure"),
-        *columns_of("comparison", "difference", "interval"),
-        *columns_of("flips", "family_p", "p_tie", "disagree"),
-        counts_column("comparison", ("wins", "ties", "losses")),
-        column_of("flips", "verdict"),
-    ]
+    counts = counts_column("comparison", ("wins", "ties", "losses"))
+    differs = (column_of("comparison", "difference"), INTERVAL_COLUMN)
+    shown = ("model_a", "model_b", "measure", *differs, "family_p", "p_tie", "disagree", counts, "verdict")
+    columns = columns_of("flips", *shown)
     ahead = turned(frame, pl.col("difference") < 0)  # the better model first, and the best pairs on top
     best = ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
     rows = measured_rows(report, best)
@@ -127,12 +100,12 @@ def _comparisons(report: Report) -> list[Table]:
     models = pl.concat([report.comparison["model_a"], report.comparison["model_b"]]).n_unique()
     first = [row for row in rows if row["verdict"] == DEPENDS]
     if models < MANY or report.measure not in [row["measure"] for row in first]:
-        return [_table("comparison", caption, columns, rows, chosen=report.measure, note=note)]
+        return [table_of("comparison", caption, columns, rows, chosen=report.measure, note=note)]
     rest = [row for row in rows if row["verdict"] != DEPENDS]
     accidents = "Pairs whose order depends on tie order"
     return [
-        _table("comparison", accidents, columns, first, chosen=report.measure),
-        _table("comparison-rest", "All other pairs of models", columns, rest, chosen=report.measure, note=note),
+        table_of("comparison", accidents, columns, first, chosen=report.measure),
+        table_of("comparison-rest", "All other pairs of models", columns, rest, chosen=report.measure, note=note),
     ]
 
 
@@ -145,24 +118,16 @@ def _agreement(report: Report) -> Table:
     note = f"{alike} pairs of policies rank the models the same way and name the same winner." if alike else ""
     if frame.height and not differing.height:
         note = "All policies rank the models the same way, by every measure: Kendall’s τ is 1."
-    rows = measured_rows(report, differing)
-    return _table(
-        "agreement", "Where policies disagree on the ranking", columns, rows, chosen=report.measure, note=note
-    )
+    return measured_table(report, "agreement", "Where policies disagree on the ranking", columns, differing, note)
 
 
 def _audits(report: Report) -> tuple[Table, ...]:
     """Return the table of numbers that tie order changes or may change, best models first, and that of the others."""
     if report.audit.is_empty():
         return ()
-    columns = [
-        column_of("audit", "system", key="name"),
-        *columns_of("audit", "call", "model"),
-        _printed(),
-        *columns_of("audit", "exact", "definition_shift", "off", "z"),
-        _same_winner(),
-        column_of("audit", "order", width=80),
-    ]
+    system, order = column_of("audit", "system", key="name"), column_of("audit", "order", width=80)
+    numbers = (_printed(), "exact", "definition_shift", "off", "z")
+    columns = columns_of("audit", system, "call", "model", *numbers, _same_winner(), order)
     rows = report.audit.filter(at_measure(report.metric, report.cutoff)).with_columns(
         name=pl.concat_str("system", "version", separator=" ", ignore_nulls=True),
         misled=pl.col("same_winner").eq(False).fill_null(False),
@@ -172,7 +137,7 @@ def _audits(report: Report) -> tuple[Table, ...]:
     parts = {"audit": rows.filter(~settled), "audit-exact": rows.filter(settled)}
     caption = f"What other systems would print for {report.measure}"
     captions = {"audit": caption, "audit-exact": f"{caption}: the exact score of its definition"}
-    return tuple(_table(id, captions[id], columns, part.iter_rows(named=True)) for id, part in parts.items())
+    return tuple(table_of(id, captions[id], columns, part.iter_rows(named=True)) for id, part in parts.items())
 
 
 def _printed() -> Column:
@@ -202,37 +167,31 @@ def _same_winner() -> Column:
 
 def _profile(report: Report) -> Table:
     shown = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "tie_median", "tie_max")
-    columns = [
-        column_of("profile", "model"),
-        column_of("profile", "cutoff", nothing="all"),
-        *columns_of("profile", *shown, "items", "distances", "bits"),
-    ]
+    cutoff = column_of("profile", "cutoff", nothing="all")
+    columns = columns_of("profile", "model", cutoff, *shown, "items", "distances", "bits")
     rows = _best_first(report, report.profile).iter_rows(named=True)
-    return _table("profile", "How much the distances tie", columns, rows)
+    return table_of("profile", "How much the distances tie", columns, rows)
 
 
 def _truncation(report: Report) -> Table:
     """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
     here = report.truncation.filter(at_cutoff(report.cutoff))
-    columns = [
-        column_of("truncation", "model"),
-        column_of("truncation", "truncated", key="lists_are"),
-        column_of("truncation", "reason", width=80),
-        *columns_of("truncation", "lists", "shortest", "longest", "open_share", "sufficient_depth"),
-    ]
+    lists_are = column_of("truncation", "truncated", key="lists_are")
+    reason = column_of("truncation", "reason", width=80)
+    numbers = ("lists", "shortest", "longest", "open_share", "sufficient_depth")
+    columns = columns_of("truncation", "model", lists_are, reason, *numbers)
     rows = _best_first(report, here).with_columns(
         lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     )
     caption = f"How the lists are treated, for {report.measure}"
-    return _table("truncation", caption, columns, rows.iter_rows(named=True))
+    return table_of("truncation", caption, columns, rows.iter_rows(named=True))
 
 
 def _queries(report: Report) -> Table:
-    shown = ("naive", "expected", "std", "lowest", "highest", "spread")
-    columns = columns_of("queries", "query", "model", "measure", *shown)
-    rows = measured_rows(report, report.queries.filter(pl.col("spread") > 0))
+    shown = ("query", "model", "measure", "naive", "expected", "std", "lowest", "highest", "spread")
+    affected = report.queries.filter(pl.col("spread") > 0)
     caption = f"Queries whose score is most affected by tie order{' or by the cut of their list' * report.cut}"
-    return _table("queries", caption, columns, rows, chosen=report.measure)
+    return measured_table(report, "queries", caption, columns_of("queries", *shown), affected)
 
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
@@ -241,21 +200,3 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     order = here.select("model", order=pl.int_range(pl.len()))
     ranked = frame.join(order, on="model", how="left", maintain_order="left")
     return ranked.sort("order", nulls_last=True, maintain_order=True).drop("order")
-
-
-def _table(
-    id: str,
-    caption: str,
-    columns: Sequence[Column],
-    rows: Iterable[Row],
-    *,
-    chosen: str = "",
-    note: str = "",
-) -> Table:
-    everything = list(rows)
-    shown = everything[:ROWS]
-    if len(shown) < len(everything):
-        note = f"The first {ROWS} of {len(everything)} rows are shown; the CSV files hold all. {note}".strip()
-    cells = tuple(tuple(column.fill(row) for column in columns) for row in shown)
-    measures = tuple(row["measure"] for row in shown) if chosen else ()
-    return Table(id, caption, tuple(columns), cells, measures, note, chosen)

@@ -17,7 +17,8 @@ from retrieval_report.report import report_contents
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.html import json_for_script, render_html
 from retrieval_report.report.pictures import Picture, pictures
-from retrieval_report.report.tables import ROWS, report_tables
+from retrieval_report.report.table_columns import ROWS
+from retrieval_report.report.tables import report_tables
 from retrieval_report.writing.numbers import number
 
 VOID = {"meta", "link", "input", "img", "br", "hr"}
