@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ from typing import Any
 import streamlit as st
 
 from cached import read_files
-from records import Data, Draws, Files, Rules
+from records import NAMED, Data, Draws, Files, Rules
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.samples import SAMPLES, sample_folder
 from retrieval_report.study.server import START
+from retrieval_report.writing.names import first_names
 from text import plain, short
 from url_controls import choose_one, given, refuse
 
@@ -78,7 +78,7 @@ def _started_with() -> Files | None:
     known: dict[str, Any] = json.loads(given)
     metric, cutoff = known.get("measure", ("ndcg", 10))
     return Files(
-        name=known.get("name") or _names_of(known["rankings"]),
+        name=known.get("name") or first_names([Path(path).name for path in known["rankings"]], NAMED),
         rankings=tuple(known["rankings"]),
         judgements=known.get("judgements"),
         queries=known.get("queries"),
@@ -90,11 +90,6 @@ def _started_with() -> Files | None:
         draws=Draws(**known.get("draws", {})),
         average=known.get("average", "micro"),
     )
-
-
-def _names_of(paths: Sequence[str]) -> str:
-    names = [Path(path).name for path in paths]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 @cache

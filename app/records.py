@@ -27,6 +27,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {  # parameters of metrics that the sid
     "dcg": ("gain",),
     "ndcg": ("ideal", "gain"),
 }
+NAMED = 3  # files in the name of data
 LABEL = 120  # characters of an upload's name
 LARGE = 2_000_000  # with more rows, random orders are drawn only on request
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 import retrieval_report as rr
-from records import Data, Upload
-from retrieval_report.codes.files import CodeFile, codes_from
+from records import NAMED, Data, Upload
+from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.files import column_names, costs_from, judgements_from, queries_from, rankings_from
@@ -18,6 +18,7 @@ from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.reading.trial import tried_first
+from retrieval_report.writing.names import first_names
 from warning_log import noticed
 
 MOST_BYTES = 2**28
@@ -144,7 +145,7 @@ def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: s
     model = query.label.removesuffix(".npz").removesuffix(".npy") or query.label
     return rr.codes.count_codes(
         asked.codes,
-        (_shard(shard) for shard in shards),
+        ((shard.codes, shard.labels, shard.ids) for shard in shards),
         query_labels=asked.labels,
         query_ids=asked.ids,
         bits=asked.bits,
@@ -152,10 +153,6 @@ def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: s
         distance=distance,
         relevance=relevance,
     )
-
-
-def _shard(shard: CodeFile) -> tuple[object, object, object]:
-    return shard.codes, shard.labels, shard.ids
 
 
 def _refuse_repeated(uploads: Sequence[Upload]) -> None:
@@ -183,5 +180,4 @@ def _digest(contents: Sequence[bytes], settings: str) -> str:
 
 
 def _title(uploads: Sequence[Upload]) -> str:
-    labels = [upload.label for upload in uploads]
-    return ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+    return first_names([upload.label for upload in uploads], NAMED)

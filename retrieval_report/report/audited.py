@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.report.terminal import visible
+from retrieval_report.writing.names import first_names
 
 NAMED = 5  # systems that a sentence names
 
@@ -63,6 +64,4 @@ def same_winner() -> pl.Expr:
 
 
 def _systems(rows: pl.DataFrame) -> str:
-    names = [visible(name, 60) for name in rows["system"].unique(maintain_order=True)]
-    rest = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    return first_names([visible(name, 60) for name in rows["system"].unique(maintain_order=True)], NAMED)

@@ -107,14 +107,9 @@ def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
     expected = report.summary.filter(policy="expected")
     shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
     columns = {here: _column(report, *here) for here in shown}
-    headline = columns.get((report.metric, report.cutoff), {})
-    names = sorted(
-        expected["model"].unique(),
-        key=lambda name: (
-            -(value if (value := headline.get(name, _Cell()).row.get("value")) is not None else -1e300),
-            name,
-        ),
-    )
+    headline = expected.filter(at_measure(report.metric, report.cutoff)).select("model", "value")
+    models = expected.select("model").unique().join(headline, on="model", how="left")
+    names = models.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
     measures = [measure_text(metric, cutoff) for metric, cutoff in shown]
     return measures, {name: [columns[here].get(name, _Cell()) for here in shown] for name in names}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -170,56 +170,43 @@ def _block(part: pl.DataFrame, digits: int) -> str:
     models: dict[str, dict[str, Row]] = {}
     for row in part.iter_rows(named=True):
         models.setdefault(row["model"], {})[row["policy"]] = row
-    columns = _columns(part, column_decimals(part.filter(policy="expected")["value"], digits))
-    table = [[header for header, _ in columns]]
-    for _, by_policy in sorted(models.items(), key=_rank):
-        table.append([cell(by_policy) for _, cell in columns])
-    cutoff = part["cutoff"][0]
-    title = measure_text(part["metric"][0], cutoff)
-    return "\n".join([visible(title), *_align(table)])
+    digits = column_decimals(part.filter(policy="expected")["value"], digits)
+    columns = _columns(part, sorted(models.values(), key=_rank), digits)
+    title = measure_text(part["metric"][0], part["cutoff"][0])
+    return "\n".join([visible(title), *_align([list(columns), *zip(*columns.values(), strict=True)])])
 
 
-def _rank(model: tuple[str, ByPolicy]) -> tuple[float, str]:
-    name, by_policy = model
-    value = _main(by_policy)["value"]
-    return (float("inf") if value is None else -value, name)
+def _rank(by_policy: ByPolicy) -> tuple[float, str]:
+    row = _main(by_policy)
+    return (float("inf") if row["value"] is None else -row["value"], row["model"])
 
 
 def _main(by_policy: ByPolicy) -> Row:
     return by_policy.get("expected", next(iter(by_policy.values())))
 
 
-def _columns(part: pl.DataFrame, digits: int) -> list[tuple[str, Callable[[ByPolicy], str]]]:
-    """Return headers and the functions that fill their cells, for the policies and counts in the summary."""
+def _columns(part: pl.DataFrame, models: Sequence[ByPolicy], digits: int) -> dict[str, list[str]]:
+    """Return headers and cells for the policies and counts in the summary, with a cell for every model."""
 
-    def mean(policy: str) -> Callable[[ByPolicy], str]:
-        return lambda by_policy: _number(by_policy.get(policy, {}).get("value"), digits)
+    def means(policy: str) -> list[str]:
+        return [_number(by_policy.get(policy, {}).get("value"), digits) for by_policy in models]
 
-    def spread(policy: str) -> Callable[[ByPolicy], str]:
-        return lambda by_policy: _mean_and_deviation(by_policy.get(policy, {}), digits)
-
-    def count(field: str) -> Callable[[ByPolicy], str]:
-        return lambda by_policy: str(_main(by_policy)[field])
-
-    low, high = mean("worst"), mean("best")
+    rows = [_main(by_policy) for by_policy in models]
     policies = set(part["policy"])
-    columns: list[tuple[str, Callable[[ByPolicy], str]]] = [
-        ("model", lambda by_policy: visible(_main(by_policy)["model"], NAME_WIDTH, middle=True))
-    ]
+    columns = {"model": [visible(row["model"], NAME_WIDTH, middle=True) for row in rows]}
     if "naive" in policies:
-        columns.append(("naive", mean("naive")))
-    if "expected" in policies:
-        columns.append(("expected ± tie std", spread("expected")))
-    if "shuffled" in policies:
-        columns.append(("shuffled ± tie std", spread("shuffled")))
+        columns["naive"] = means("naive")
+    for policy in ("expected", "shuffled"):
+        if policy in policies:
+            columns[f"{policy} ± tie std"] = [_mean_and_deviation(each.get(policy, {}), digits) for each in models]
     if {"best", "worst"} <= policies:
-        columns.append(("lowest – highest", lambda by_policy: f"{low(by_policy)} – {high(by_policy)}"))
+        columns["lowest – highest"] = [" – ".join(ends) for ends in zip(means("worst"), means("best"), strict=True)]
     else:
-        columns += [(policy, mean(policy)) for policy in ("worst", "best") if policy in policies]
+        columns |= {policy: means(policy) for policy in ("worst", "best") if policy in policies}
     if "truncated_share" in part.columns and (part["truncated_share"] > 0).any():
-        columns.append((CUT, lambda by_policy: f"{_main(by_policy)['truncated_share'] or 0:.0%}"))
-    columns.append(("queries", count("queries")))
-    return columns + [(COUNTS[field], count(field)) for field in COUNTS if part[field].sum()]
+        columns[CUT] = [f"{row['truncated_share'] or 0:.0%}" for row in rows]
+    counts = {"queries": "queries"} | {name: title for name, title in COUNTS.items() if part[name].sum()}
+    return columns | {title: [str(row[name]) for row in rows] for name, title in counts.items()}
 
 
 def deviation(row: Row, digits: int = DECIMALS) -> str:

@@ -81,10 +81,8 @@ def verdict(
     models: Models = {}
     for row in summary.filter(here).iter_rows(named=True):
         models.setdefault(row["model"], {})[row["policy"]] = row
-    ranked = sorted(
-        (name for name in models if _value(models[name], "expected") is not None),
-        key=lambda name: (-(_value(models[name], "expected") or 0.0), name),
-    )
+    known = summary.filter(here, policy="expected").drop_nulls("value")
+    ranked = known.sort("value", "model", descending=[True, False])["model"].to_list()
     measure = measure_text(metric, cutoff)
     if not ranked:
         return NO_SCORE, (f"No model has a score for {measure}.",)

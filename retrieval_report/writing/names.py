@@ -46,6 +46,16 @@ def short(name: str, limit: int = LABEL) -> str:
     return clean(name, limit)
 
 
+def first_names(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many others there are.
+
+    >>> first_names(["a", "b", "c"], 2), first_names(["a", "b"], 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def quoted(name: str) -> str:
     """Return the label for use inside a sentence; right-to-left text does not reorder the words around it."""
     label = short(name)
