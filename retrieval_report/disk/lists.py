@@ -8,10 +8,10 @@ import polars as pl
 
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.contracts.truncated import AUTO, NO
+from retrieval_report.contracts.truncated import NO
 from retrieval_report.disk.sources import File, Table
 from retrieval_report.reading.binary import naming
-from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
+from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, gather
 
 KEYS = ["model", "query"]
 
@@ -22,17 +22,16 @@ def decide_table(table: Table, beside: Mapping[str, pl.DataFrame | None], option
         return {}
     lists = _shapes(table, options)
     models = lists["model"].unique().sort().to_list()
-    check_models(options.truncated, models)
-    asked = given(options.truncated, models)
-    if AUTO not in asked.values():
-        return judge({}, asked, lambda model: False)
-    lists = lists.join(_known(table, beside, options), on=KEYS, how="left").with_columns(pl.col("found").fill_null(0))
-    lists = _with_known(lists, beside, options, len(models))
-    if "item" in table.empty.columns:
-        lists = lists.join(_prints(table, options), on=KEYS, how="left")
-    else:
-        lists = lists.with_columns(fingerprint=pl.lit(None, pl.UInt64))
-    return decide(lists.select(list(LIST_FACTS)), options.truncated, lambda model: _recurring(table, options, model))
+
+    def look() -> dict[str, Evidence]:
+        relevant = _known(table, beside, options)
+        facts = lists.join(relevant, on=KEYS, how="left").with_columns(pl.col("found").fill_null(0))
+        facts = _with_known(facts, beside, options, len(models))
+        if "item" in table.empty.columns:
+            return gather(facts.join(_prints(table, options), on=KEYS, how="left"))
+        return gather(facts.with_columns(fingerprint=pl.lit(None, pl.UInt64)))
+
+    return decide(options.truncated, models, look, lambda model: _recurring(table, options, model))
 
 
 def _rows(file: File, empty: pl.DataFrame, options: Options) -> pl.LazyFrame:

@@ -10,11 +10,11 @@ import polars as pl
 
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.truncated import AUTO, NO, WITHIN_TIE
+from retrieval_report.contracts.truncated import NO, WITHIN_TIE
 from retrieval_report.kernels import completions
 from retrieval_report.kernels.lists import Bools, Cells, Integers, Keys, Lists, Rows
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.truncation import LIST_FACTS, SAMPLE_QUERIES, Decision, check_models, decide, given, judge
+from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, gather
 
 
 @dataclass(frozen=True)
@@ -99,23 +99,25 @@ def decide_lists(
     ``keys`` are the keys of the rows' items (None for counts), ``found`` the number of relevant items of each list,
     ``known`` the number according to judgements or ``n_relevant`` (−1 if unknown), and ``models`` all models.
     """
-    check_models(options.truncated, models)
-    asked = given(options.truncated, models)
-    if AUTO not in asked.values():
-        return judge({}, asked, lambda model: False)
-    print_of = np.empty(names.height, np.uint64)
-    if keys is not None:
-        arrays.over_ranges(
-            lambda first, last: completions.fingerprints(first, last, rows, keys, print_of), rows.work, options.workers
-        )
-    facts = names.with_columns(
-        items=pl.Series(ties.length),
-        before=pl.Series(ties.length - ties.total_of_last()),
-        found=pl.Series(found),
-        known=pl.Series(known),
-        fingerprint=pl.Series(print_of, dtype=pl.UInt64) if keys is not None else pl.lit(None, pl.UInt64),
-    ).with_columns(known=pl.when(pl.col("known") >= 0).then("known"))
-    return decide(facts.select(list(LIST_FACTS)), options.truncated, _recurring(names, rows, keys))
+
+    def look() -> dict[str, Evidence]:
+        print_of = np.empty(names.height, np.uint64)
+        if keys is not None:
+            arrays.over_ranges(
+                lambda first, last: completions.fingerprints(first, last, rows, keys, print_of),
+                rows.work,
+                options.workers,
+            )
+        facts = names.with_columns(
+            items=pl.Series(ties.length),
+            before=pl.Series(ties.length - ties.total_of_last()),
+            found=pl.Series(found),
+            known=pl.Series(known),
+            fingerprint=pl.Series(print_of, dtype=pl.UInt64) if keys is not None else pl.lit(None, pl.UInt64),
+        ).with_columns(known=pl.when(pl.col("known") >= 0).then("known"))
+        return gather(facts)
+
+    return decide(options.truncated, models, look, _recurring(names, rows, keys))
 
 
 def _recurring(names: pl.DataFrame, rows: Rows, keys: Keys | None) -> Callable[[str], bool]:

@@ -20,16 +20,6 @@ ENDS = "its lists end where a tie ends, at about one depth"
 NUMBERS = ("lists", "shortest", "longest", "half", "least_before", "most_before", "shared")
 MANY_LISTS = 20  # with at least this many, half of the lists may be shorter than a common cut length
 
-LIST_FACTS = {
-    "model": pl.String,
-    "query": None,  # String or the integer type received
-    "items": pl.Int64,  # of the list
-    "before": pl.Int64,  # of them nearer than the last tie
-    "found": pl.Int64,  # relevant items of the list
-    "known": pl.Int64,  # relevant items of the query as judgements or n_relevant say; null where they do not
-    "fingerprint": pl.UInt64,  # equal where two lists hold the same items; null for counts
-}
-
 
 class Decision(NamedTuple):
     """What is assumed about the lists of one model."""
@@ -60,7 +50,7 @@ class Evidence(NamedTuple):
     differ: object  # the first of them for which the models' items differ, None if there is none
 
 
-def check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
+def _check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
     """Refuse a mapping with a model that is not in the rankings."""
     unknown = [] if isinstance(truncated, str) else [model for model in truncated if model not in models]
     if unknown:
@@ -75,26 +65,24 @@ def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str
 
 
 def decide(
-    facts: pl.DataFrame, truncated: str | Mapping[str, str], recurring: Callable[[str], bool]
+    truncated: str | Mapping[str, str],
+    models: Sequence[str],
+    look: Callable[[], Mapping[str, Evidence]],
+    recurring: Callable[[str], bool],
 ) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated.
 
-    ``facts`` has the columns LIST_FACTS and one row per list; ``recurring(model)`` says whether two of the model's
-    first SAMPLE_QUERIES queries share an item, and is called only if that decides.
+    ``look()`` finds the evidence of every model that has items, and is called only if it decides about one of them;
+    so is ``recurring(model)``, which says whether two of the model's first SAMPLE_QUERIES queries share an item.
 
     >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": ["p", "q"], "items": [10, 10], "before": [7, 8],
     ...     "found": [3, 4], "known": [9, None], "fingerprint": [1, 2]})
-    >>> decide(facts, "auto", lambda model: True)["m"].reason
+    >>> decide("auto", ["m"], lambda: gather(facts), lambda model: True)["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
-    models = facts["model"].unique().sort().to_list()
-    return judge(gather(facts), given(truncated, models), recurring)
-
-
-def judge(
-    found: Mapping[str, Evidence], asked: Mapping[str, str], recurring: Callable[[str], bool]
-) -> dict[str, Decision]:
-    """Decide from the evidence of every model; a model without items has none."""
+    _check_models(truncated, models)
+    asked = given(truncated, models)
+    found = look() if AUTO in asked.values() else {}
     everything = max((own.longest for own in found.values()), default=0)
     result = {}
     for model, word in asked.items():
@@ -112,7 +100,12 @@ def judge(
 
 
 def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
-    """Return the evidence of every model, from one row per list (columns LIST_FACTS)."""
+    """Return the evidence of every model, from one row per list.
+
+    The columns are ``model``, ``query``, ``items`` (of the list), ``before`` (of them nearer than the last tie),
+    ``found`` (relevant items of the list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say;
+    null where they do not) and ``fingerprint`` (equal where two lists hold the same items; null for counts).
+    """
     facts = facts.filter(pl.col("items") > 0)
     among = (
         facts.filter(pl.col("fingerprint").is_not_null())

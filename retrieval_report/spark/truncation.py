@@ -6,23 +6,21 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.scoring.judged import RETRIEVED
 from retrieval_report.scoring.lookup import KEYS
-from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, check_models, evidence, given, judge
+from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, evidence
 from retrieval_report.spark.known import Beside
 from retrieval_report.spark.sources import Source
 
 
 def decide_on_cluster(source: Source, beside: Beside, models: list[str], options: Options) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated; nothing is computed if the options say so."""
-    check_models(options.truncated, models)
-    asked = given(options.truncated, models)
-    if AUTO not in asked.values():
-        return judge({}, asked, lambda model: False)
-    lists = _with_known(_lists(source, options), beside, options, len(models))
-    found = _gather(lists, shared=len(models) > 1 and "item" in source.rows.columns)
-    return judge(found, asked, lambda model: _recurring(source, model))
+
+    def look() -> dict[str, Evidence]:
+        lists = _with_known(_lists(source, options), beside, options, len(models))
+        return _gather(lists, shared=len(models) > 1 and "item" in source.rows.columns)
+
+    return decide(options.truncated, models, look, lambda model: _recurring(source, model))
 
 
 def pooled_items(source: Source, options: Options) -> DataFrame | None:

@@ -12,7 +12,7 @@ import pytest
 from made_cuts import marked, models, ranked, said, top
 from retrieval_report import ParameterError, RetrievalReportWarning, evaluate
 from retrieval_report.codes import count_codes
-from retrieval_report.scoring.truncation import LIST_FACTS, Decision, decide
+from retrieval_report.scoring.truncation import Decision, decide, gather
 
 DIFFERENT = "models retrieved different items for one query ('q0')"
 
@@ -31,11 +31,12 @@ def facts(model: str = "m", *, items: list[int], before: list[int] | int = 3, **
         "known": [None] * lists,
         "fingerprint": list(range(lists)),
     }
-    return pl.DataFrame(row | columns, schema={name: dtype or pl.String for name, dtype in LIST_FACTS.items()})
+    types = {"known": pl.Int64, "fingerprint": pl.UInt64}
+    return pl.DataFrame(row | columns, schema_overrides=types)
 
 
 def decided(frame: pl.DataFrame, truncated: str | Mapping[str, str] = "auto", *, recur: bool = True) -> Decision:
-    return decide(frame, truncated, lambda model: recur)["m"]
+    return decide(truncated, ["m", "n"], lambda: gather(frame), lambda model: recur)["m"]
 
 
 FILLED: dict[str, Any] = {
@@ -107,14 +108,14 @@ def test_all_clear(frame: pl.DataFrame, recur: bool, reason: str) -> None:
 def test_the_same_items_in_every_list_are_no_collection_where_other_lists_are_longer() -> None:
     frame = pl.concat([facts(items=[5, 5], fingerprint=[1, 1]), facts("n", items=[9, 9], fingerprint=[2, 2])])
     assert decided(frame).truncated == "within_tie"
-    assert decide(frame, "auto", lambda model: True)["n"].truncated == "no"  # all there are
+    assert decide("auto", ["n"], lambda: gather(frame), lambda model: True)["n"].truncated == "no"  # all there are
 
 
 def test_what_is_given_is_not_asked_of_the_lists() -> None:
     frame = facts(items=[10, 10])
     for word in ("no", "between_ties", "within_tie"):
-        assert decided(frame, word) == Decision(word, "as given", 3)
-        assert decided(frame, {"m": word}) == Decision(word, "as given", 3)
+        assert decided(frame, word)[:2] == (word, "as given")
+        assert decided(frame, {"m": word})[:2] == (word, "as given")
     assert decided(frame, {"n": "no"}).truncated == "within_tie"
 
 
