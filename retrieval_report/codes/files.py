@@ -14,7 +14,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 import numpy as np
 
 from retrieval_report.codes.inputs import FileRows
-from retrieval_report.contracts.errors import FileError, RetrievalReportError
+from retrieval_report.contracts.errors import FileError, RetrievalReportError, one_line
 
 KEYS = ("codes", "labels", "ids", "bits")
 DEFLATE_RATIO = 1032
@@ -67,8 +67,7 @@ def _foreign(path: Path) -> Iterator[None]:
     except RetrievalReportError:
         raise
     except Exception as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise FileError(f"'{path}': neither .npz nor .npy: {reason}") from error
+        raise FileError(f"'{path}': neither .npz nor .npy: {one_line(error)}") from error
 
 
 def _check_kind(path: Path, begin: bytes) -> None:

@@ -38,6 +38,24 @@ def _shortened(message: str) -> str:
     return message
 
 
+def one_line(error: BaseException) -> str:
+    r"""Return the message of another library's error on one line, or the error's name if it has none.
+
+    >>> one_line(OSError("no such\n   file")), one_line(OSError())
+    ('no such file', 'OSError')
+    """
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of the message of another library's error, or the error's name if it has none.
+
+    >>> first_line(OSError("no such file\nsee the manual")), first_line(OSError())
+    ('no such file', 'OSError')
+    """
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+
+
 class RetrievalReportError(ValueError):
     """Base of every error this package raises on bad input.
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from retrieval_report.contracts.errors import DataError, OutputError
+from retrieval_report.contracts.errors import DataError, OutputError, one_line
 from retrieval_report.disk.sources import Table, check_rows
 from retrieval_report.writing.temporary import Scratch
 
@@ -122,8 +122,7 @@ def _copies(table: Table, folder: Path, rows_per_part: int, results: int, number
         with _watched(rows, table.rows, progress) as watched:
             watched.sink_parquet(target, maintain_order=True, mkdir=True, **how)
     except (pl.exceptions.PolarsError, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise OutputError(f"the rows cannot be copied to the temporary folder '{folder}': {reason}") from error
+        raise OutputError(f"the rows cannot be copied to the temporary folder '{folder}': {one_line(error)}") from error
     files = [sorted((folder / "copies" / f"part={part}").glob("*.parquet")) for part in range(parts)]
     schema = rows.collect_schema()
 

@@ -11,7 +11,7 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.errors import OutputError
+from retrieval_report.contracts.errors import OutputError, one_line
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.disk.kept import facts_of, keeping
@@ -202,9 +202,4 @@ def _writing(out: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise _output_error(out, error) from error
-
-
-def _output_error(path: Path, error: Exception) -> OutputError:
-    reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
-    return OutputError(f"cannot write to '{path}': {reason}")
+        raise OutputError(f"cannot write to '{out}': {getattr(error, 'strerror', None) or one_line(error)}") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, ParameterError, one_line
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.binary import MAX_ROWS, naming
 from retrieval_report.reading.combine import Part, combine
@@ -145,8 +145,7 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
             if rows > most:
                 return Table(tuple(_pieces(held, batches, scratch())), empty, given)
     except pl.exceptions.PolarsError as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DataError(f"rankings: the frame cannot be computed: {reason}") from error
+        raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
     return replace(_held(pl.concat(held)), given=given)
 
 
@@ -168,8 +167,9 @@ def _piece(rows: pl.DataFrame, path: Path) -> File:
     try:
         rows.write_parquet(path, compression="lz4", statistics=False)
     except (OSError, pl.exceptions.PolarsError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise OutputError(f"the rows cannot be stored in the temporary folder '{path.parent}': {reason}") from error
+        raise OutputError(
+            f"the rows cannot be stored in the temporary folder '{path.parent}': {one_line(error)}"
+        ) from error
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     return File(path, scan, tuple(pl.col(name) for name in rows.columns), rows.height)
 

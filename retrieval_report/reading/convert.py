@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import is_number, repeated, some
-from retrieval_report.contracts.errors import ColumnError, DataError
+from retrieval_report.contracts.errors import ColumnError, DataError, one_line
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.results import as_array
 
@@ -85,9 +85,9 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
     except TypeError:
         return _from_arrow(native, what)
     except (pl.exceptions.DuplicateError, nw.exceptions.DuplicateError) as error:
-        raise ColumnError(f"{what}: a column name occurs twice: {_one_line(error)}") from error
+        raise ColumnError(f"{what}: a column name occurs twice: {one_line(error)}") from error
     except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError, OSError) as error:
-        raise DataError(f"{what}: the frame cannot be computed: {_one_line(error)}") from error
+        raise DataError(f"{what}: the frame cannot be computed: {one_line(error)}") from error
 
 
 def _from_arrow(native: Any, what: str) -> pl.DataFrame:
@@ -186,7 +186,7 @@ def _convert_columns(
             ) from None
         except Exception as error:  # PyArrow's error classes cannot be named here
             if _is_used(name):
-                raise ColumnError(_not_usable(what, name, _one_line(error))) from error
+                raise ColumnError(_not_usable(what, name, one_line(error))) from error
     return pl.DataFrame(converted)
 
 
@@ -211,7 +211,3 @@ def _no_frame(frame: object, what: str) -> str:
     if isinstance(frame, str) or hasattr(frame, "__fspath__"):
         return f"{what}: a {kind} is not a frame; read a file with read_rankings, read_judgements or read_queries"
     return f"{what}: a {kind} is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__

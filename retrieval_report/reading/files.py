@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -20,6 +20,7 @@ from retrieval_report.reading.names import (
     JUDGEMENTS,
     QUERIES,
     RANKINGS,
+    Choose,
     Kind,
     in_order,
     match_columns,
@@ -148,9 +149,7 @@ def _form_of(source: Source) -> str:
     return (prediction_format(source.head()) or form) if form == "ndjson" else form
 
 
-def _read_form(
-    source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]], max_rows: int | None
-) -> pl.DataFrame:
+def _read_form(source: Source, form: str, choose: Choose, max_rows: int | None) -> pl.DataFrame:
     if form in ("parquet", "arrow", "arrow stream"):
         return _text_ids(read_binary(source, form, choose, max_rows))
     if form in ("json", "json lines"):
@@ -161,7 +160,7 @@ def _read_form(
     return frame
 
 
-def _read_text(source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]]) -> TextTable:
+def _read_text(source: Source, form: str, choose: Choose) -> TextTable:
     if form == "run":
         return read_trec(source, RUN_FIELDS, choose)
     if form == "qrels":

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import repeated
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, first_line
 from retrieval_report.reading.formats import BOM
-from retrieval_report.reading.names import ID_COLUMNS
+from retrieval_report.reading.names import ID_COLUMNS, Choose, under_our_names
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
 from retrieval_report.reading.values import warn_of_lost_digits
@@ -25,7 +25,7 @@ _DEEPEST = 128  # deeper, the parsers fail in ways that depend on versions, or h
 _LONGEST_INTEGER = 38  # digits; the parser knows integers of 128 bits
 
 
-def read_ndjson(source: Source, choose: Callable[[Sequence[str]], dict[str, str]]) -> pl.DataFrame:
+def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     """Read columns under our names.
 
     Ids written as integers become text, as everywhere in text files; numbers keep the type JSON gives them,
@@ -49,7 +49,7 @@ def read_ndjson(source: Source, choose: Callable[[Sequence[str]], dict[str, str]
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _explain(content, source, error) from error
     chosen = choose(frame.columns)
-    frame = frame.select(pl.col(theirs).alias(ours) for ours, theirs in chosen.items())
+    frame = frame.select(under_our_names(chosen))
     _look_twice(content, frame, chosen, source)
     for name in frame.columns:
         dtype = frame.schema[name]
@@ -174,7 +174,7 @@ def _explain(content: bytes, source: Source, error: Exception) -> FileError | Da
         large = next((held for _, held in value if isinstance(held, _Token) and _too_large(held)), None)
         if large is not None:
             return DataError(f"{location}: {large[:80]!r} is too large for a number of 64 bits")
-    return FileError(f"{source.path}: {str(error).strip().splitlines()[0][:200]}")
+    return FileError(f"{source.path}: {first_line(error)}")
 
 
 def _kind(value: object) -> str:

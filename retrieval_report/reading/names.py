@@ -6,14 +6,19 @@ blanks, but only if a single column of the file can be meant; otherwise the call
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+import polars as pl
 
 from retrieval_report.contracts.arguments import repeated, some
 from retrieval_report.contracts.errors import ColumnError
 
 ID_COLUMNS = ("model", "query", "item", "label")
 """Columns that name things: text in text files, never parsed."""
+
+Choose = Callable[[Sequence[str]], dict[str, str]]
+"""The names in a file → our name per name of the file; see `match_columns`."""
 
 _MODEL = ("model", "run", "system", "tag")
 _QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id")
@@ -139,6 +144,11 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
         )
     rest = {name: name for name in found if name not in {*matched.values(), *kind.columns}} if kind.others else {}
     return {name: matched[name] for name in kind.columns if name in matched} | rest
+
+
+def under_our_names(chosen: Mapping[str, str]) -> list[pl.Expr]:
+    """Return the columns of a file that `match_columns` has chosen, under our names."""
+    return [pl.col(theirs).alias(ours) for ours, theirs in chosen.items()]
 
 
 def in_order(kind: Kind, names: Sequence[str]) -> list[str]:

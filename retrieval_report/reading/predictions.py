@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -12,6 +12,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.reading.formats import BOM
+from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.objects import is_nested, nested_frame
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
@@ -36,7 +37,7 @@ def prediction_format(head: bytes) -> str | None:
     return "json lines" if '"query_id"' in first and _RESULTS.search(first) else None
 
 
-def read_predictions(source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]]) -> pl.DataFrame:
+def read_predictions(source: Source, form: str, choose: Choose) -> pl.DataFrame:
     """Read columns under our names; the file's are ``query``, ``item``, ``score`` and, for MTEB, ``model``.
 
     ``json`` is ``{query: {item: score}}``, as BEIR saves it, or what MTEB wraps around it: the model, and
@@ -62,7 +63,7 @@ def read_predictions(source: Source, form: str, choose: Callable[[Sequence[str]]
         raise FileError(f"{source.path}: JSON, but not {{query: {{item: number}}}} everywhere") from None
     if model is not None:
         frame = frame.select(pl.lit(model).alias("model"), pl.all())
-    return frame.select(pl.col(theirs).alias(ours) for ours, theirs in choose(frame.columns).items())
+    return frame.select(under_our_names(choose(frame.columns)))
 
 
 def _parse(text: str, location: str) -> Any:
@@ -88,15 +89,12 @@ def _of_whole(text: str, source: Source) -> tuple[str | None, Mapping[str, Any]]
         return None, _nested(held, source)
     meta = held.pop(META)
     name = meta.get("model_name") if isinstance(meta, dict) else None
-    runs = [(subset, split, run) for subset, splits in held.items() for split, run in _items(splits)]
+    subsets = {subset: splits for subset, splits in held.items() if isinstance(splits, dict)}
+    runs = [(subset, split, run) for subset, splits in subsets.items() for split, run in splits.items()]
     if len(runs) != 1:
         found = ", ".join(f"{subset}/{split}" for subset, split, _ in runs)
         raise FileError(f"{source.path}: predictions of {len(runs)} subsets and splits ({found}); keep one in a file")
     return name if isinstance(name, str) else None, _nested(runs[0][2], source)
-
-
-def _items(splits: Any) -> list[tuple[str, Any]]:
-    return list(splits.items()) if isinstance(splits, dict) else []
 
 
 def _nested(held: Any, source: Source) -> Mapping[str, Any]:

@@ -168,9 +168,9 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
                 return Source(path, _checked(path, _unpack(path, file, path.stat().st_size, max_bytes)))
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
+    except FileError:
+        raise
     except ValueError as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"{str(path)!r}: {error}") from error
     _checked(path, start)
     return Source(path, path)

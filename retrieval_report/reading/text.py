@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.errors import FileError, first_line
+from retrieval_report.reading.names import Choose
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.values import TextTable
 
-STRAY_RETURN = "a carriage return (CR) is inside the row; lines must end in LF or CRLF"
-
-Choose = Callable[[Sequence[str]], dict[str, str]]
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "';'", "|": "'|'"}
 
 
@@ -111,7 +109,7 @@ def _explain(source: Source, separator: str, width: int, error: Exception) -> st
         pass  # an unclosed quote, which is reported below
     if b'"' in source.read():
         return f'{source.path}: a quote (") is not closed, or is inside a field that is not quoted'
-    return f"{source.path}: {str(error).strip().splitlines()[0][:200]}"
+    return f"{source.path}: {first_line(error)}"
 
 
 def _without_blank_lines(frame: pl.DataFrame, source: Source, separator: str) -> pl.DataFrame:
@@ -171,7 +169,10 @@ def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
                 before = reader.line_num
         except csv.Error as error:
             if "new-line character" in str(error):
-                raise FileError(f"{source.path}, line {before + 1}: {STRAY_RETURN}") from None
+                raise FileError(
+                    f"{source.path}, line {before + 1}: a carriage return (CR) is inside the row; "
+                    "lines must end in LF or CRLF"
+                ) from None
             raise
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.errors import FileError, first_line
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.formats import BOM
+from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.sources import Source
 from retrieval_report.reading.text import undecodable
 from retrieval_report.reading.values import MOST_EXACT, TextTable, fits_integers
@@ -29,7 +30,7 @@ SAMPLE_LINES = 100
 _EMPTY_OR_COMMENT = re.compile(rf"^{_BLANK}*(#|$)")
 
 
-def read_trec(source: Source, fields: Sequence[str], choose: Callable[[Sequence[str]], dict[str, str]]) -> TextTable:
+def read_trec(source: Source, fields: Sequence[str], choose: Choose) -> TextTable:
     """Read a run (`RUN_FIELDS`) or qrels (`QRELS_FIELDS`); every value stays text.
 
     As in trec_eval, blank lines and lines that begin with ``#`` are skipped, a ``#`` inside an id belongs
@@ -55,8 +56,7 @@ def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) 
     _refuse_malformed(lines, source, fields)
     _warn_of_extra(lines, source, fields)
     numbers = lines["line"]
-    columns = [pl.col(theirs).alias(ours) for ours, theirs in chosen.items()]
-    return TextTable(str(source.path), lines.select(columns), lambda row: int(numbers[row]))
+    return TextTable(str(source.path), lines.select(under_our_names(chosen)), lambda row: int(numbers[row]))
 
 
 def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable | None:
@@ -87,8 +87,7 @@ def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]
         return None
     if types.get("score") == pl.Float64 and (table["score"].abs() >= MOST_EXACT).any():
         return None  # of text it can be said which numbers lost digits
-    columns = [pl.col(theirs).alias(ours) for ours, theirs in chosen.items()]
-    return TextTable(str(source.path), table.select(columns), lambda row: row + 1)
+    return TextTable(str(source.path), table.select(under_our_names(chosen)), lambda row: row + 1)
 
 
 def _has_fraction(source: Source, field: int) -> bool:
@@ -137,8 +136,7 @@ def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
             .collect()
         )
     except (pl.exceptions.PolarsError, OSError) as error:
-        message = undecodable(source) or f"{source.path}: {str(error).strip().splitlines()[0][:200]}"
-        raise FileError(message) from error
+        raise FileError(undecodable(source) or f"{source.path}: {first_line(error)}") from error
 
 
 def _refuse_malformed(lines: pl.DataFrame, source: Source, fields: Sequence[str]) -> None:

@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.reading.names import Choose
 from retrieval_report.reading.sources import Source
 
 PROGRAM = Path(__file__).with_name("scan.py")
@@ -39,7 +40,7 @@ def tried_first(most_bytes: int | None = None) -> Iterator[None]:
         trial.end()
 
 
-def try_first(source: Source, form: str, choose: Callable[[Sequence[str]], dict[str, str]], limit: int) -> None:
+def try_first(source: Source, form: str, choose: Choose, limit: int) -> None:
     """Read the wanted columns in another process, where files are tried; an error if that finds one, or dies.
 
     Raises

@@ -67,9 +67,9 @@ def parse_values(table: TextTable) -> pl.DataFrame:
         elif series.name in _NUMBERS:
             series = _parse_number(series, table)
         elif series.name in _INTEGERS:
-            series = _parse_integer(series, table)
+            series = _checked(series, "a whole number of 64 bits", _integers, table)
         elif series.name == "mask":
-            series = _parse_truth(series, table)
+            series = _checked(series, "true, false, 1 or 0", _truths, table)
         parsed.append(series)
     return pl.DataFrame(parsed, height=table.frame.height)
 
@@ -103,20 +103,21 @@ def fits_integers(text: pl.Series, dtype: type[pl.DataType] | None = None) -> bo
     return any(text.cast(kind, strict=False).null_count() == text.null_count() for kind in types)
 
 
-def _parse_integer(text: pl.Series, table: TextTable) -> pl.Series:
+def _checked(text: pl.Series, wanted: str, parse: Callable[[pl.Series], pl.Series], table: TextTable) -> pl.Series:
+    """Return what the texts mean, or raise an error if one of them is not what is wanted."""
     cleaned = _clean(text)
-    integers = cleaned.cast(pl.Int64, strict=False)
-    if integers.null_count() > cleaned.null_count():
-        raise _not("a whole number of 64 bits", cleaned, integers, table)
-    return integers
+    parsed = parse(cleaned)
+    if parsed.null_count() > cleaned.null_count():
+        raise _not(wanted, cleaned, parsed, table)
+    return parsed
 
 
-def _parse_truth(text: pl.Series, table: TextTable) -> pl.Series:
-    cleaned = _clean(text)
-    truth = cleaned.str.to_lowercase().replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
-    if truth.null_count() > cleaned.null_count():
-        raise _not("true, false, 1 or 0", cleaned, truth, table)
-    return truth
+def _integers(text: pl.Series) -> pl.Series:
+    return text.cast(pl.Int64, strict=False)
+
+
+def _truths(text: pl.Series) -> pl.Series:
+    return text.str.to_lowercase().replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
 
 
 def _clean(text: pl.Series) -> pl.Series:

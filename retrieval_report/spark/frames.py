@@ -14,7 +14,7 @@ from pyspark.sql.types import DecimalType
 
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.columns import Column
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, ParameterError, one_line
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, own_names
 from retrieval_report.spark.failures import refusing
@@ -64,7 +64,7 @@ def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
     except (TypeError, ValueError, pa.ArrowException) as error:
-        raise ColumnError(f"{what}: a column cannot be used: {' '.join(str(error).split())[:200]}") from error
+        raise ColumnError(f"{what}: a column cannot be used: {one_line(error)}") from error
 
 
 def typed(frame: DataFrame) -> DataFrame:
