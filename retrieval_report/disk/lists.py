@@ -26,20 +26,19 @@ def decide_table(table: Table, beside: Mapping[str, pl.DataFrame | None], option
     def look() -> dict[str, Evidence]:
         relevant = _known(table, beside, options)
         facts = lists.join(relevant, on=KEYS, how="left").with_columns(pl.col("found").fill_null(0))
-        facts = _with_known(facts, beside, options, len(models))
-        if "item" in table.empty.columns:
-            return gather(facts.join(_prints(table, options), on=KEYS, how="left"))
-        return gather(facts.with_columns(fingerprint=pl.lit(None, pl.UInt64)))
+        return gather(_with_known(facts, beside, options, len(models)))
 
     return decide(options.truncated, models, look, lambda model: _recurring(table, options, model))
 
 
 def _rows(file: File, empty: pl.DataFrame, options: Options) -> pl.LazyFrame:
-    """Return the rows of the lists of one file, with their model."""
+    """Return the rows of the lists of one file, each with its model and a count."""
     order = order_column(empty)
     rows = file.scan.select(file.columns)
-    if file.model is not None or "model" not in empty.columns:
-        rows = rows.with_columns(model=pl.lit(file.model or "model"))
+    if "model" not in empty.columns:
+        rows = rows.with_columns(model=pl.lit("model"))
+    if "count" not in empty.columns:
+        rows = rows.with_columns(count=pl.lit(1, pl.Int64))
     if "mask" in empty.columns:
         rows = rows.filter("mask")
     if options.decimals is not None and not empty.schema[order].is_integer():
@@ -57,28 +56,35 @@ def _collected(table: Table, options: Options, query: Callable[[pl.LazyFrame], p
 
 
 def _shapes(table: Table, options: Options) -> pl.DataFrame:
-    """Count each list's items and those before its last tie, and note whether any item is beyond the threshold."""
+    """Describe each list: its items, those before its last tie, whether any is beyond the threshold, a fingerprint.
+
+    Lists that hold the same items have equal fingerprints; those of counts are null.
+    """
     order = order_column(table.empty)
-    value = pl.col(order)
-    last = value.max() if order == "distance" else value.min()
-    items = pl.col("count").sum() if "count" in table.empty.columns else pl.len()
-    at_last = pl.col("count").filter(value == last).sum() if "count" in table.empty.columns else (value == last).sum()
+    value, count = pl.col(order), pl.col("count").cast(pl.Int64)
+    furthest = pl.Expr.max if order == "distance" else pl.Expr.min
+    at_last = count.filter(value == furthest(value)).sum()
     far = pl.lit(False) if options.distance_threshold is None else (value > options.distance_threshold).any()
+    mixed = pl.col("item").hash() if "item" in table.empty.columns else pl.lit(None, pl.UInt64)
 
     def shapes(rows: pl.LazyFrame) -> pl.LazyFrame:
-        kept = rows.filter(value.is_not_null())
-        return kept.group_by(KEYS).agg(items=items.cast(pl.Int64), last=last, tied=at_last.cast(pl.Int64), far=far)
+        kept = rows.filter(value.is_not_null()).with_columns(fingerprint=mixed)
+        return kept.group_by(KEYS).agg(
+            pl.col("fingerprint").bitwise_xor(), items=count.sum(), last=furthest(value), tied=at_last, far=far
+        )
 
     parts = _collected(table, options, shapes)
-    final = pl.col("last").max() if order == "distance" else pl.col("last").min()
-    tied = pl.col("tied").filter(pl.col("last") == final).sum()
-    return parts.group_by(KEYS).agg(pl.col("items").sum(), before=pl.col("items").sum() - tied, far=pl.col("far").any())
+    items, last = pl.col("items").sum(), pl.col("last")
+    tied = pl.col("tied").filter(last == furthest(last)).sum()
+    return parts.group_by(KEYS).agg(
+        pl.col("fingerprint").bitwise_xor(), items=items, before=items - tied, far=pl.col("far").any()
+    )
 
 
 def _known(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options) -> pl.DataFrame:
     """Count the relevant items of every list, and those that were not retrieved."""
     judgements, order = beside["judgements"], order_column(table.empty)
-    count = pl.col("count") if "count" in table.empty.columns else pl.lit(1, pl.Int64)
+    count = pl.col("count").cast(pl.Int64)
     retrieved = pl.col(order).is_not_null()
 
     def relevant(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -88,11 +94,7 @@ def _known(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Opt
             kept = rows.join(own, on=["query", "item"], how="semi")
         else:
             kept = rows.filter(_relevant(table.empty, options))
-        number = kept.with_columns(number=count)
-        return number.group_by(KEYS).agg(
-            found=pl.col("number").filter(retrieved).sum().cast(pl.Int64),
-            unretrieved=pl.col("number").filter(~retrieved).sum().cast(pl.Int64),
-        )
+        return kept.group_by(KEYS).agg(found=count.filter(retrieved).sum(), unretrieved=count.filter(~retrieved).sum())
 
     return _collected(table, options, relevant).group_by(KEYS).agg(pl.col("found", "unretrieved").sum())
 
@@ -117,23 +119,12 @@ def _with_known(
         number = queries.select("query", known=pl.col("n_relevant").cast(pl.Int64))
         lists = lists.join(number, on="query", how="left")
     elif models == 1 or options.relevant_items == "own":
-        unretrieved = pl.col("unretrieved").fill_null(0)
-        lists = lists.with_columns(known=pl.when(unretrieved > 0).then(pl.col("found") + unretrieved))
+        lists = lists.with_columns(
+            known=pl.when(pl.col("unretrieved") > 0).then(pl.col("found") + pl.col("unretrieved"))
+        )
     else:
         lists = lists.with_columns(known=pl.lit(None, pl.Int64))
     return lists.with_columns(known=pl.when(~pl.col("far")).then("known"))
-
-
-def _prints(table: Table, options: Options) -> pl.DataFrame:
-    """Return a number for every list; lists that hold the same items have equal numbers."""
-    order = order_column(table.empty)
-
-    def prints(rows: pl.LazyFrame) -> pl.LazyFrame:
-        kept = rows.filter(pl.col(order).is_not_null())
-        return kept.group_by(KEYS).agg(fingerprint=pl.col("item").hash().bitwise_xor())
-
-    parts = _collected(table, options, prints)
-    return parts.group_by(KEYS).agg(pl.col("fingerprint").bitwise_xor())
 
 
 def _recurring(table: Table, options: Options, model: str) -> bool:
