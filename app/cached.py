@@ -66,13 +66,9 @@ def remember(entries: int) -> Callable[[Function], Function]:
 def read_files(files: Files) -> Data:
     """Read files, or return the cached data if none has changed."""
     kinds = (files.rankings, files.judgements, files.queries, files.items)
-    found = [path for given in kinds if given is not None for path in find_files(_listed(given))]
+    found = [path for given in kinds if given is not None for path in find_files(given)]
     states = [(str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size) for path in found]
     return _read(files, hashlib.sha256(repr((files, states)).encode()).hexdigest())
-
-
-def _listed(given: str | tuple[str, ...]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
 
 
 @remember(4)
@@ -91,6 +87,9 @@ column_names = remember(64)(columns_of)  # of an uploaded file
 
 @remember(8)
 def _scored(data: Data, measures: tuple[str, ...], rules: Rules) -> Scored:
+    # `evaluate` returns an empty frame for it, which is of no use to any page.
+    if data.rankings.is_empty():
+        raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
         study = rr.Study(data.rankings, measures, cutoffs=None, **data.others, **rules._asdict())
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
@@ -105,9 +104,6 @@ def _measures(choice: Choice | None = None) -> tuple[str, ...]:
 
 
 def _scored_for(data: Data, choice: Choice) -> Scored:
-    # `evaluate` returns an empty frame for it, which is of no use to any page.
-    if data.rankings.is_empty():
-        raise DataError(f"{data.name}: no rows")
     return _scored(data, _measures(choice), choice.rules)
 
 
@@ -133,8 +129,6 @@ def draw_orders(data: Data, choice: Choice) -> None:
 
 def check(data: Data) -> None:
     """Raise the library's error for data that cannot be scored under any rule of the sidebar."""
-    if data.rankings.is_empty():
-        raise DataError(f"{data.name}: no rows")
     try:
         _scored(data, _measures(), data.rules)
     except RetrievalReportError:

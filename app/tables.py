@@ -9,9 +9,9 @@ import polars as pl
 import streamlit as st
 
 from records import Data
-from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.comparison import ahead_first
 from retrieval_report.analysis.leaderboard import rank_range
-from retrieval_report.analysis.verdicts import VERDICTS, with_chances
+from retrieval_report.analysis.verdicts import doubt, with_chances
 from retrieval_report.charts.data import side_by_side
 from retrieval_report.contracts.registry import column
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
@@ -117,18 +117,10 @@ def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> N
     frame_table(rows, of="board", show=SUMMARY, alt="Scores of the models, best first.")
 
 
-def ahead_first(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return pairs of `flips` with the model that is ahead in expectation as A, the best pairs first."""
-    ahead = turned(pairs, pl.col("value_b") > pl.col("value_a"))
-    return ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
-
-
 def flips_table(flips: pl.DataFrame) -> None:
     """Show pairs of models, those whose order is not safe first."""
-    order = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int64)
-    rows = ahead_first(flips).sort(
-        order, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True
-    )
+    rows = ahead_first(flips, pl.col("value_b") > pl.col("value_a"))
+    rows = rows.sort(doubt, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True)
     frame_table(with_chances(rows), of="flips", show=FLIPS, alt="Pairs of models, those of unsafe order first.")
 
 

@@ -12,7 +12,7 @@ from cached import ask, ranked_models, shown, study_of, winners
 from chart_display import BOXES, chart_of, show_chart
 from records import Choice, Data
 from retrieval_report import charts
-from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.comparison import ahead_first, turned
 from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE, with_chances
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
@@ -56,7 +56,7 @@ def show(data: Data, choice: Choice) -> None:
     else:
         st.caption(f"More than {MATRIX} models are listed below, not drawn; choose some in the sidebar to see them.")
     st.caption("Pairs that tie order reverses most easily come first. Choose a row to see that pair above.")
-    rows = turned(expected, pl.col("difference") < 0).sort("value_a", "value_b", descending=True, nulls_last=True)
+    rows = ahead_first(expected, pl.col("difference") < 0)
     rows = rows.sort(pl.col("p_tie_high").fill_null(1.0), descending=True, maintain_order=True).drop("policy")
 
     def take(row: dict[str, Any]) -> None:

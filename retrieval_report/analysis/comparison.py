@@ -220,6 +220,12 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
     )
 
 
+def ahead_first(pairs: pl.DataFrame, behind: pl.Expr) -> pl.DataFrame:
+    """Return pairs with the model that is ahead as A, where B is ahead now, and the best pairs first."""
+    ahead = turned(pairs, behind)
+    return ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
+
+
 def usual_correction(models: int, baseline: str | None = None) -> str:
     """Return the correction that suits the number of models."""
     if baseline is not None:

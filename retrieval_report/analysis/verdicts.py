@@ -22,6 +22,7 @@ EQUAL = "equal"
 UNTESTED = "safe from tie order"
 SAFE = "safe"
 VERDICTS = (CUT, DEPENDS, NOT_SIGNIFICANT, EQUAL, UNTESTED, SAFE, NOTHING)  # the least certain first
+doubt = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8)  # sorts pairs so
 SINGLE_MODEL, NO_SCORE = "single model", "no score"  # what a report says where there is no pair to judge
 SAME_WINNER, OTHER_WINNER = "same winner", "other winner"  # of a segment of the queries
 NO_WORSE, WORSE, NOT_DECIDED = "no worse", "worse", "not decided"  # of a model and a margin

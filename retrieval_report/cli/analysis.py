@@ -165,14 +165,13 @@ def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
     """Put the verdict beside each pair, whichever of its models is named first; the least certain pairs come first."""
     import polars as pl
 
-    from retrieval_report.analysis.verdicts import VERDICTS
+    from retrieval_report.analysis.verdicts import doubt
 
     # A baseline is model_b whatever its name; verdicts order the models alphabetically.
     pair = (pl.min_horizontal("model_a", "model_b"), pl.max_horizontal("model_a", "model_b"))
     keys = ["model_a", "model_b", "metric", "cutoff"]
     known = verdicts.select(*keys, "verdict")
     measure = pl.struct("metric", "cutoff").rle_id()
-    doubt = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8)
     joined = rows.join(
         known,
         left_on=[*pair, pl.col("metric"), pl.col("cutoff")],

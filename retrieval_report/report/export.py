@@ -18,20 +18,21 @@ ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
 INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 
 
-def csv_files(report: Report, *, raw: bool = False) -> dict[str, bytes]:
-    """Return every frame as ``<name>.csv``, and ``columns.csv``, which describes them."""
-    files = {f"{name}.csv": csv_bytes(_protect(frame, raw), raw=raw) for name, frame in _written(report).items()}
-    return {**files, "columns.csv": csv_bytes(describe(_written(report)))}
+def frame_files(report: Report, kind: str, *, raw: bool = False) -> dict[str, bytes]:
+    """Return every frame as ``<name>.<kind>``; with CSV also ``columns.csv``, which describes them.
 
-
-def parquet_files(report: Report) -> dict[str, bytes]:
-    """Return every frame as ``<name>.parquet``."""
-    return {f"{name}.parquet": parquet_bytes(frame) for name, frame in _written(report).items()}
-
-
-def json_files(report: Report) -> dict[str, bytes]:
-    """Return every frame as ``<name>.json``, an array of rows; NaN and infinities, which JSON lacks, are null."""
-    return {f"{name}.json": frame.write_json().encode() for name, frame in _written(report).items()}
+    JSON is an array of rows; NaN and infinities, which it lacks, are null. Frames without columns, such as the audit
+    of counts, are left out.
+    """
+    written = {name: frame for name, frame in report.frames.items() if frame.width}
+    if kind == "csv":
+        files = {name: csv_bytes(_protect(frame, raw), raw=raw) for name, frame in written.items()}
+        files["columns"] = csv_bytes(describe(written))
+    elif kind == "parquet":
+        files = {name: parquet_bytes(frame) for name, frame in written.items()}
+    else:
+        files = {name: frame.write_json().encode() for name, frame in written.items()}
+    return {f"{name}.{kind}": data for name, data in files.items()}
 
 
 def about_bytes(
@@ -60,7 +61,7 @@ def about_bytes(
 
 
 def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl.DataFrame:
-    """Read one CSV file of a report back; the inverse of `csv_files`."""
+    """Read one CSV file of a report back; the inverse of `frame_files`."""
     frame = pl.read_csv(data, schema=dict(schema))
     if raw:
         return frame
@@ -72,11 +73,6 @@ def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl
 def read_json(data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Read one JSON file of a report back."""
     return pl.read_json(data, schema=dict(schema))
-
-
-def _written(report: Report) -> dict[str, pl.DataFrame]:
-    """Return the frames to write, which excludes those without columns, such as the audit of counts."""
-    return {name: frame for name, frame in report.frames.items() if frame.width}
 
 
 def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:

@@ -9,8 +9,6 @@ from retrieval_report.report.paper import markdown_text
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, size
 
-NOTHING = "–"
-
 
 def junit_xml(gate: Gate) -> str:
     """Write the gate as a test report with one test; "not decided" is a failure of its own type.
@@ -39,10 +37,11 @@ def markdown_summary(gate: Gate) -> str:
     >>> print(markdown_summary(found).splitlines()[0])
     **passed**: rr@10 of new against old
     """
+    between = interval(gate.bound_low, gate.bound_high, DECIMALS)
     rows = [
-        ("baseline", gate.baseline, _number(gate.baseline_value)),
-        ("candidate", gate.candidate, _number(gate.candidate_value)),
-        ("difference", f"{1 - 2 * gate.alpha:.0%} interval {_range(gate)}", _number(gate.difference, "+")),
+        ("baseline", gate.baseline, size(gate.baseline_value)),
+        ("candidate", gate.candidate, size(gate.candidate_value)),
+        ("difference", f"{1 - 2 * gate.alpha:.0%} interval {between}", size(gate.difference, sign="+")),
         ("margin", "largest loss that does not matter", f"{gate.margin:g}"),
         ("p (no worse)", f"no worse below {gate.alpha:g}", chance_text(gate.no_worse_p)),
         ("p (worse)", f"worse below {gate.alpha:g}", chance_text(gate.worse_p)),
@@ -52,11 +51,3 @@ def markdown_summary(gate: Gate) -> str:
     head = f"**{gate.status}**: {markdown_text(f'{gate.measure} of {gate.candidate} against {gate.baseline}')}{order}"
     table = [f"| {name} | {markdown_text(what)} | {value} |" for name, what, value in rows]
     return "\n".join([head, "", "| | | |", "| --- | --- | ---: |", *table, ""])
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return NOTHING if value is None else size(value, sign=sign)
-
-
-def _range(gate: Gate) -> str:
-    return interval(gate.bound_low, gate.bound_high, DECIMALS)

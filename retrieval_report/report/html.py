@@ -62,7 +62,7 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
         .get_template("report.html")
         .render(
             report=report,
-            pictures=[(picture, _plots(picture)) for picture in pictures],
+            pictures=pictures,
             winners=winner_sentences(audit),
             tables=report_tables(report),
             hints=hints[:HINTS],
@@ -70,18 +70,12 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             methods=describe_metrics(report.parameters.get("metrics", ())),
             ties=naive_ties(report.parameters.get("like"), report.parameters.get("naive_order", "row")),
             corrections=report.comparison["family_method"].unique().to_list(),
-            parameters=[(name, _plain(value)) for name, value in report.parameters.items()],
             timestamp=timestamp,
             policy=_security_policy(scripts.values(), style),
             style=style,
             scripts=scripts,
         )
     )
-
-
-def _plots(picture: Picture) -> list[tuple[str, int | None]]:
-    """Return the plots of a picture as JSON, and the greatest width of each in pixels."""
-    return [(json_for_script(panel.specification), panel.most) for panel in picture.drawn.panels]
 
 
 def _security_policy(scripts: Iterable[str], style: str) -> str:
@@ -113,7 +107,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["visible"] = visible
+    environment.filters |= {"visible": visible, "json": json_for_script, "plain": _plain}
     return environment
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.analysis.audit import furthest_off
-from retrieval_report.analysis.comparison import turned
+from retrieval_report.analysis.comparison import ahead_first
 from retrieval_report.analysis.inputs import MEAN, at_cutoff, at_measure, side_by_side
 from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
@@ -90,9 +90,7 @@ def _comparisons(report: Report) -> list[Table]:
     differs = (column_of("comparison", "difference"), INTERVAL_COLUMN)
     shown = ("model_a", "model_b", "measure", *differs, "family_p", "p_tie", "disagree", counts, "verdict")
     columns = columns_of("flips", *shown)
-    ahead = turned(frame, pl.col("difference") < 0)  # the better model first, and the best pairs on top
-    best = ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
-    rows = measured_rows(report, best)
+    rows = measured_rows(report, ahead_first(frame, pl.col("difference") < 0))
     plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
     caption, note = f"Every pair of models{plain}", ""
     if report.comparison["model_a"].n_unique() > 1:

@@ -13,7 +13,8 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.report.contents import FRAMES, Report, ReportOptions, report_contents
-from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, csv_files, json_files, parquet_files
+from retrieval_report.report.export import ABOUT, FRAME_FORMATS, about_bytes, frame_files
+from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.writing.files import check_writable_folder, write_files
 
 FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
@@ -128,24 +129,13 @@ def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: 
         from retrieval_report.report.pictures import pictures
 
         files["report.html"] = render_html(report, pictures(report), timestamp=timestamp).encode()
-    if "csv" in formats:
-        files |= csv_files(report, raw=raw)
-    if "parquet" in formats:
-        files |= parquet_files(report)
-    if "json" in formats:
-        files |= json_files(report)
-    files |= _summary_tables(report, formats)
-    if set(FRAME_FORMATS) & set(formats):
-        files[ABOUT] = about_bytes(report, files=[*files, ABOUT], formats=formats, raw=raw, timestamp=timestamp)
-    return files
-
-
-def _summary_tables(report: Report, formats: Sequence[str]) -> dict[str, bytes]:
-    from retrieval_report.report.paper import latex_table, markdown_table
-
-    files = {}
+    for kind in ("csv", "parquet", "json"):
+        if kind in formats:
+            files |= frame_files(report, kind, raw=raw)
     if "markdown" in formats:
         files["summary.md"] = markdown_table(report).encode()
     if "latex" in formats:
         files["summary.tex"] = latex_table(report).encode()
+    if set(FRAME_FORMATS) & set(formats):
+        files[ABOUT] = about_bytes(report, files=[*files, ABOUT], formats=formats, raw=raw, timestamp=timestamp)
     return files
