@@ -41,16 +41,17 @@ def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
 def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
     """Return the summary; scores are written first and read back, so that they are computed once."""
     import retrieval_report.spark as on
-    from retrieval_report.spark.files import judgements_frame, queries_frame, rankings_frame, scores_frame, write_scores
+    from retrieval_report.reading.names import JUDGEMENTS, QUERIES
+    from retrieval_report.spark.files import frame_beside, rankings_frame, scores_frame, write_scores
 
     data = task.data
-    queries = None if data.queries is None else queries_frame(spark, data.queries)
+    queries = None if data.queries is None else frame_beside(spark, data.queries, QUERIES)
     rankings = rankings_frame(spark, data.rankings, data.columns)
     if not task.trust_items and "item" in rankings.columns:
         on.check_items(rankings)
     frame = on.evaluate(
         rankings,
-        judgements=None if data.judgements is None else judgements_frame(spark, data.judgements),
+        judgements=None if data.judgements is None else frame_beside(spark, data.judgements, JUDGEMENTS),
         queries=queries,
         plan=task.plan,
         **task.settings,

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from retrieval_report.contracts.errors import ColumnError, FileError, OutputError, RetrievalReportError
-from retrieval_report.reading import read_judgements, read_queries
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
+from retrieval_report.reading import to_polars
+from retrieval_report.reading.names import RANKINGS, Kind, match_columns
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.frames import sent
 from retrieval_report.spark.reasons import FAILURES, failing, reason
@@ -50,18 +50,11 @@ def rankings_frame(spark: SparkSession, paths: Sequence[str], columns: Mapping[s
     return found.withColumn("model", F.lit(PurePosixPath(files[0]).stem if files else "model"))
 
 
-def judgements_frame(spark: SparkSession, path: str) -> DataFrame:
-    """Read judgements: an address is read by the cluster, as Parquet; any other path is read here, in any format."""
+def frame_beside(spark: SparkSession, path: str, kind: Kind) -> DataFrame:
+    """Read judgements or queries: an address is read by the cluster, as Parquet; any other path here, in any format."""
     if is_address(path):
-        return _renamed(_parquet(spark, [path]), JUDGEMENTS, None, path)
-    return sent(spark, read_judgements(path), path)
-
-
-def queries_frame(spark: SparkSession, path: str) -> DataFrame:
-    """Read queries, in the same way as judgements."""
-    if is_address(path):
-        return _renamed(_parquet(spark, [path]), QUERIES, None, path)
-    return sent(spark, read_queries(path), path)
+        return _renamed(_parquet(spark, [path]), kind, None, path)
+    return sent(spark, to_polars(path, kind.name), path)
 
 
 def write_scores(scores: DataFrame, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -53,30 +54,22 @@ def _named_once(queries: DataFrame) -> DataFrame:
         F.min(number).alias("least"),
     )
     query = refusing(F.col("query"), F.col("query").isNull(), "query", "null ids", what="queries")
-    query = refusing(query, F.col("times") > 1, "query", "more than once", what="queries", location=where("query"))
+    refuse = partial(refusing, what="queries", location=where("query"))
+    query = refuse(query, F.col("times") > 1, "query", "more than once")
     bad = (F.col("numbers") == 0) | (F.col("least") < 0)
-    number = refusing(
-        F.col("n_relevant"), bad, "n_relevant", "null or negative", what="queries", location=where("query")
-    )
+    number = refuse(F.col("n_relevant"), bad, "n_relevant", "null or negative")
     columns = [number.alias("n_relevant")] if "n_relevant" in queries.columns else []
     return grouped.select(query.alias("query"), *columns)
 
 
 def _judged_once(judgements: DataFrame) -> DataFrame:
     """Return judgements that fail on an executor if a pair is judged twice or an id is null."""
-    grouped = judgements.groupBy("query", "item").agg(
-        F.max("relevance").alias("relevance"), F.count("*").alias("times")
-    )
-    once = refusing(
-        F.col("relevance"),
-        F.col("times") > 1,
-        "item",
-        "judged more than once",
-        what="judgements",
-        location=where("query", "item"),
-    )
+    highest, times = F.max("relevance").alias("relevance"), F.count("*").alias("times")
+    grouped = judgements.groupBy("query", "item").agg(highest, times)
+    refuse = partial(refusing, what="judgements", location=where("query", "item"))
+    once = refuse(F.col("relevance"), F.col("times") > 1, "item", "judged more than once")
     null = F.col("query").isNull() | F.col("item").isNull()
-    relevance = refusing(once, null, "query", "or 'item': null ids", what="judgements", location=where("query", "item"))
+    relevance = refuse(once, null, "query", "or 'item': null ids")
     return grouped.select("query", "item", relevance.alias("relevance"))
 
 
@@ -101,12 +94,10 @@ def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFr
     ``pool`` holds the relevant items that any model retrieved, if those count as judged.
     """
     parts = []
-    if pool is not None:
-        cells = pool.groupBy("query", "relevance").agg(F.count("*").alias("count"))
-        parts.append(cells.withColumn("n_relevant", F.lit(None).cast("long")))
-    if beside.judgements is not None:
-        cells = beside.judgements.groupBy("query", "relevance").agg(F.count("*").alias("count"))
-        if beside.queries is not None:
+    items = beside.judgements if pool is None else pool
+    if items is not None:
+        cells = items.groupBy("query", "relevance").agg(F.count("*").alias("count"))
+        if pool is None and beside.queries is not None:
             cells = cells.join(beside.queries.select("query"), on="query", how="left_semi")
         parts.append(cells.withColumn("n_relevant", F.lit(None).cast("long")))
     if beside.queries is not None:

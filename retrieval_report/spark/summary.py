@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Unpack
 
 import polars as pl
@@ -84,16 +85,10 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
     table, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
     frame, table = same_ids(frame, table, empty_of(frame.select("query"), "scores"), empty, ("query",), "queries")
     said = table.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))
-    bad = (
-        F.isnan("said") | (F.abs("said") == float("inf")) | (F.col("said") < 0) if column == "weight" else F.lit(False)
-    )
-    once = refusing(
-        F.col("said"),
-        F.col("said").isNull() | bad,
-        column,
-        "null or not a weight",
-        what="queries",
-        location=where(*keys),
-    )
-    once = refusing(once, F.col("times") > 1, "query", "more than once", what="queries", location=where(*keys))
+    bad = F.col("said").isNull()
+    if column == "weight":
+        bad |= F.isnan("said") | (F.abs("said") == float("inf")) | (F.col("said") < 0)
+    refuse = partial(refusing, what="queries", location=where(*keys))
+    once = refuse(F.col("said"), bad, column, "null or not a weight")
+    once = refuse(once, F.col("times") > 1, "query", "more than once")
     return frame.join(said.select(*keys, once.alias(column)), on=keys, how="left")
