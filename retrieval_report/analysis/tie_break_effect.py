@@ -17,6 +17,7 @@ from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.layout import order_values
 from retrieval_report.scoring.run import score_judged, score_lists
 
 
@@ -54,14 +55,12 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     >>> resolve_ties(rankings, by="reranker", descending=True).select("item", "distance", "relevance").rows()
     [('a', 1, 0), ('b', 2, 1), ('c', 3, 0), ('d', 2, 1)]
     """
-    Options(decimals=decimals)  # raises what evaluate would
+    options = Options(decimals=decimals)
     given = to_polars(rankings, "rankings")
     frame = check_rankings(given, relevance=False, null_distance=True)
     order = order_column(frame)
     keyed = frame.with_columns(_key(given, frame, by))
-    column = pl.col(order)
-    if decimals is not None and not frame.schema[order].is_integer():
-        column = column.round(decimals)
+    column = order_values(frame, options)
     one_list = [name for name in ("model", "query") if name in frame.columns]
     spread = frame.height + 1  # more than there are distinct keys in a list
     first = column.rank("dense", descending=order == "score").over(one_list).cast(pl.Int64)

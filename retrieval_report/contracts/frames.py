@@ -232,9 +232,8 @@ def _check_weight(frame: pl.DataFrame, what: str = "rankings") -> None:
 
 
 def _check_flags(frame: pl.DataFrame) -> None:
-    if "row" in frame.columns:
-        refuse(frame, pl.col("row").is_null(), "row", "null")
-    if "mask" in frame.columns:
-        refuse(frame, pl.col("mask").is_null(), "mask", "null")
+    for name in ("row", "mask"):
+        if name in frame.columns:
+            refuse(frame, pl.col(name).is_null(), name, "null")
     if "weight" in frame.columns:
         _check_weight(frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval_report.contracts.columns import SHARED, flag, frame, given, ids, like, number, text, whole
+from retrieval_report.contracts.columns import SHARED, flag, frame, given, like, number, text, whole
 
 MODEL_NAME = given("model", "Model", "what produced the list; 'model' if absent", "id", optional=True)
 ITEM = given("item", "Item", "the retrieved item", "id")
@@ -225,7 +225,7 @@ SCORED = {
         number("change", "Change", "rounded − received", "signed"),
         like("tie_std", "standard deviation of the mean as received under random tie order"),
         number("tie_std_rounded", "± rounded", "standard deviation of the rounded one under random tie order"),
-        whole("rank", "Rank", "rank of the model, 1 is best"),
+        "rank",
         whole("rank_rounded", "Rank rounded", "rank of the model by rounded distances"),
         by="lists.rounding_effect",
     ),
@@ -272,7 +272,7 @@ SCORED = {
         *SIMILAR,
     ),
     "similarity": frame(
-        ids("query", "Query", "the query"),
+        "query",
         whole("items_a", "Items of A", "items of the first list"),
         whole("items_b", "Items of B", "items of the second list"),
         whole("shared", "Shared", "items of both lists"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.disk.sources import File, Table
 from retrieval_report.reading.binary import naming
 from retrieval_report.scoring.judged import KnownOfWhole
+from retrieval_report.scoring.layout import order_values
 
 FEW_GRADES = 1_000  # every part is given all grades up to this number; beyond it, only those that bound the scores
 
@@ -69,7 +69,4 @@ def _near(empty: pl.DataFrame, options: Options) -> pl.Expr:
     """Select the rows that are not beyond the threshold."""
     if options.distance_threshold is None:
         return pl.lit(True)
-    distance = pl.col(order_column(empty))
-    if options.decimals is not None and not empty.schema[order_column(empty)].is_integer():
-        distance = distance.round(options.decimals)
-    return (distance > options.distance_threshold).fill_null(value=False).not_()
+    return (order_values(empty, options) > options.distance_threshold).fill_null(value=False).not_()

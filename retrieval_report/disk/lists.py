@@ -11,6 +11,7 @@ from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.disk.sources import File, Table
 from retrieval_report.reading.binary import naming
+from retrieval_report.scoring.layout import order_values
 from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, gather
 
 KEYS = ["model", "query"]
@@ -33,16 +34,13 @@ def decide_table(table: Table, beside: Mapping[str, pl.DataFrame | None], option
 
 def _rows(file: File, empty: pl.DataFrame, options: Options) -> pl.LazyFrame:
     """Return the rows of the lists of one file, each with its model and a count."""
-    order = order_column(empty)
-    rows = file.scan.select(file.columns)
+    rows = file.scan.select(file.columns).with_columns(order_values(empty, options))
     if "model" not in empty.columns:
         rows = rows.with_columns(model=pl.lit("model"))
     if "count" not in empty.columns:
         rows = rows.with_columns(count=pl.lit(1, pl.Int64))
     if "mask" in empty.columns:
         rows = rows.filter("mask")
-    if options.decimals is not None and not empty.schema[order].is_integer():
-        rows = rows.with_columns(pl.col(order).round(options.decimals))
     return rows
 
 

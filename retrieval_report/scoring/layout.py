@@ -61,12 +61,17 @@ class Items(NamedTuple):
     far: Bools  # lists that have such items
 
 
-def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return rows with distances rounded as the options say."""
+def order_values(frame: pl.DataFrame, options: Options) -> pl.Expr:
+    """Return the distances or scores of rows with these columns, rounded as the options say."""
     order = order_column(frame)
     if options.decimals is None or frame.schema[order].is_integer():
-        return frame
-    return frame.with_columns(pl.col(order).round(options.decimals))
+        return pl.col(order)
+    return pl.col(order).round(options.decimals)
+
+
+def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Return rows with distances rounded as the options say."""
+    return frame.with_columns(order_values(frame, options))
 
 
 def items_of(judged: Judged, options: Options) -> Items:

@@ -22,7 +22,7 @@ from retrieval_report.contracts.truncated import AUTO, NO
 from retrieval_report.kernels.lists import Integers, Rows
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import KNOWN, NOT_RETRIEVED, RETRIEVED, Judged, KnownOfWhole
-from retrieval_report.scoring.layout import Prepared, lay_out
+from retrieval_report.scoring.layout import Prepared, lay_out, rounded
 from retrieval_report.scoring.lists import refuse_missing, refuse_unjudged, refuse_unnamed
 from retrieval_report.scoring.lookup import KEYS, settle_nulls
 from retrieval_report.scoring.truncation import given
@@ -102,10 +102,9 @@ def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
     rows = check_counts(rows, "rankings")
     order = order_column(rows)
     options.check_order(order)
-    if options.decimals is not None and not rows.schema[order].is_integer():
-        given, rows = rows, rows.with_columns(pl.col(order).round(options.decimals))
-        if naive and (given[order] != rows[order]).any():  # ties made by rounding have no naive order
-            raise DataError(f"stream: column {order!r}: for naive scores, round to {options.decimals} before sorting")
+    given, rows = rows, rounded(rows, options)
+    if naive and (given[order] != rows[order]).any():  # ties made by rounding have no naive order
+        raise DataError(f"stream: column {order!r}: for naive scores, round to {options.decimals} before sorting")
     return rows.drop("count") if naive else rows
 
 
