@@ -99,12 +99,11 @@ def choose_many(
     *,
     name: str,
     default: Sequence[T] = (),
-    show: Callable[[T], str] = short,
-    placeholder: str | None = None,
+    placeholder: str,
     help: str | None = None,
 ) -> tuple[T, ...]:
     """Offer several options, and return the chosen ones in order. The arguments are those of `choose_one`."""
-    texts = _texts(options, show)
+    texts = _texts(options, short)
     if name in st.session_state:
         kept = [option for option in st.session_state[name] if option in texts]
         if len(kept) < len(st.session_state[name]):

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -91,8 +92,8 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: _show_warning(
-                without_scratch(str(message), ctx), self._options(ctx)
+            warnings.showwarning = lambda message, *_, **__: click.echo(
+                f"Warning: {self._said(str(message), ctx)}", err=True
             )
             if any(action and "error".startswith(action.partition(":")[0]) for action in sys.warnoptions):
                 warnings.simplefilter("default")  # warnings of libraries must not end in a traceback either
@@ -103,26 +104,18 @@ class _Commands(click.Group):
                 return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
-                lines = [in_options(str(error), self._options(ctx)), *getattr(error, "__notes__", ())]
-                raise _BadInput(_visible_lines(without_scratch("\n".join(lines), ctx))) from error
+                raise _BadInput(self._said(str(error), ctx, getattr(error, "__notes__", ()))) from error
             except KeyboardInterrupt:
                 click.echo("Interrupted; no file was left half-written.", err=True)
                 ctx.exit(128 + signal.SIGINT)
 
-    def _options(self, ctx: click.Context) -> set[str]:
-        """Return the options of the command that was called."""
+    def _said(self, message: str, ctx: click.Context, notes: Iterable[str] = ()) -> str:
+        """Return a message in the words of the command that was called, with notes below."""
         command = self.commands.get(ctx.invoked_subcommand or "")
-        return (
-            {option.name or "" for option in command.params if isinstance(option, click.Option)} if command else set()
-        )
-
-
-def _show_warning(message: str, names: set[str]) -> None:
-    click.echo(f"Warning: {_visible_lines(in_options(message, names))}", err=True)
-
-
-def _visible_lines(text: str) -> str:
-    return "\n".join(visible(line) for line in text.splitlines())
+        params = command.params if command else []
+        names = {option.name or "" for option in params if isinstance(option, click.Option)}
+        text = without_scratch("\n".join([in_options(message, names), *notes]), ctx)
+        return "\n".join(visible(line) for line in text.splitlines())
 
 
 @click.group(
