@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import polars as pl
 
-LAPTOP = {"width": 1366, "height": 768}
+from visits import PATIENCE
 
+LAPTOP = {"width": 1366, "height": 768}
+OPENINGS = 16  # how often a menu is opened before its option is missed
 
 READY = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
@@ -69,12 +72,19 @@ class Visit:
         return {address.netloc for address in addresses if address.scheme not in ("data", "blob")}
 
     def choose(self, label: str, text: str) -> None:
-        """Choose from a menu by its label, with the keyboard."""
-        self.page.wait_for_function(READY)
+        """Choose from a menu by its label, with the keyboard; a page that is drawn meanwhile may close the menu."""
+        from playwright.sync_api import TimeoutError as Late
+
         box = self.page.get_by_role("combobox", name=label).first
-        box.click()
-        self.page.keyboard.type(text)
-        self.page.get_by_role("option", name=text).first.wait_for()
+        option = self.page.get_by_role("option", name=text).first
+        for _ in range(OPENINGS):
+            self.page.wait_for_function(READY)
+            box.click()
+            self.page.keyboard.type(text)
+            with suppress(Late):
+                option.wait_for(timeout=PATIENCE / OPENINGS)
+                break
+            box.press("Escape")
         box.press("Enter")
 
     def alerts(self) -> str:
