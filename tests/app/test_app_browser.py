@@ -192,6 +192,8 @@ def test_dark_pages_are_dark_and_their_charts_are_read(browser: Any, server: str
 def test_the_keyboard_reaches_pages_and_controls(browser: Any, server: str) -> None:
     with Visit(browser, server) as visit:
         visit.title("Overview")
+        # Streamlit fetches the code of a control when the first one is drawn, which may be after the script has ended.
+        visit.page.get_by_role("combobox", name="Models").wait_for()
         reached = []
         for _ in range(25):
             visit.page.keyboard.press("Tab")

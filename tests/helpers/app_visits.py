@@ -72,7 +72,7 @@ class Visit:
         return {address.netloc for address in addresses if address.scheme not in ("data", "blob")}
 
     def choose(self, label: str, text: str) -> None:
-        """Choose from a menu by its label, with the keyboard; a page that is drawn meanwhile may close the menu."""
+        """Choose from a menu by its label; a page that is drawn meanwhile may close the menu."""
         from playwright.sync_api import TimeoutError as Late
 
         box = self.page.get_by_role("combobox", name=label).first
@@ -82,10 +82,10 @@ class Visit:
             box.click()
             self.page.keyboard.type(text)
             with suppress(Late):
-                option.wait_for(timeout=PATIENCE / OPENINGS)
-                break
+                option.click(timeout=PATIENCE / OPENINGS)
+                return
             box.press("Escape")
-        box.press("Enter")
+        raise AssertionError(f"{label}: no option {text!r}")
 
     def alerts(self) -> str:
         return "\n".join(self.page.locator("[data-testid=stAlert]").all_inner_texts())
