@@ -16,7 +16,7 @@ by ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``.
 ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
 >>> summary = summarise(evaluate(rankings, metrics="precision", cutoffs=2))
 >>> charts.policies(summary, metric="precision", cutoff=2).to_dict()["title"]["text"]
-['model: precision@2 is 0.2500 in expectation, 0.5000 in the order received']
+['model: precision@2 is 0.2500 in expectation, 0.5000 in the naive order']
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ NUMBERS = ("expected", "tie_std", "naive", "shuffled", "lowest", "highest")
 def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = (), log: bool = True) -> ChartType:
     """Draw the expected score of every model along the cutoffs.
 
-    The leading models are coloured and named at their right end, with rings where the order received scores; the
+    The leading models are coloured and named at their right end, with rings at naive scores; the
     others are grey.
 
     Parameters
@@ -127,7 +127,7 @@ def _lines(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[al
 
 
 def _marks(rows: pl.DataFrame, lit: Sequence[str], x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """Draw a dot for the expectation and a ring for the order received, both with all numbers as tool tips."""
+    """Draw a dot for the expectation and a ring for the naive score, both with all numbers as tool tips."""
     rows = rows.filter(pl.col("label").is_in(list(lit))).select("model", "label", "shade", "at", "k", "order", *NUMBERS)
     tooltip = [*texts("model", k="cutoff"), *tooltips(NUMBERS)]
     layers = []
@@ -157,7 +157,7 @@ def _bands(rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[al
 
 
 def _title(wide: pl.DataFrame, metric: str) -> str:
-    """Say who leads where, and where the order received disagrees."""
+    """Say who leads where, and where the naive order disagrees."""
     cutoffs = sorted(wide["cutoff"].unique().to_list(), key=lambda cutoff: math.inf if cutoff is None else cutoff)
     if wide["model"].n_unique() == 1:
         return f"{quoted(wide['model'][0])}: {metric} at {len(cutoffs)} cutoff{'s' * (len(cutoffs) > 1)}"
@@ -183,7 +183,7 @@ def _title(wide: pl.DataFrame, metric: str) -> str:
     ]
     if not wrong:
         return first
-    return f"{first}; the order received shows another leader at k = {_some(wrong)}"
+    return f"{first}; the naive order shows another leader at k = {_some(wrong)}"
 
 
 def _some(cutoffs: Sequence[int | None]) -> str:
@@ -193,7 +193,7 @@ def _some(cutoffs: Sequence[int | None]) -> str:
 
 def _legend(rows: pl.DataFrame, lit: Sequence[str], bands: bool) -> list[str]:
     marks = ["dot and line: expected"]
-    marks += ["ring: order received"] * (rows["naive"].null_count() < rows.height)
+    marks += ["ring: naive order"] * (rows["naive"].null_count() < rows.height)
     marks += [f"dashed: {OPEN}"] * (rows.filter(CUT).height > 0)
     marks += ["bands: worst–best tie order, and ±2 std under random tie order"] * bands
     grey = rows["label"].n_unique() - len(lit)

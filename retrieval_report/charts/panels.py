@@ -20,7 +20,7 @@ from retrieval_report.writing.names import clean, joined, quoted
 PANEL_WIDTH, PANEL_HEIGHT, COLUMNS = 235, 170, 3
 PANELS = {
     "expected": "expected",
-    "naive": "order received",
+    "naive": "naive order",
     "shuffled": "mean of shuffles",
     "worst": "worst tie order",
     "best": "best tie order",
@@ -54,7 +54,7 @@ def policy_panels(summary: object, *, metric: object, first: Sequence[str] = (),
     ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
     >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=(2, 3), policies=("naive", "expected")))
     >>> " ".join(policy_panels(summary, metric="rr").to_dict()["title"]["text"])
-    'Averaged over the cutoffs, coarse leads in rr in the order received, fine in expectation'
+    'Averaged over the cutoffs, coarse leads in rr in the naive order, fine in expectation'
     """
     frame = summary_frame(summary)
     if frame is None:
@@ -107,13 +107,13 @@ def _leaders(rows: pl.DataFrame, shown: Sequence[str]) -> dict[str, str]:
 
 
 def _title(rows: pl.DataFrame, shown: Sequence[str], name: str) -> str:
-    """Say whether the expectation and the order received have different leaders."""
+    """Say whether the expectation and the naive order have different leaders."""
     leaders = _leaders(rows, shown)
     if rows["label"].n_unique() == 1:
         return f"{quoted(rows['label'][0])}: {name} under {len(shown)} policies"
     if "naive" in leaders and "expected" in leaders and leaders["naive"] != leaders["expected"]:
         naive, expected = quoted(leaders["naive"]), quoted(leaders["expected"])
-        return f"Averaged over the cutoffs, {naive} leads in {name} in the order received, {expected} in expectation"
+        return f"Averaged over the cutoffs, {naive} leads in {name} in the naive order, {expected} in expectation"
     if len(set(leaders.values())) == 1 and rows.filter(CUT).height:
         leader = quoted(leaders[shown[0]])
         return f"Averaged over the cutoffs, {leader} leads in {name} under every policy, but the lists are cut"

@@ -20,7 +20,7 @@ from retrieval_report.writing.numbers import number, span
 
 SCORES, OFFSETS, STEP, SMALL_STEP, MANY = 400, 240, 28, 22, 20
 ABOVE, BELOW = -8, 8  # pixels from the middle of a row: naive above it, others below
-NAIVE = "order received (naive)"
+NAIVE = "naive order"
 SAME_DEFINITION, OTHER_DEFINITION = "other systems, same definition", "other systems, own definition"
 COLOURS = {NAIVE: VERMILLION, SAME_DEFINITION: AMBER, OTHER_DEFINITION: GREY}
 NUMBERS = ("expected", "tie_std", "lowest", "highest", "naive", "shuffled", "query_se", "ci_low", "ci_high")
@@ -44,8 +44,8 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     -------
     altair.Chart
         Left, scores. Dot: expected; line: confidence interval over queries; bar: from the worst to the best tie order,
-        dashed if lists are cut and it allows for what a deeper retrieval could show; ticks above the line: the order
-        received, below it: other systems. Right, on a separate scale: how far these are from the expected value of
+        dashed if lists are cut and it allows for what a deeper retrieval could show; ticks above the line: the naive
+        order, below it: other systems. Right, on a separate scale: how far these are from the expected value of
         their own definition; bar: ±2 standard deviations under random tie order. It is left out if nothing is off.
 
     Examples
@@ -57,7 +57,7 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
     >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=2))
     >>> policies(summary, metric="rr", cutoff=2).to_dict()["title"]["text"]
-    ['fine leads at rr@2 in expectation; the order received shows coarse first']
+    ['fine leads at rr@2 in expectation; the naive order shows coarse first']
     """
     frame = summary_frame(summary)
     if frame is None:
@@ -80,28 +80,28 @@ def _height(rows: pl.DataFrame) -> int:
 
 
 def lead_title(wide: pl.DataFrame, where: str) -> str:
-    """Say who leads in expectation, and whether the order received agrees."""
+    """Say who leads in expectation, and whether the naive order agrees."""
     expected, naive = best_of(wide, "expected"), best_of(wide, "naive")
     if wide.height == 1:
         known = {name: wide[name][0] for name in ("expected", "naive")}
         said = [
             f"{number(value)} {words}"
-            for value, words in ((known["expected"], "in expectation"), (known["naive"], "in the order received"))
+            for value, words in ((known["expected"], "in expectation"), (known["naive"], "in the naive order"))
             if value is not None
         ]
         cut = ", but its lists are cut" if (wide["truncated_share"] > 0).any() else ""
         return f"{quoted(wide['model'][0])}: {where} is {', '.join(said) or 'known by its bounds only'}{cut}"
     if not expected:
         lead = naive or best_of(wide, "order")
-        return f"{_lead(lead)} at {where}" + (" in the order received" if naive else "") if lead else where
+        return f"{_lead(lead)} at {where}" + (" in the naive order" if naive else "") if lead else where
     start = f"{_lead(expected)} at {where} in expectation"
     if (wide["truncated_share"] > 0).any():
         return f"{start}, but the lists are cut"
     if not naive:
         return start
     if naive == expected:
-        return f"{start} and in the order received"
-    return f"{start}; the order received shows {listed(naive)} first"
+        return f"{start} and in the naive order"
+    return f"{start}; the naive order shows {listed(naive)} first"
 
 
 def _lead(models: Sequence[str]) -> str:
@@ -109,7 +109,7 @@ def _lead(models: Sequence[str]) -> str:
 
 
 def _naive(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores in the order received, and how far they are off."""
+    """Return the naive scores, and how far they are off."""
     known = rows.filter(pl.col("naive").is_not_null())
     off = pl.col("naive") - pl.col("expected")
     return known.select("label", "model", "expected", mark=pl.lit(NAIVE), at=pl.col("naive"), off=off)
@@ -168,7 +168,7 @@ def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _ticks(ticks: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
-    """Draw ticks for the order received above the middle of the row, and for other systems below it."""
+    """Draw ticks for naive scores above the middle of the row, and for other systems below it."""
     found = [*texts("model", mark="what"), *tooltips(["at", "expected", "off"])]
     others = [*texts("system", "version", "call", "definition", "order"), *tooltips(["z", "definition_shift"])]
     layers = []
@@ -218,7 +218,7 @@ def _legend(rows: pl.DataFrame, ticks: pl.DataFrame) -> list[str]:
     parts += ["grey bar: worst to best tie order"] * (bounded.height > cut)
     parts += ["dashed bar: worst to best that a deeper retrieval could show"] * (cut > 0)
     above, below = (ticks.filter(part).height > 0 for part in (pl.col("mark") == NAIVE, pl.col("mark") != NAIVE))
-    printed = ["above the line in the order received"] * above + ["below it by other systems"] * below
+    printed = ["above the line in the naive order"] * above + ["below it by other systems"] * below
     parts += [f"ticks: printed scores, {', '.join(printed)}"] * (ticks.height > 0)
     off = ticks.filter(pl.col("off").abs() > SAME).height > 0
     parts += ["pale blue bar: ±2 standard deviations under random tie order"] * (off and rows["tie_std"].count() > 0)

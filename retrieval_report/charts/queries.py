@@ -1,4 +1,4 @@
-"""Draw the score in the order received against the exact one, query by query."""
+"""Draw the naive score against the exact one, query by query."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def query_scatter(
     models: Sequence[str] | None = None,
     listed: bool = True,
 ) -> ChartType:
-    """Draw the score of each query in the order received against its expected score.
+    """Draw the naive score of each query against its expected score.
 
     Drag a rectangle to list the queries in it that are furthest off.
 
@@ -66,7 +66,7 @@ def query_scatter(
     ...     "query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]})
     >>> table = query_table(evaluate(rankings, metrics="rr", cutoffs=None))
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
-    ['The order received overestimates rr@all of 1 of 2 lists, and underestimates 0']
+    ['The naive order overestimates rr@all of 1 of 2 lists, and underestimates 0']
     """
     frame = held(query_table, QUERIES, "query_table", "query_table")
     if frame is None:
@@ -86,7 +86,7 @@ def query_scatter(
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
     scatter = _scatter(points, where, brush)
     lines = [
-        "below the diagonal the order received overestimates the model, above it underestimates; drag to list queries"
+        "below the diagonal the naive order overestimates the model, above it underestimates; drag to list queries"
     ]
     if not listed:
         return finish(scatter, _title(rows, where), lines, _spoken(rows), 56)
@@ -130,7 +130,7 @@ def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.Laye
     pad = (high - low) * 0.03
     scale = fixed_scale(low - pad, high + pad)
     ends = alt.InlineData(values=[{"from": low - pad, "to": high + pad}])
-    x = alt.X("naive:Q", scale=scale, title=f"{where} in the order received")
+    x = alt.X("naive:Q", scale=scale, title=f"{where} in the naive order")
     y = alt.Y("expected:Q", scale=scale, title=f"{where} expected")
     across: dict[str, Any] = {"x": along(x, "from"), "x2": "to:Q", "y": along(y, "from"), "y2": "to:Q"}
     diagonal = alt.Chart(ends).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(**across)
@@ -186,9 +186,9 @@ def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
 def _title(rows: pl.DataFrame, where: str) -> str:
     high, low = (rows.filter(side=side).height for side in (HIGH, LOW))
     if high + low == 0:
-        return f"The order received scores all {rows.height} lists at {where} as expected"
+        return f"The naive order scores all {rows.height} lists at {where} as expected"
     whose = f" of {quoted(rows['model'][0])}" if rows["model"].n_unique() == 1 and rows["model"][0] != "model" else ""
-    return f"The order received overestimates {where} of {high} of {rows.height} lists{whose}, and underestimates {low}"
+    return f"The naive order overestimates {where} of {high} of {rows.height} lists{whose}, and underestimates {low}"
 
 
 def _spoken(rows: pl.DataFrame) -> str:

@@ -18,8 +18,8 @@ from retrieval_report.writing.names import joined, quoted
 from retrieval_report.writing.numbers import column_decimals, number
 
 COLUMN, STEP = 260, 20
-COLUMNS = {"naive": "order received", "expected": "expected", "shuffled": "mean of shuffles"}
-SCORES = {"naive": "in the order received", "expected": "by the expected score", "shuffled": "over shuffles"}
+COLUMNS = {"naive": "naive order", "expected": "expected", "shuffled": "mean of shuffles"}
+SCORES = {"naive": "in the naive order", "expected": "by the expected score", "shuffled": "over shuffles"}
 KEPT = 3  # rows above and below those that change
 DIGITS = 12
 Side = Literal["left", "center", "right"]
@@ -27,7 +27,7 @@ SAME, UP, DOWN = "same rank", "ranked higher", "ranked lower"
 
 
 def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = None) -> ChartType:
-    """Draw the ranks of the models by the order received and in expectation, joined by lines.
+    """Draw the ranks of the models by the naive scores and in expectation, joined by lines.
 
     Parameters
     ----------

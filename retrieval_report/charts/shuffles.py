@@ -29,7 +29,7 @@ BARS = 60  # exact probabilities of more values are added up, as many steps of t
 SEEN = 1e-3  # of the highest bar: lower ones are left out at both ends
 THIN = 50  # half a bar that stands for one value is at most this part of the range
 FEW = 20  # different values, to which no curve fits
-RULES = {"expected": ("expected", BLUE, [1, 0]), "naive": ("order received", VERMILLION, [5, 3])}
+RULES = {"expected": ("expected", BLUE, [1, 0]), "naive": ("naive order", VERMILLION, [5, 3])}
 
 
 def shuffled_distribution(
@@ -62,7 +62,7 @@ def shuffled_distribution(
     Returns
     -------
     altair.Chart
-        Bars: the exact probability of every mean, or the share of draws; rules: exact mean and order received. If draws
+        Bars: the exact probability of every mean, or the share of draws; rules: exact mean and naive order. If draws
         have many values, a curve shows the normal distribution with the exact mean and standard deviation, within the
         range of tie order, which is in the heading of the panel. If all draws agree, the chart is a sentence.
 
@@ -245,7 +245,7 @@ def _legend(panels: Sequence[_Panel], left: int, steady: int) -> list[str]:
     parts = ["bars: exact probability of every mean"] * exact
     parts += [f"bars{' of the others' * exact}: share of the random draws"] * drawn
     parts += ["curve: normal distribution"] * any(panel.curve is not None for panel in panels)
-    parts.append("solid line: expected score; dashed line: order received")
+    parts.append("solid line: expected score; dashed line: naive order")
     parts += [f"{left} of the models vary less, and are not drawn"] * (left > 0)
     parts += [f"{steady} of the models do not vary"] * (steady > 0)
     return ["; ".join(parts)]

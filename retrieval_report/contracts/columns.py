@@ -116,7 +116,7 @@ COLUMNS = (
     number("value_a", "A", "mean of model_a over the paired queries"),
     number("value_b", "B", "mean of model_b over the paired queries"),
     number("difference", "A − B", "mean of model_a minus mean of model_b", "signed"),
-    number("naive", "Naive", "score in the order received"),
+    number("naive", "Naive", "score with ties in the naive order"),
     number(
         "expected",
         "Expected",

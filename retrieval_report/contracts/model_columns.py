@@ -7,7 +7,7 @@ from retrieval_report.contracts.columns import flag, frame, like, number, text, 
 MEANS = {
     "expected": "exact mean over all tie orders",
     "shuffled": "mean over the random draws",
-    "naive": "mean in the order received",
+    "naive": "mean with ties in the naive order: that received, unless an option names another",
     "lowest": "mean under the worst tie order",
     "highest": "mean under the best tie order",
 }

@@ -49,7 +49,7 @@ def pictures(report: Report) -> list[Picture]:
          lambda: charts.scores_by_cutoff(summary, metric=metric)),
         (report.recall_curve.width > 0, "recall", "Along recall", "Interpolated precision, as trec_eval defines it.",
          lambda: charts.recall_curve(report.recall_curve)),
-        (models > 1, "flips", "Does the ranking change?", "The rank of every model as received and as expected.",
+        (models > 1, "flips", "Does the ranking change?", "The rank of every model by naive scores and in expectation.",
          lambda: charts.rank_flips(summary, **measure)),
         (True, "shuffled", "What repeated runs would print", runs,
          lambda: charts.shuffled_distribution(report.shuffled, summary, exact=report.distribution, **measure)),

@@ -50,8 +50,8 @@ def test_policies_explain_the_ticks_that_are_there() -> None:
         " ".join(charts.policies(frame, **PLACE, audit=others).to_dict()["title"]["subtitle"])
         for frame, others in ((summary, None), (summary, audit), (summary.filter(pl.col("policy") != "naive"), None))
     )
-    assert "ticks: printed scores, above the line in the order received;" in f"{alone};"
-    assert "above the line in the order received, below it by other systems" in both
+    assert "ticks: printed scores, above the line in the naive order;" in f"{alone};"
+    assert "above the line in the naive order, below it by other systems" in both
     assert "ticks" not in none
 
 
@@ -95,7 +95,7 @@ def test_bands_are_for_the_models_asked_only() -> None:
 def test_flips_are_found_and_equal_ranks_stand_apart() -> None:
     chart = charts.rank_flips(frames(PLAIN)["summary"], **PLACE)
     measures = rows_with(chart, "column", "model", "rank", "score", "row")
-    for column, policy in (("expected", "expected"), ("order received", "naive")):
+    for column, policy in (("expected", "expected"), ("naive order", "naive")):
         mine = measures.filter(column=column).sort("model")
         assert mine["score"].to_list() == at_measure(policy)["value"].to_list()
         assert sorted(mine["row"].to_list()) == [0, 1, 2]
@@ -223,7 +223,7 @@ def test_titles_state_the_finding() -> None:
     title = " ".join(charts.policies(summary, **PLACE).to_dict()["title"]["text"])
     leader = at_measure("expected").sort("value", descending=True)
     if leader["value"][0] > leader["value"][1]:
-        assert title.startswith(f"{leader['model'][0]} leads at precision@2 in expectation; the order received shows ")
+        assert title.startswith(f"{leader['model'][0]} leads at precision@2 in expectation; the naive order shows ")
     else:
         assert "share the lead at precision@2" in title
 
