@@ -92,7 +92,8 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
         for start in range(0, len(panels), across):
             for column, panel in zip(st.columns(across), panels[start : start + across], strict=False):
                 column.vega_lite_chart(**panel, **shown)
-    _offer(drawing)
+    if panels:  # a sentence is on the page as text
+        _offer(drawing)
     return event
 
 
