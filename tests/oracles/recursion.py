@@ -12,6 +12,7 @@ MeanVariance(mean=Fraction(3, 4), variance=Fraction(1, 16))
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -50,8 +51,15 @@ def histograms(ties: Sequence[Sequence[Grade]]) -> list[dict[Grade, int]]:
     return [{grade: list(tie).count(grade) for grade in sorted(set(tie))} for tie in ties]
 
 
+def with_repeats(ties: Sequence[Histogram]) -> Iterator[tuple[Histogram, int]]:
+    """Each tie once, with how often it is there: a million ties are written as a few, repeated."""
+    once = {id(tie): tie for tie in ties}
+    for name, repeats in Counter(map(id, ties)).items():
+        yield once[name], repeats
+
+
 def items_in(ties: Sequence[Histogram]) -> int:
-    return sum(sum(tie.values()) for tie in ties)
+    return sum(sum(tie.values()) * repeats for tie, repeats in with_repeats(ties))
 
 
 def relevant_in(tie: Histogram, relevant_from: Grade | None = None) -> int:
@@ -63,7 +71,7 @@ def total_relevant(ties: Sequence[Histogram], options: Mapping[str, Any]) -> int
     if options.get("n_relevant") is not None:
         return int(options["n_relevant"])
     known = ties if options.get("judged") is None else [options["judged"]]
-    return sum(relevant_in(tie, options.get("relevant_from")) for tie in known)
+    return sum(relevant_in(tie, options.get("relevant_from")) * repeats for tie, repeats in with_repeats(known))
 
 
 def walk(ties: Sequence[Histogram], k: int | None) -> Iterator[tuple[int, int, int, Histogram]]:

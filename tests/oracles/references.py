@@ -234,6 +234,7 @@ class SlotSums(NamedTuple):
     ww_uv: int
 
 
+@lru_cache(maxsize=200_000)  # asked for by every metric and cutoff alike
 def slot_sums(start: int, end: int) -> SlotSums:
     w1 = w_u = w2 = w2_u = w2_uu = ww = ww_u = ww_v = ww_uv = 0
     earlier = earlier_v = 0  # sums of w and of w * v over the slots before u
