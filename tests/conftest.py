@@ -28,7 +28,13 @@ SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Sp
 AWAY = ("cluster]", "connect]", "::test_on_two_executors_one_of_which_is_killed_half_way")
 
 
-@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, as the next
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one more than there are processors: a test that waits for Spark, a browser or a command needs none."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give the Spark tests to two processes that hold a session each; every other test goes where there is room.
 

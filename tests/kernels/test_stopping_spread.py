@@ -71,6 +71,7 @@ def test_a_tie_far_down_keeps_its_digits(slots: int) -> None:
     assert by_covariances(t, counts, STOPS, [slots])[0] == pytest.approx(float(exact), rel=1e-13, abs=0.0)
 
 
+@pytest.mark.compiled
 def test_the_value_at_a_cutoff_does_not_depend_on_other_cutoffs() -> None:
     counts = [150, 20, 14, 9, 7]
     lists, slots = one_tie(counts), np.arange(1, 201, 7)

@@ -143,6 +143,7 @@ def test_gain_tables_and_functions() -> None:
             assert row["std"] == pytest.approx(exact.std, rel=1e-9)
 
 
+@pytest.mark.compiled
 def test_shuffled_draws_are_orders_and_agree_with_the_exact_moments() -> None:
     ties = [[0, 1, 2], [3, 0], [1, 0, 0, 0]]
     draws = 4000

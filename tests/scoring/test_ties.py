@@ -99,6 +99,7 @@ def test_tie_groups_refuses_repeated_items() -> None:
         tie_groups(frame)
 
 
+@pytest.mark.compiled
 def test_counts_give_the_scores_of_the_rankings_and_add_up_over_shards() -> None:
     generator = np.random.default_rng(4)
     rows = 800
