@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import at_measure
-from retrieval_report.analysis.verdicts import (
-    CUT,
-    DEPENDS,
-    EQUAL,
-    NO_SCORE,
-    NO_WORSE,
-    NOT_DECIDED,
-    NOT_SIGNIFICANT,
-    SAFE,
-    SINGLE_MODEL,
-    UNTESTED,
-    WORSE,
-    accidental_winners,
-    equal_means,
-    least_certain,
-    surely_depends,
-)
+from retrieval_report.analysis import verdicts
+from retrieval_report.analysis.inputs import at_measure, side_by_side
+from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, equal_means
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.report.notices import (
-    METHODS,
-    NAIVE_ORDERS,
-    POOLED,
-    RETRIEVE_DEEPER,
-    divided_by_relevant,
-    names_text,
-)
+from retrieval_report.report import notices
+from retrieval_report.report.notices import names_text
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
 NAME_WIDTH = 60
-Row = dict[str, Any]
-Models = dict[str, dict[str, Row]]  # model → policy → row of the summary
-UNSAFE = (  # verdict, and its wording for one pair and for several
-    (CUT, "depends on what the cut lists leave out", "depend on what the cut lists leave out"),
-    (DEPENDS, DEPENDS, "depend on tie order"),
-    (NOT_SIGNIFICANT, "is not significant", "are not significant"),
-)
-DEEPER = f"{RETRIEVE_DEEPER}; for binary codes, count_codes needs no lists at all."
-CUT_LEAD = f"The lists are cut, and what they leave out could reverse this lead. {DEEPER}"
+POLICIES = {"expected": "expected", "naive": "naive", "lowest": "worst", "highest": "best"}
+Row = dict[str, Any]  # of a pair, or of a model with its means side by side
+UNSAFE = {  # wording of a verdict for one pair and for several
+    CUT: ("depends on what the cut lists leave out", "depend on what the cut lists leave out"),
+    DEPENDS: (DEPENDS, "depend on tie order"),
+    NOT_SIGNIFICANT: ("is not significant", "are not significant"),
+}
+DEEPER = f"{notices.RETRIEVE_DEEPER}; for binary codes, count_codes needs no lists at all."
+SAFETY = {  # how safe a lead is
+    CUT: f"The lists are cut, and what they leave out could reverse this lead. {DEEPER}",
+    DEPENDS: "The lead {depends} on tie order{why}.{chance}",
+    NOT_SIGNIFICANT: "The lead does not depend on tie order, but is not significant ({p}).{chance}",
+    SAFE: "The lead does not depend on tie order, and is significant ({p}).{chance}",
+    verdicts.UNTESTED: "The lead does not depend on tie order. Its significance was not tested, which requires plain "
+    "means and queries that both models have.{chance}",
+    EQUAL: "No tie order separates them.",
+    verdicts.NOTHING: "The two have no query in common, so their means are not over the same queries.",
+}
 LEVEL = {  # what may set apart models with equal means
     CUT: f"The lists are cut, and what they leave out could put one ahead. {DEEPER}",
     DEPENDS: "Tie order alone decides which of them is printed ahead.",
@@ -60,7 +47,7 @@ def verdict(
     *,
     metric: str,
     cutoff: int | None,
-    ties: str = NAIVE_ORDERS["row"],
+    ties: str = notices.NAIVE_ORDERS["row"],
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
@@ -78,28 +65,28 @@ def verdict(
         columns and made harmless to read; they are not escaped for HTML.
     """
     here = at_measure(metric, cutoff)
-    models: Models = {}
-    for row in summary.filter(here).iter_rows(named=True):
-        models.setdefault(row["model"], {})[row["policy"]] = row
-    known = summary.filter(here, policy="expected").drop_nulls("value")
-    ranked = known.sort("value", "model", descending=[True, False])["model"].to_list()
-    measure = measure_text(metric, cutoff)
+    pairs, measure = flips.filter(here), measure_text(metric, cutoff)
+    others = pl.col("tie_std", "truncated_share").filter(policy="expected").first()
+    means = side_by_side(summary.filter(here), ["model"], POLICIES, others)
+    ranked = means.drop_nulls("expected").sort("expected", "model", descending=[True, False]).to_dicts()
     if not ranked:
-        return NO_SCORE, (f"No model has a score for {measure}.",)
-    status, sentences = _winner(ranked, models, flips.filter(here), measure)
+        return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
+    status, sentences = _winner(ranked, pairs, measure)
     if no_worse is not None and no_worse.width:
         sentences += _margin(no_worse.filter(here), measure)
-    sentences += [
-        *_pairs(flips.filter(here), measure),
-        *_naive(ranked, models, measure, ties),
-        *_range(ranked[0], models),
-    ]
-    sentences += _elsewhere(summary.filter(~here), ranked[0])
+    sentences += [*_pairs(pairs, measure), *_naive(ranked, measure, ties), *_range(ranked[0], means.height)]
+    sentences += _elsewhere(summary.filter(~here), ranked[0]["model"])
     return status, tuple(sentences)
 
 
 def pair_verdict(
-    flips: pl.DataFrame, first: str, second: str, *, metric: str, cutoff: int | None, ties: str = NAIVE_ORDERS["row"]
+    flips: pl.DataFrame,
+    first: str,
+    second: str,
+    *,
+    metric: str,
+    cutoff: int | None,
+    ties: str = notices.NAIVE_ORDERS["row"],
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about two models.
 
@@ -121,7 +108,7 @@ def pair_verdict(
     pair = _pair(flips.filter(here), first, second)
     measure = measure_text(metric, cutoff)
     if pair["value_a"] is None or pair["value_b"] is None:
-        return NO_SCORE, (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
+        return verdicts.NO_SCORE, (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
     sides = [_Side.of(pair, side) for side in "ab"]
     leader, other = sorted(sides, key=lambda side: -side.value)
     where = " on the queries that both have" if pair["unpaired"] else ""
@@ -135,7 +122,7 @@ def pair_verdict(
         names = f"{_name(leader.model)} is ahead of {_name(other.model)}"
         lead = f"{names} by {ahead} in expected {measure}{where}: {numbers}."
         safety = _safety(pair)
-    doubt = POOLED if pair.get("pooled") and divided_by_relevant(metric) else ""
+    doubt = notices.POOLED if pair.get("pooled") and notices.divided_by_relevant(metric) else ""
     parts = (lead, _all_queries(leader, other), _printed(pair, leader, other, ties), safety, doubt)
     return pair["verdict"], tuple(sentence for sentence in parts if sentence)
 
@@ -175,26 +162,27 @@ def _printed(pair: Row, leader: _Side, other: _Side, ties: str) -> str:
     return f"With ties {ties}, {_name(other.model)} is printed ahead, {numbers}: an accident of tie order."
 
 
-def _winner(ranked: list[str], models: Models, flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
-    value = _value(models[ranked[0]], "expected") or 0.0
+def _winner(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
+    name, value = ranked[0]["model"], ranked[0]["expected"]
     if len(ranked) == 1:
-        return SINGLE_MODEL, [f"{_name(ranked[0])} has an expected {measure} of {number(value)}."]
-    second = _value(models[ranked[1]], "expected") or 0.0
-    pair = _pair(flips, ranked[0], ranked[1])
-    equal = _leaders(ranked, models, "expected")
+        return verdicts.SINGLE_MODEL, [f"{_name(name)} has an expected {measure} of {number(value)}."]
+    second = ranked[1]
+    pair = _pair(flips, name, second["model"])
+    equal = _leaders(ranked, "expected")
     if len(equal) > 1:
         share = f"{names_text(map(_name, equal))} share the highest expected {measure}: {number(value)}."
         if len(equal) == 2 and pair["unpaired"]:
             return pair["verdict"], [share, _on_paired(pair, "") + _safety(pair)]
         among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
-        status = least_certain(verdict for verdict in among if verdict in (CUT, DEPENDS))
+        status = verdicts.least_certain(verdict for verdict in among if verdict in (CUT, DEPENDS))
         return status, [" ".join(part for part in (share, LEVEL.get(status, "")) if part)]
-    places = decimals(value - second)
+    places = decimals(value - second["expected"])
     first = (
-        f"{_name(ranked[0])} has the highest expected {measure}: {number(value, places)}, "
-        f"ahead of {_name(ranked[1])} ({number(second, places)})."
+        f"{_name(name)} has the highest expected {measure}: {number(value, places)}, "
+        f"ahead of {_name(second['model'])} ({number(second['expected'], places)})."
     )
-    return pair["verdict"], [first, _on_paired(pair, ranked[0]) + _safety(pair) + _unsafe_others(ranked, flips, pair)]
+    others = _unsafe_others(name, second["model"], flips, pair["verdict"])
+    return pair["verdict"], [first, _on_paired(pair, name) + _safety(pair) + others]
 
 
 def _on_paired(pair: Row, winner: str) -> str:
@@ -216,27 +204,14 @@ def _on_paired(pair: Row, winner: str) -> str:
 
 def _safety(pair: Row) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
-    chance, p = _reversal(pair), f"corrected {p_value(pair['family_p'])}"
     if pair["verdict"] in LEVEL and equal_means(pair["value_a"], pair["value_b"]):
-        text = LEVEL[pair["verdict"]]
-    elif pair["verdict"] == CUT:
-        text = CUT_LEAD
-    elif pair["verdict"] == DEPENDS:
-        why = f" ({_disagreement(pair)})" if pair["disagree"] else ""
-        text = f"The lead {'depends' if surely_depends(pair) else 'may depend'} on tie order{why}.{chance}"
-    elif pair["verdict"] == NOT_SIGNIFICANT:
-        text = f"The lead does not depend on tie order, but is not significant ({p}).{chance}"
-    elif pair["verdict"] == SAFE:
-        text = f"The lead does not depend on tie order, and is significant ({p}).{chance}"
-    elif pair["verdict"] == UNTESTED:
-        text = (
-            "The lead does not depend on tie order. Its significance was not tested, which requires plain means "
-            f"and queries that both models have.{chance}"
-        )
-    else:
-        nothing = "The two have no query in common, so their means are not over the same queries."
-        text = "No tie order separates them." if pair["verdict"] == EQUAL else nothing
-    return text
+        return LEVEL[pair["verdict"]]
+    return SAFETY[pair["verdict"]].format(
+        depends="depends" if verdicts.surely_depends(pair) else "may depend",
+        why=f" ({_disagreement(pair)})" if pair["disagree"] else "",
+        p=f"corrected {p_value(pair['family_p'])}",
+        chance=_reversal(pair),
+    )
 
 
 def _disagreement(pair: Row) -> str:
@@ -248,24 +223,21 @@ def _disagreement(pair: Row) -> str:
     return "; ".join(f"{', '.join(names)} scores {what}" for names, what in parts if names)
 
 
-def _unsafe_others(ranked: list[str], flips: pl.DataFrame, pair: Row) -> str:
-    """Name models ranked below second over which the first has no safe lead; ``pair`` is that of the first two."""
-    verdicts = [verdict for verdict, *_ in UNSAFE]
-    unsafe = [
-        _name(row["model_b"] if row["model_a"] == ranked[0] else row["model_a"])
-        for row in flips.filter(pl.col("verdict").is_in(verdicts)).iter_rows(named=True)
-        if ranked[0] in (row["model_a"], row["model_b"]) and ranked[1] not in (row["model_a"], row["model_b"])
-    ]
-    if not unsafe:
+def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) -> str:
+    """Name models ranked below second over which the first has no safe lead; ``verdict`` is that of the first two."""
+    other = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
+    unsafe = flips.filter(pl.col("verdict").is_in(list(UNSAFE)), other != second).select(other.alias("model"))
+    if unsafe.is_empty():
         return ""
-    names = names_text(sorted(unsafe))
-    return f" Its lead over {names} is not safe{' either' if pair['verdict'] in verdicts else ', however'}."
+    names = names_text(sorted(map(_name, unsafe["model"])))
+    return f" Its lead over {names} is not safe{' either' if verdict in UNSAFE else ', however'}."
 
 
 def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
     """Say which models lose less than the margin against the baseline, which more, and which may do either."""
     parts = []
-    starts = {NO_WORSE: ("", " no"), WORSE: ("", ""), NOT_DECIDED: ("these queries do not decide whether ", "")}
+    undecided = "these queries do not decide whether "
+    starts = {verdicts.NO_WORSE: ("", " no"), verdicts.WORSE: ("", ""), verdicts.NOT_DECIDED: (undecided, "")}
     for verdict, (start, no) in starts.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.height:
@@ -283,7 +255,7 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
     counts = dict(flips["verdict"].value_counts().iter_rows())
     phrases = [
         f"{counts[verdict]} {singular if counts[verdict] == 1 else plural}"
-        for verdict, singular, plural in UNSAFE
+        for verdict, (singular, plural) in UNSAFE.items()
         if verdict in counts
     ]
     if not phrases and set(counts) != {SAFE}:
@@ -293,55 +265,43 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
     return [f"Of the {flips.height} pairs of models, by {measure}, {names_text(phrases)}."]
 
 
-def _naive(ranked: list[str], models: Models, measure: str, ties: str) -> list[str]:
+def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     """Say how far naive scores are from the exact ones, and whether they name another winner.
 
     For cut lists no score is exact, so there is nothing to compare with.
     """
-    if any(_is_cut(models[name]) for name in ranked):
+    errors = {row["model"]: abs(row["naive"] - row["expected"]) for row in ranked if row["naive"] is not None}
+    if not errors or any(row["truncated_share"] for row in ranked):
         return []
-    errors = {
-        name: (_value(models[name], "naive") or 0.0) - (_value(models[name], "expected") or 0.0)
-        for name in ranked
-        if _value(models[name], "naive") is not None
-    }
-    if not errors:
-        return []
-    worst = max(errors, key=lambda name: (abs(errors[name]), name))
-    if abs(errors[worst]) < 10**-DECIMALS / 2:
+    shown = [row for row in ranked if row["model"] in errors]
+    worst = max(shown, key=lambda row: (errors[row["model"]], row["model"]))
+    error, std = errors[worst["model"]], worst["tie_std"]
+    if error < 10**-DECIMALS / 2:
         return [f"Naive scores, with ties {ties}, agree with the exact {measure} to {DECIMALS} digits here."]
-    policies = models[worst]
-    std = policies["expected"]["tie_std"]
-    deviations = f", {abs(errors[worst]) / std:.1f} standard deviations of random tie order" if std else ""
+    deviations = f", {error / std:.1f} standard deviations of random tie order" if std else ""
     text = (
-        f"Naive scores, with ties {ties}, are off by up to {size(abs(errors[worst]))}: "
-        f"{_name(worst)} shows {number(_value(policies, 'naive'))} where {number(_value(policies, 'expected'))} "
-        f"is exact{deviations}."
+        f"Naive scores, with ties {ties}, are off by up to {size(error)}: {_name(worst['model'])} shows "
+        f"{number(worst['naive'])} where {number(worst['expected'])} is exact{deviations}."
     )
-    printed, best = (_leaders(errors, models, policy) for policy in ("naive", "expected"))
-    if accidental := accidental_winners(printed, best):
+    if accidental := verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected")):
         text += f" They name another winner: {_name(min(accidental))}."
     return [text]
 
 
-def _leaders(names: Iterable[str], models: Models, policy: str) -> list[str]:
+def _leaders(rows: list[Row], policy: str) -> list[str]:
     """Return the models that share the highest mean under a policy."""
-    values = {name: _value(models[name], policy) or 0.0 for name in names}
-    return [name for name, value in values.items() if equal_means(value, max(values.values()))]
+    best = max(row[policy] for row in rows)
+    return [row["model"] for row in rows if equal_means(row[policy], best)]
 
 
-def _range(winner: str, models: Models) -> list[str]:
-    lowest, highest = (_value(models[winner], policy) for policy in ("worst", "best"))
+def _range(winner: Row, models: int) -> list[str]:
+    lowest, highest, name = winner["lowest"], winner["highest"], _name(winner["model"])
     if lowest is None or highest is None or highest - lowest < 10**-DECIMALS / 2:
         return []
-    if _is_cut(models[winner]):  # for a single model the notice has already said this
-        could = f"A deeper retrieval could show anything from {span(lowest, highest)} for {_name(winner)}."
-        return [could] * (len(models) > 1)
-    text = (
-        f"Depending on the order inside ties, an evaluator could print anything from {span(lowest, highest)} "
-        f"for {_name(winner)}."
-    )
-    return [text]
+    if winner["truncated_share"]:  # for a single model the notice has already said this
+        return [f"A deeper retrieval could show anything from {span(lowest, highest)} for {name}."] * (models > 1)
+    order = "Depending on the order inside ties, an evaluator could print anything from"
+    return [f"{order} {span(lowest, highest)} for {name}."]
 
 
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
@@ -370,16 +330,6 @@ def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
     return rows.row(0, named=True)
 
 
-def _is_cut(policies: dict[str, Row]) -> bool:
-    """Return whether the scores of a model depend on items that were not retrieved."""
-    return bool(policies.get("expected", {}).get("truncated_share"))
-
-
-def _value(policies: dict[str, Row], policy: str) -> float | None:
-    value: float | None = policies.get(policy, {}).get("value")
-    return value
-
-
 def _name(model: str) -> str:
     return visible(model, NAME_WIDTH, middle=True)
 
@@ -393,4 +343,6 @@ def _reversal(pair: Row) -> str:
         return " No order inside ties can reverse it."
     chance = chance_text(pair["p_tie"], low, high)
     word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
-    return f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')} ({METHODS[method]})."
+    return (
+        f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')} ({notices.METHODS[method]})."
+    )

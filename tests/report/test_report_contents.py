@@ -142,7 +142,7 @@ def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataF
             for model, policy, value, std in rows
         ],
         schema_overrides={"cutoff": pl.Int64},
-    )
+    ).with_columns(truncated_share=pl.lit(0.0))
 
 
 def flips_of(verdict: str, p_tie: float, disagree: str = "", method: str = "normal") -> pl.DataFrame:
