@@ -25,6 +25,13 @@ from retrieval_report.report.notices import any_cut, naive_ties, notices
 from retrieval_report.report.verdict import verdict
 
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
+ANSWERS = {  # answers that the files call otherwise
+    "profile": "ties",
+    "leaderboard": "board",
+    "similarity_means": "similarity",
+    "recall_curve": "quick_curve",
+    "shuffled": "draws",
+}
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
 
@@ -227,10 +234,9 @@ def report_contents(
     """
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
-    asked: dict[str, Any] = {"measures": metrics, "cutoffs": cutoffs, "like": like}
-    asked |= {"judgements": judgements, "queries": queries}
-    also: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "costs": costs}
-    return report_of(Answers(rankings, **asked, average=average, **also, **options), headline, title, command)
+    asked: dict[str, Any] = {"cutoffs": cutoffs, "like": like, "judgements": judgements, "queries": queries}
+    asked |= {"average": average, "by": by, "baseline": baseline, "margin": margin, "costs": costs, **options}
+    return report_of(Answers(rankings, metrics, **asked), headline, title, command)
 
 
 def report_of(
@@ -245,36 +251,24 @@ def report_of(
     ties = naive_ties(answers.like, answers.options.naive_order)
     status, sentences = verdict(*about, metric=metric, cutoff=cutoff, ties=ties)
     parameters = _parameters(answers)
+    own = {
+        "audit": answers.audit if is_printed(answers.measures) else pl.DataFrame(),
+        "queries": query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
+        "deciding": answers.deciding_at(metric, cutoff),
+        "distribution": answers.distribution_at(metric, cutoff),
+        "fingerprint": fingerprint(answers.frames),
+    }
     return Report(
         title=title,
         metric=metric,
         cutoff=cutoff,
         verdict=sentences,
         status=status,
-        scores=answers.scores,
-        summary=answers.summary,
-        comparison=answers.comparison,
-        flips=answers.flips,
-        agreement=answers.agreement,
-        profile=answers.ties,
-        hints=answers.hints,
-        truncation=answers.truncation,
-        audit=answers.audit if is_printed(answers.measures) else pl.DataFrame(),
-        queries=query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
-        leaderboard=answers.board,
-        deciding=answers.deciding_at(metric, cutoff),
-        similarity_means=answers.similarity,
-        recall_curve=answers.quick_curve,
-        coverage=answers.coverage,
-        segments=answers.segments,
-        no_worse=answers.no_worse,
-        costs=answers.costs,
-        shuffled=answers.draws,
-        distribution=answers.distribution_at(metric, cutoff),
-        fingerprint=fingerprint(answers.frames),
         parameters=parameters,
         versions=_versions(),
         command=_python_call(list(answers.frames), parameters, answers.part) if command is None else command,
+        **own,
+        **{name: getattr(answers, ANSWERS.get(name, name)) for name in FRAMES if name not in own},
     )
 
 

@@ -34,12 +34,9 @@ def _describe(text: str) -> Method:
         metric, _ = parse_metric(text)
     except ParameterError:
         # A gain or discount that is a function has no text form that could be parsed.
-        return Method(text, _total(text.partition("(")[0]), "as its parameters say", "")
+        name = text.partition("(")[0]
+        return Method(text, FORMULAS[name].total if name in FORMULAS else "", "as its parameters say", "")
     formula = FORMULAS[metric.name]
     values = {part.name: getattr(metric, part.name) for part in fields(metric)}
     shown = ", ".join(f"{name} = {value}" for name, value in values.items())
     return Method(str(metric), formula.total, formula.divided_by(values.get(formula.parameter)), shown or "–")
-
-
-def _total(name: str) -> str:
-    return FORMULAS[name].total if name in FORMULAS else ""

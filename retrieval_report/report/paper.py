@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -16,7 +14,7 @@ from retrieval_report.report.contents import Report
 from retrieval_report.report.notices import any_cut, named_tests, relevant_notice
 from retrieval_report.report.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
-from retrieval_report.writing.numbers import DECIMALS, column_decimals
+from retrieval_report.writing.numbers import column_decimals
 
 NAME_WIDTH = 60
 LATEX = {
@@ -60,12 +58,11 @@ class Means(NamedTuple):
 Tabled = Means | Report
 
 
-@dataclass(frozen=True)
-class _Cell:
-    row: Mapping[str, Any] = field(default_factory=dict)  # of the summary
+class _Cell(NamedTuple):
+    """The mean of a model with its marks, and whether it is the highest by its measure."""
+
+    text: str = NOTHING
     best: bool = False
-    marks: str = ""
-    digits: int = DECIMALS
 
 
 def markdown_table(report: Tabled) -> str:
@@ -77,7 +74,7 @@ def markdown_table(report: Tabled) -> str:
     lines = [_row(["model", *(markdown_text(name) for name in measures)]), _row(["---", *("---:" for _ in measures)])]
     first = next(iter(models), None)
     for name, cells in models.items():
-        shown = [f"**{_text(cell, '±')}**" if cell.best else _text(cell, "±") for cell in cells]
+        shown = [f"**{cell.text}**" if cell.best else cell.text for cell in cells]
         lines.append(_row([f"**{markdown_text(name)}**" if name == first else markdown_text(name), *shown]))
     return "\n".join([*lines, "", markdown_text(_note(report), None), ""])
 
@@ -96,7 +93,7 @@ def latex_table(report: Tabled) -> str:
         r"\midrule",
     ]
     for name, cells in models.items():
-        shown = [_text(cell, r"$\pm$").replace("~", r"\textasciitilde{}") for cell in cells]
+        shown = [cell.text.replace("±", r"$\pm$").replace("~", r"\textasciitilde{}") for cell in cells]
         bold = [rf"\textbf{{{text}}}" if cell.best else text for cell, text in zip(cells, shown, strict=True)]
         lines.append(" & ".join([_latex(name), *bold]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
@@ -117,33 +114,23 @@ def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
 def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]:
     here = at_measure(metric, cutoff)
     rows = report.summary.filter(here, policy="expected")
-    highest = rows["value"].max()
-    best = set(rows.filter(pl.col("value") == highest)["model"])
+    best = set(rows.filter(pl.col("value") == pl.col("value").max())["model"])
     pairs = {
-        frozenset((row["model_a"], row["model_b"])): row
-        for row in report.flips.filter(here).iter_rows(named=True)
-        if best & {row["model_a"], row["model_b"]}
+        frozenset((row["model_a"], row["model_b"])): row for row in report.flips.filter(here).iter_rows(named=True)
     }
     cells, digits = {}, column_decimals(rows["value"])
     for row in rows.iter_rows(named=True):
-        against = [pairs[pair] for name in best if (pair := frozenset((name, row["model"]))) in pairs]
-        cells[row["model"]] = _Cell(row, row["model"] in best, _marks(against, row["model"] in best), digits)
+        name = row["model"]
+        against = [pairs[pair] for other in best if (pair := frozenset((other, name))) in pairs]
+        marks = "" if name in best or row["value"] is None else _marks(against)
+        cells[name] = _Cell(mean_text(row, digits) + marks, name in best)
     return cells
 
 
-def _marks(against: list[dict[str, object]], best: bool) -> str:
-    if best or not against:
-        return ""
-    tested = [row["family_p"] for row in against]
-    below = all(map(is_significant, tested))
-    depends = any(row["verdict"] in (CUT, DEPENDS) for row in against)
-    return "*" * below + "~" * depends
-
-
-def _text(cell: _Cell, plus_minus: str) -> str:
-    if cell.row.get("value") is None:
-        return NOTHING
-    return mean_text(cell.row, cell.digits, plus_minus) + cell.marks
+def _marks(against: list[dict[str, object]]) -> str:
+    """Say whether a model is significantly below the highest, and whether that depends on tie order."""
+    below = bool(against) and all(is_significant(row["family_p"]) for row in against)
+    return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 
 def _note(report: Tabled) -> str:

@@ -67,9 +67,18 @@ def column_of(
     return Column(known.title, fill, known.help, known.format not in ("text", "flag"), name)
 
 
-def columns_of(frame: str, *names: str | Column) -> list[Column]:
-    """Return columns as they were declared, and others as they are; each row may have its ``measure``."""
-    return [column_of(frame, name) if isinstance(name, str) else name for name in names]
+def columns_of(frame: str, *parts: str | Column) -> list[Column]:
+    """Return columns as they were declared, by their names in one text, and others as they are.
+
+    Each row may have its ``measure``.
+
+    >>> [column.header for column in columns_of("profile", "cut_share tie_max", INTERVAL_COLUMN)]
+    ['Cut a tie', 'Largest tie', '95% interval']
+    """
+    columns: list[Column] = []
+    for part in parts:
+        columns += [part] if isinstance(part, Column) else [column_of(frame, name) for name in part.split()]
+    return columns
 
 
 def _text(name: str, width: int) -> Callable[[Row], Cell]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
-from retrieval_report.analysis.audit import furthest_off
+from retrieval_report.analysis.audit import SAME, furthest_off
 from retrieval_report.analysis.comparison import ahead_first
 from retrieval_report.analysis.inputs import MEAN, at_cutoff, at_measure, side_by_side
 from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
+from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
-from retrieval_report.report.question_tables import measure, measured_rows, measured_table, questions
 from retrieval_report.report.table_columns import (
     FULL_NAME,
     INTERVAL_COLUMN,
-    NOTHING,
     Cell,
     Column,
     Row,
@@ -23,13 +25,12 @@ from retrieval_report.report.table_columns import (
     column_of,
     columns_of,
     counts_column,
-    sort_key,
+    range_column,
     table_of,
 )
 from retrieval_report.report.terminal import COUNTS, visible
 from retrieval_report.writing.numbers import column_decimals, number, span
 
-SAME = 1e-12
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut after a whole tie",
@@ -38,9 +39,14 @@ LISTS = {
 
 
 def report_tables(report: Report) -> dict[str, Table]:
-    """Return all tables of the page by id, except those without rows."""
+    """Return all tables of the page by id, except those without rows, as of questions that were not asked."""
     tables = (
-        *questions(report),
+        _leaderboard(report),
+        _deciding(report),
+        _similarity(report),
+        _curve(report),
+        _coverage(report),
+        *_requested(report),
         _summary(report),
         *_comparisons(report),
         _agreement(report),
@@ -53,11 +59,71 @@ def report_tables(report: Report) -> dict[str, Table]:
     return {table.id: table for table in tables if table.rows or table.note}
 
 
-def _fingerprint(report: Report) -> Table:
-    """Return the table of the frames received."""
-    frame = report.fingerprint
-    columns = [column_of("fingerprint", name, width=64) for name in frame.columns]
-    return table_of("fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True))
+def _leaderboard(report: Report) -> Table:
+    ranks = (_ranks("tie", "Ranks by tie order"), _ranks("query", "Ranks by queries"))
+    columns = columns_of("leaderboard", "rank model measure value tie_std letters", *ranks, INTERVAL_COLUMN)
+    rows = report.leaderboard if report.leaderboard["model"].n_unique() > 1 else pl.DataFrame()
+    return _by_measure(report, "leaderboard", "Models, best first", columns, rows)
+
+
+def _ranks(source: str, title: str) -> Column:
+    """Return a column with the range of ranks by tie order or by queries, or one rank."""
+    low, high = (column_of("leaderboard", f"{source}_rank_{end}") for end in ("low", "high"))
+    help = f"{low.help}; {high.help}"
+    return range_column(low.name, high.name, lambda a, b: str(a) if a == b else f"{a} to {b}", title, help)
+
+
+def _deciding(report: Report) -> Table:
+    here = report.deciding
+    if here.width:
+        here = here.filter(at_measure(report.metric, report.cutoff))
+    able = (pl.col("difference") != 0) | (pl.col("lowest") != 0) | (pl.col("highest") != 0)
+    rows = _measured_rows(report, here.filter(able.fill_null(False))) if here.height else []
+    names = [rows[0]["model_a"], rows[0]["model_b"]] if rows else ["", ""]
+    values = [column_of("deciding", f"value_{side}", title=name) for side, name in zip("ab", names, strict=True)]
+    columns = columns_of("deciding", "query", *values, "difference lowest highest share decides order_unsure")
+    caption = f"Which queries decide {report.measure} between the first two models"
+    alike = here.height - len(rows)
+    caption += f"; on {alike} {'other' if alike == 1 else 'others'} they never differ" if rows and alike else ""
+    return table_of("deciding", caption, columns, rows)
+
+
+def _similarity(report: Report) -> Table:
+    columns = columns_of("similarity_means", *schema("similarity_means"))
+    rows = report.similarity_means.iter_rows(named=True)
+    return table_of("similarity", "How alike the lists of the first two models are", columns, rows)
+
+
+def _curve(report: Report) -> Table:
+    """A row for every model, a column for every level of recall."""
+    frame, name = report.recall_curve, "recall_curve"
+    levels = [f"{level:g}" for level in frame["recall"].unique().sort()] if frame.width else []
+    columns = [column_of(name, "model"), *(column_of(name, "value", key=level, title=level) for level in levels)]
+    rows: dict[str, dict[str, Any]] = {}
+    for model, recall, value in frame.select("model", "recall", "value").iter_rows() if frame.width else ():
+        rows.setdefault(model, {"model": model})[f"{recall:g}"] = value
+    return table_of("recall-curve", "Interpolated precision along recall", columns, rows.values())
+
+
+def _coverage(report: Report) -> Table:
+    columns = columns_of("coverage", "model measure value tie_std queries")
+    caption = "How much of the lists is judged, and what rank-biased precision leaves open"
+    return table_of("coverage", caption, columns, _measured_rows(report, report.coverage))
+
+
+def _requested(report: Report) -> tuple[Table, ...]:
+    """Return the tables of segments, a margin and costs."""
+    asked, costs = report.parameters, report.costs
+    by, margin = asked.get("by", "segment"), f"{asked.get('baseline')} by more than {asked.get('margin')}"
+    segments = "segment measure queries winner value overall_winner overall_value segments_p verdict"
+    no_worse = "model measure value difference bound_low verdict detectable queries_needed"
+    paid = columns_of("costs", "model cost amount measure value tie_std front beaten_by")
+    costs = costs.filter(policy="expected") if costs.width else costs
+    return (
+        _by_measure(report, "segments", f"Winners by {by}", columns_of("segments", segments), report.segments),
+        _by_measure(report, "no-worse", f"No worse than {margin}?", columns_of("no_worse", no_worse), report.no_worse),
+        _by_measure(report, "costs", "Scores against costs", paid, costs),
+    )
 
 
 def _summary(report: Report) -> Table:
@@ -70,13 +136,13 @@ def _summary(report: Report) -> Table:
     best = wide.sort(pl.col("expected").fill_null(0.0), descending=True, maintain_order=True)
     digits = {key: column_decimals(part["expected"]) for key, part in best.group_by("metric", "cutoff")}
     rows = [
-        {**row, "measure": measure(row), "digits": digits[row["metric"], row["cutoff"]]}
+        {**row, "measure": _measure(row), "digits": digits[row["metric"], row["cutoff"]]}
         for row in best.iter_rows(named=True)
     ]
-    naive = ("naive", "naive_error") if "naive" in report.summary["policy"] else ()
-    cut = ("truncated_share",) if report.cut else ()
-    first = ("model", "measure", "expected", "tie_std", *naive, "lowest", "highest", *cut)
-    columns = columns_of("board", *first, INTERVAL_COLUMN, "queries", *counts)
+    naive = "naive naive_error" if "naive" in report.summary["policy"] else ""
+    cut = "truncated_share" if report.cut else ""
+    first = f"model measure expected tie_std {naive} lowest highest {cut}"
+    columns = columns_of("board", first, INTERVAL_COLUMN, "queries", *counts)
     return table_of("summary", "Mean scores of all models", columns, rows, chosen=report.measure)
 
 
@@ -88,9 +154,8 @@ def _comparisons(report: Report) -> list[Table]:
     )
     counts = counts_column("comparison", ("wins", "ties", "losses"))
     differs = (column_of("comparison", "difference"), INTERVAL_COLUMN)
-    shown = ("model_a", "model_b", "measure", *differs, "family_p", "p_tie", "disagree", counts, "verdict")
-    columns = columns_of("flips", *shown)
-    rows = measured_rows(report, ahead_first(frame, pl.col("difference") < 0))
+    columns = columns_of("flips", "model_a model_b measure", *differs, "family_p p_tie disagree", counts, "verdict")
+    rows = _measured_rows(report, ahead_first(frame, pl.col("difference") < 0))
     plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
     caption, note = f"Every pair of models{plain}", ""
     if report.comparison["model_a"].n_unique() > 1:
@@ -108,7 +173,7 @@ def _comparisons(report: Report) -> list[Table]:
 
 
 def _agreement(report: Report) -> Table:
-    columns = columns_of("agreement", "policy_a", "policy_b", "measure", "tau", "same_winner")
+    columns = columns_of("agreement", "policy_a policy_b measure tau same_winner")
     # Shuffles repeat the expectation with noise, and pairs that agree need only one sentence.
     frame = report.agreement.filter((pl.col("policy_a") != "shuffled") & (pl.col("policy_b") != "shuffled"))
     differing = frame.filter((pl.col("tau") < 1 - SAME) | ~pl.col("same_winner"))
@@ -116,7 +181,7 @@ def _agreement(report: Report) -> Table:
     note = f"{alike} pairs of policies rank the models the same way and name the same winner." if alike else ""
     if frame.height and not differing.height:
         note = "All policies rank the models the same way, by every measure: Kendall’s τ is 1."
-    return measured_table(report, "agreement", "Where policies disagree on the ranking", columns, differing, note)
+    return _by_measure(report, "agreement", "Where policies disagree on the ranking", columns, differing, note)
 
 
 def _audits(report: Report) -> tuple[Table, ...]:
@@ -124,8 +189,8 @@ def _audits(report: Report) -> tuple[Table, ...]:
     if report.audit.is_empty():
         return ()
     system, order = column_of("audit", "system", key="name"), column_of("audit", "order", width=80)
-    numbers = (_printed(), "exact", "definition_shift", "off", "z")
-    columns = columns_of("audit", system, "call", "model", *numbers, _same_winner(), order)
+    numbers = (_printed(), "exact definition_shift off z")
+    columns = columns_of("audit", system, "call model", *numbers, _same_winner(), order)
     rows = report.audit.filter(at_measure(report.metric, report.cutoff)).with_columns(
         name=pl.concat_str("system", "version", separator=" ", ignore_nulls=True),
         misled=pl.col("same_winner").eq(False).fill_null(False),
@@ -141,16 +206,12 @@ def _audits(report: Report) -> tuple[Table, ...]:
 def _printed() -> Column:
     """Return a column with the number that a system prints, or the range of those it could print."""
 
-    def fill(row: Row) -> Cell:
-        low, high = row["prints_low"], row["prints_high"]
-        if low is None:
-            return Cell(NOTHING)
-        if row["prints"] is not None:
-            return Cell(number(low), sort_key(low))
-        return Cell(span(low, high, " – "), sort_key(low))
+    def text(low: float, high: float) -> str:
+        return number(low) if high - low <= SAME else span(low, high, " – ")
 
     known = column_of("audit", "prints")
-    return Column(known.header, fill, f"{known.help}; a range if its order is not defined")
+    help = f"{known.help}; a range if its order is not defined"
+    return range_column("prints_low", "prints_high", text, known.header, help)
 
 
 def _same_winner() -> Column:
@@ -164,32 +225,38 @@ def _same_winner() -> Column:
 
 
 def _profile(report: Report) -> Table:
-    shown = ("cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "tie_median", "tie_max")
+    shares = "cut_share mixed_share ends_in_cut_tie tied_items mixed_items"
     cutoff = column_of("profile", "cutoff", nothing="all")
-    columns = columns_of("profile", "model", cutoff, *shown, "items", "distances", "bits")
+    columns = columns_of("profile", "model", cutoff, shares, "tie_median tie_max items distances bits")
     rows = _best_first(report, report.profile).iter_rows(named=True)
     return table_of("profile", "How much the distances tie", columns, rows)
 
 
-def _truncation(report: Report) -> Table:
-    """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
-    here = report.truncation.filter(at_cutoff(report.cutoff))
-    lists_are = column_of("truncation", "truncated", key="lists_are")
-    reason = column_of("truncation", "reason", width=80)
-    numbers = ("lists", "shortest", "longest", "open_share", "sufficient_depth")
-    columns = columns_of("truncation", "model", lists_are, reason, *numbers)
-    rows = _best_first(report, here).with_columns(
-        lists_are=pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
-    )
-    caption = f"How the lists are treated, for {report.measure}"
-    return table_of("truncation", caption, columns, rows.iter_rows(named=True))
-
-
 def _queries(report: Report) -> Table:
-    shown = ("query", "model", "measure", "naive", "expected", "std", "lowest", "highest", "spread")
+    columns = columns_of("queries", "query model measure naive expected std lowest highest spread")
     affected = report.queries.filter(pl.col("spread") > 0)
     caption = f"Queries whose score is most affected by tie order{' or by the cut of their list' * report.cut}"
-    return measured_table(report, "queries", caption, columns_of("queries", *shown), affected)
+    return _by_measure(report, "queries", caption, columns, affected)
+
+
+def _truncation(report: Report) -> Table:
+    """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
+    lists_are = column_of("truncation", "truncated", key="lists_are")
+    reason = column_of("truncation", "reason", width=80)
+    numbers = "lists shortest longest open_share sufficient_depth"
+    words = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
+    rows = _best_first(report, report.truncation.filter(at_cutoff(report.cutoff))).with_columns(lists_are=words)
+    columns = columns_of("truncation", "model", lists_are, reason, numbers)
+    return table_of(
+        "truncation", f"How the lists are treated, for {report.measure}", columns, rows.iter_rows(named=True)
+    )
+
+
+def _fingerprint(report: Report) -> Table:
+    """Return the table of the frames received."""
+    frame = report.fingerprint
+    columns = [column_of("fingerprint", name, width=64) for name in frame.columns]
+    return table_of("fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True))
 
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
@@ -198,3 +265,22 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     order = here.select("model", order=pl.int_range(pl.len()))
     ranked = frame.join(order, on="model", how="left", maintain_order="left")
     return ranked.sort("order", nulls_last=True, maintain_order=True).drop("order")
+
+
+def _measure(row: Row) -> str:
+    return measure_text(row["metric"], row["cutoff"])
+
+
+def _measured_rows(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Rows with their measure, those of the headline first."""
+    if not frame.width:  # the question was not asked
+        return []
+    rows = [{**row, "measure": _measure(row)} for row in frame.iter_rows(named=True)]
+    return sorted(rows, key=lambda row: row["measure"] != report.measure)
+
+
+def _by_measure(
+    report: Report, id: str, caption: str, columns: list[Column], frame: pl.DataFrame, note: str = ""
+) -> Table:
+    """Return a table that readers can filter by measure, with that of the headline shown at first."""
+    return table_of(id, caption, columns, _measured_rows(report, frame), chosen=report.measure, note=note)

@@ -220,7 +220,7 @@ def deviation(row: Row, digits: int = DECIMALS) -> str:
     return size(row.get("tie_std"), digits)
 
 
-def mean_text(row: Row, digits: int = DECIMALS, plus_minus: str = "±") -> str:
+def mean_text(row: Row, digits: int = DECIMALS) -> str:
     """Return the mean in a summary row with its standard deviation, or with its bounds if lists are cut.
 
     >>> mean_text({"value": 0.5, "tie_std": 0.02}), mean_text({"value": 0.5, "tie_std": None})
@@ -236,7 +236,7 @@ def mean_text(row: Row, digits: int = DECIMALS, plus_minus: str = "±") -> str:
     if spread == CUT:
         return f"{number(row['value'], digits)} [{number(row['lowest'], digits)}, {number(row['highest'], digits)}]"
     mean = number(row["value"], decimals(row.get("tie_std"), least=digits))
-    return mean if spread == NOTHING else f"{mean} {plus_minus} {spread}"
+    return mean if spread == NOTHING else f"{mean} ± {spread}"
 
 
 def _mean_and_deviation(row: Row, digits: int) -> str:
