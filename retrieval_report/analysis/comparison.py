@@ -9,14 +9,13 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis import sign_flips, significance, tie_chance
-from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.analysis.grid import Floats, Grid, Pairs, asked_measures
 from retrieval_report.analysis.inputs import check_fraction, check_scores
 from retrieval_report.analysis.paired import differences, largest, paired_columns
-from retrieval_report.analysis.reversal import Chance
 from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.analysis.tukey import MANY, family_p, nearest
 from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS
-from retrieval_report.analysis.verdicts import ROUNDING
+from retrieval_report.analysis.verdicts import equal_values
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -29,7 +28,7 @@ COUNTED = ("expected", "shuffled")  # policies whose scores have a standard devi
 TESTS = ("permutation", "t", "wilcoxon")
 CORRECTIONS = ("holm", *FAMILY_TESTS)
 LEAST_RESAMPLES = 9_999
-Columns = dict[str, Floats]
+Columns = dict[str, Any]
 
 
 class PairOptions(TypedDict, total=False):
@@ -172,7 +171,7 @@ def compare(
         if number is not None:
             check_whole(name, number, 1, MOST_SHUFFLES)
     grid = Grid.of(check_scores(scores))
-    every = _pairs(grid.models, baseline)
+    every = grid.pairs(baseline)
     correction = usual_correction(len(grid.models), baseline) if correction is None else correction
     check_choice("correction", correction, CORRECTIONS)
     asked = asked_measures(grid, policies)
@@ -182,19 +181,20 @@ def compare(
     parts = [_test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)]
     count = LEAST_RESAMPLES if resamples is None else resamples
     single = max(count, 100 * every.first.size - 1) if correction == "holm" and resamples is None else count
-    sampled = _sample(grid, asked, parts, pairs, single, seed)
+    _sample(grid, asked, parts, pairs, single, seed)
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
     known = {} if rankings is None else tie_orders(grid, rankings, seed=seed, **given)
     frames = []
-    for measure, own, columns, by_sample in zip(asked, pairs, parts, sampled, strict=True):
+    for measure, own, columns in zip(asked, pairs, parts, strict=True):
         _adjust(columns, columns[f"{adjust}_p"])
         if correction != "holm":
             family = family_p(grid.value[measure], own, every, correction, count, seed)
             columns["family_p"], columns["family"] = family, np.full(family.size, every.first.size)
         chances = tie_chance.tie_chances(grid, measure, own, columns, known)
-        frames.append(_frame(grid, measure, own, columns, by_sample, chances, correction))
+        columns |= pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict() if chances else dict.fromkeys(CHANCES)
+        frames.append(grid.of_pairs(measure, own, columns, COMPARISON, family_method=correction))
     return pl.concat(frames)
 
 
@@ -231,13 +231,6 @@ def usual_correction(models: int, baseline: str | None = None) -> str:
     if baseline is not None:
         return "max-t"
     return "holm" if models < MANY else "tukey"
-
-
-def _pairs(models: list[str], baseline: str | None) -> Pairs:
-    if baseline is None:
-        return Pairs.every(len(models))
-    check_choice("baseline", baseline, models)
-    return Pairs.against(len(models), models.index(baseline))
 
 
 def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
@@ -281,15 +274,13 @@ def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
     Single differences are rounded to 12 digits of the largest score, so equal means may leave a small rest.
     """
     gap = first - second
-    equal = np.abs(gap) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
-    settled: Floats = np.where(equal, 0.0, np.where(np.sign(difference) == np.sign(gap), difference, gap))
+    sided = np.where(np.sign(difference) == np.sign(gap), difference, gap)
+    settled: Floats = np.where(equal_values(first, second), 0.0, sided)
     return settled
 
 
-def _sample(
-    grid: Grid, asked: list[int], parts: list[Columns], pairs: list[Pairs], resamples: int, seed: int
-) -> list[Bools]:
-    """Fill in the permutation tests with too many patterns to try all; return which, for each measure."""
+def _sample(grid: Grid, asked: list[int], parts: list[Columns], pairs: list[Pairs], resamples: int, seed: int) -> None:
+    """Fill in the permutation tests with too many patterns to try all, and which test each pair has, if any."""
     wanted = [np.isnan(columns["permutation_p"]) & (columns["queries"] > 0) for columns in parts]
     same = all(own is pairs[0] for own in pairs)  # then one set of sign patterns serves all measures
     for group in [slice(None)] if same else [slice(at, at + 1) for at in range(len(asked))]:
@@ -300,7 +291,9 @@ def _sample(
         found = sign_flips.sampled_sign_flips(grid.value[asked[group]], chosen, first, second, resamples, seed)
         for columns, own, p in zip(parts[group], chosen, found, strict=True):
             columns["permutation_p"][own] = p[own]
-    return wanted
+    for columns, own in zip(parts, wanted, strict=True):
+        method = np.select([own, columns["queries"] > 0], ["sampled", "exact"], "")
+        columns["permutation_method"] = pl.Series(method.tolist(), dtype=pl.String).replace("", None)
 
 
 def _adjust(columns: Columns, p: Floats) -> None:
@@ -310,26 +303,3 @@ def _adjust(columns: Columns, p: Floats) -> None:
         columns[name] = np.full_like(p, np.nan)
         columns[name][known] = correct(p[known])
     columns["family"] = np.full(p.size, known.sum())
-
-
-def _frame(
-    grid: Grid,
-    measure: int,
-    pairs: Pairs,
-    columns: Columns,
-    sampled: Bools,
-    chances: list[Chance],
-    correction: str,
-) -> pl.DataFrame:
-    """The rows of one metric, cutoff and policy."""
-    models = pl.Series(grid.models, dtype=pl.String)
-    known = ~np.isnan(columns["permutation_p"])
-    method = np.select([known & sampled, known], ["sampled", "exact"], "")
-    found = {
-        "model_a": models[pairs.first],
-        "model_b": models[pairs.second],
-        "permutation_method": pl.Series(method.tolist(), dtype=pl.String).replace("", None),
-        **(pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict() if chances else dict.fromkeys(CHANCES)),
-        **columns,
-    }
-    return measured(found, grid.measures[measure], COMPARISON, family_method=correction)

@@ -8,20 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.analysis import verdicts
 from retrieval_report.analysis.comparison import COMPARISON, turned
 from retrieval_report.analysis.grid import Floats
 from retrieval_report.analysis.inputs import check_fraction, hold, side_by_side
 from retrieval_report.analysis.paired import DIGITS
 from retrieval_report.analysis.tie_bounds import normal_chances
-from retrieval_report.analysis.verdicts import (
-    ALPHA,
-    ROUNDING,
-    SHOWN,
-    TIE_RISK,
-    first_that_holds,
-    order_of,
-    with_verdicts,
-)
+from retrieval_report.analysis.verdicts import ALPHA, SHOWN, TIE_RISK, order_of
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
@@ -107,7 +100,7 @@ def flips(
     order = order_of("value_a", "value_b")
     if reference == "expected" and not frame.filter(policy="expected").height:  # best and worst alone
         order = pl.when("overlap").then(pl.lit(0.0)).otherwise(order_of("lowest_a", "lowest_b"))
-    return with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(list(schema("flips")))
+    return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(list(schema("flips")))
 
 
 def _check_summary(summary: object) -> pl.DataFrame:
@@ -175,7 +168,7 @@ def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
         family_p=pl.lit(None, pl.Float64),
         cut=cut,
         moved=(~still & (variance.is_null() | (variance > 0))) if reference == "expected" else pl.lit(False),
-        p_tie_method=first_that_holds(methods, None),
+        p_tie_method=verdicts.first_that_holds(methods, None),
         **{f"{name}_{side}_paired": pl.col(f"{name}_{side}") for name in SHOWN for side in "ab"},
     )
     likely = normal_chances(pairs.select(lead).to_series().to_numpy(), pairs["tie_std"].to_numpy())
@@ -283,7 +276,7 @@ def _ranks(values: Floats) -> NDArray[np.intp]:
     """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
-    steps = np.diff(ranked) > ROUNDING * np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
+    steps = ~verdicts.equal_values(ranked[1:], ranked[:-1])
     ranks = np.empty(values.size, np.intp)
     ranks[order] = np.concatenate([np.zeros(min(values.size, 1), np.intp), np.cumsum(steps)])
     return ranks

@@ -65,6 +65,21 @@ class Grid:
             arrays.append(array)
         return cls(*named, *arrays)
 
+    def pairs(self, baseline: str | None) -> Pairs:
+        """Return all pairs of models, or those of the others with a baseline."""
+        if baseline is None:
+            return Pairs.every(len(self.models))
+        check_choice("baseline", baseline, self.models)
+        return Pairs.against(len(self.models), self.models.index(baseline))
+
+    def of_pairs(
+        self, measure: int, pairs: Pairs, columns: Mapping[str, object], contract: Mapping[str, Any], **words: str | int
+    ) -> pl.DataFrame:
+        """Return columns about pairs of models by one measure, as `measured` does."""
+        models = pl.Series(self.models, dtype=pl.String)
+        named = {"model_a": models[pairs.first], "model_b": models[pairs.second], **columns}
+        return measured(named, self.measures[measure], contract, **words)
+
     def under(self, measure: int, policy: str) -> Floats:
         """Return the values under another policy by the metric at the cutoff of a measure; NaN if there are none."""
         other = (*self.measures[measure][:2], policy)

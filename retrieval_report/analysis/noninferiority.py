@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
@@ -114,8 +115,7 @@ def no_worse(
     if alpha >= 0.5:
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     grid = Grid.of(check_scores(scores))
-    check_choice("baseline", baseline, grid.models)
-    pairs = Pairs.against(len(grid.models), grid.models.index(baseline))
+    pairs = grid.pairs(baseline)
     frames = [pl.DataFrame(schema=NO_WORSE)]
     for measure, value, std in _asked(grid, tie_order, policies, baseline):
         columns = _columns(value, std, pairs, margin, alpha, power)
@@ -262,15 +262,13 @@ def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: flo
         return None
     if std == 0:
         return 2
-    low, high = 1, 2
+    high = 2
     while _power(effect / std, high, alpha, sides) < power:
-        low, high = high, 2 * high
-        if low > MOST_QUERIES:
+        high *= 2
+        if high > 2 * MOST_QUERIES:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _power(effect / std, middle, alpha, sides) >= power else (middle, high)
-    return high
+    numbers = range(high // 2 + 1, high)
+    return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha, sides))
 
 
 def _power(effect: float, queries: int, alpha: float, sides: int) -> float:

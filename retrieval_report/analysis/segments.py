@@ -71,16 +71,15 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
         raise KeyMismatchError(f"column 'query' is {ids} in the scores and {found} in the queries")
     own = given.select(
         pl.col("query").cast(ids, strict=False),
-        pl.col(by).rank("dense").fill_null(0).alias("__order"),
+        pl.col(by).rank("dense").alias("__order"),
         pl.col(by).cast(pl.String).fill_null(NO_VALUE).alias("__segment"),
     ).drop_nulls("query")
     joined = frame.join(own, on="query", how="left", maintain_order="left")
     refuse(joined, pl.col("__segment").is_null(), by, "scores of queries that the queries frame lacks", what="queries")
     # Null comes last; numbers and dates are in their own order, not that of their text.
-    last = pl.when(pl.col("__order") == 0).then(None).otherwise(pl.col("__order"))
-    ranked = joined.select("__segment", last.alias("__order")).unique().sort("__order", "__segment", nulls_last=True)
-    names = ranked["__segment"].to_list()
-    return [(name, joined.filter(__segment=name).drop("__segment", "__order")) for name in dict.fromkeys(names)]
+    ranked = joined.select("__segment", "__order").unique().sort("__order", "__segment", nulls_last=True)
+    names = dict.fromkeys(ranked["__segment"])
+    return [(name, joined.filter(__segment=name).drop("__segment", "__order")) for name in names]
 
 
 def summarise_by(scores: object, queries: object, by: str, **options: Unpack[SummaryOptions]) -> pl.DataFrame:
@@ -143,12 +142,11 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
     [('de', 0.0312, 0.0625, 2), ('en', 0.0312, 0.0625, 2)]
     """
     options = {"correction": "holm", **options}
-    adjust = options.get("adjust", "permutation")
-    frame = _each(scores, queries, by, COMPARISON, lambda part: compare(part, **options))
-    return frame.with_columns(
-        _corrected(f"{adjust}_p", holm).over(SCORE).alias("family_p"),
-        _corrected(f"{adjust}_p", benjamini_hochberg).over(SCORE).alias("bh_p"),
-        pl.col(f"{adjust}_p").count().over(SCORE).cast(pl.Int64).alias("family"),
+    p = pl.col(f"{options.get('adjust', 'permutation')}_p")
+    return _each(scores, queries, by, COMPARISON, lambda part: compare(part, **options)).with_columns(
+        family_p=_corrected(p, holm),
+        bh_p=_corrected(p, benjamini_hochberg),
+        family=p.count().over(SCORE).cast(pl.Int64),
     )
 
 
@@ -203,12 +201,9 @@ def segment_winners(
                 rows.append({"segment": segment, **dict(zip(SCORE, measure, strict=True)), "queries": size,
                              **_against(part, measure, winner, value, overall, resamples, seed)})  # fmt: skip
     frame = pl.DataFrame(rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER})
+    p, same = pl.col("family_p"), pl.col("winner").eq_missing(pl.col("overall_winner"))
     # A segment with the same winner is looked at too, and finds nothing.
-    found = pl.col("family_p").is_not_null()
-    frame = frame.with_columns(pl.col("family_p").fill_null(1.0).alias("segments_p")).with_columns(
-        pl.when(found).then(_corrected("segments_p", holm).over(SCORE)).alias("segments_p")
-    )
-    same = pl.col("winner").eq_missing(pl.col("overall_winner"))
+    frame = frame.with_columns(segments_p=pl.when(p.is_not_null()).then(_corrected(p.fill_null(1.0), holm)))
     return in_contract(frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha)), WINNERS)
 
 
@@ -225,8 +220,8 @@ def _each(
     return pl.concat(frames) if frames else pl.DataFrame(schema={"segment": pl.String, **schema})
 
 
-def _corrected(name: str, correct: Callable[[Any], Any]) -> pl.Expr:
-    """The correction of the p-values that are there, null elsewhere."""
+def _corrected(p: pl.Expr, correct: Callable[[Any], Any]) -> pl.Expr:
+    """The correction of the p-values that are there, by metric, cutoff and policy; null elsewhere."""
 
     def fill(column: pl.Series) -> pl.Series:
         known = column.is_not_null().to_numpy()
@@ -234,7 +229,7 @@ def _corrected(name: str, correct: Callable[[Any], Any]) -> pl.Expr:
         result[known] = correct(column.drop_nulls().to_numpy())
         return pl.Series(result).fill_nan(None)
 
-    return pl.col(name).map_batches(fill, return_dtype=pl.Float64)
+    return p.map_batches(fill, return_dtype=pl.Float64).over(SCORE)
 
 
 def _winners(frame: pl.DataFrame) -> dict[Measure, tuple[str | None, float | None, int]]:
@@ -243,14 +238,10 @@ def _winners(frame: pl.DataFrame) -> dict[Measure, tuple[str | None, float | Non
     found: dict[Measure, tuple[str | None, float | None, int]] = {}
     for at in asked_measures(grid, None):
         known = ~np.isnan(grid.value[at])
-        size = known.sum(axis=1)
         means = paired_mean(grid.value[at], known)
         best = int(best_first(means)[0])
-        measure: Measure = grid.measures[at]
-        if size[best]:
-            found[measure] = grid.models[best], float(means[best]), int(known.any(axis=0).sum())
-        else:
-            found[measure] = None, None, 0
+        named = (grid.models[best], float(means[best])) if known[best].any() else (None, None)
+        found[grid.measures[at]] = *named, int(known.any(axis=0).sum())
     return found
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs
+from retrieval_report.analysis.grid import Floats, Grid, Pairs
 from retrieval_report.analysis.inputs import BOUNDS
 from retrieval_report.analysis.paired import paired_mean
 from retrieval_report.analysis.reversal import WIDE, Chance, ListOrders, Reversals
 from retrieval_report.analysis.tie_bounds import Ranges, normal_chances, ranges, tail_bounds
-from retrieval_report.analysis.verdicts import ROUNDING
+from retrieval_report.analysis.verdicts import ROUNDING, equal_values
 
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
@@ -86,7 +86,7 @@ def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
         own = pairs.part(block)
         paired = known[own.first] & known[own.second]
         first, second = (np.where(paired, here.value[side], 0.0).sum(axis=1) for side in (own.first, own.second))
-        lead = np.where(_level(first, second), 0.0, first - second)
+        lead = np.where(equal_values(first, second), 0.0, first - second)
         low, high = tail_bounds(here, own, lead)
         cut = ((grid.truncated[measure][own.first] | grid.truncated[measure][own.second]) & paired).any(axis=1)
         open_ones = ((high - low > WIDE) & (apart[block] == 0) | (lead == 0)) & ~cut
@@ -102,11 +102,6 @@ def _loose_lists(known: Ranges, pairs: Pairs) -> Floats:
     lists = known.loose.astype(np.float64) @ paired.T
     count: Floats = lists[pairs.first, pairs.second] + lists[pairs.second, pairs.first]
     return count
-
-
-def _level(first: Floats, second: Floats) -> Bools:
-    """Return whether sums are equal up to rounding."""
-    return np.abs(first - second) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
 
 
 def _apart(grid: Grid, measure: int, pairs: Pairs) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.grid import Bools, Floats, Grid, Indices, Pairs, asked_measures, measured
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Indices, Pairs, asked_measures
 from retrieval_report.analysis.inputs import check_draws, check_scores
 from retrieval_report.analysis.paired import DIGITS, differences, largest, paired_columns, paired_mean, settled_means
 from retrieval_report.contracts.arguments import check_whole
@@ -113,13 +113,14 @@ def compare_many(
     grid = Grid.of(check_scores(scores))
     if baseline is not None:
         check_choice("baseline", baseline, grid.models)
-    column = None if baseline is None else grid.models.index(baseline)
+    fixed = None if baseline is None else grid.models.index(baseline)
     frames = [pl.DataFrame(schema=FAMILY)]
     for at in asked_measures(grid, policies) if len(grid.models) > 1 else ():
         value, std = grid.value[at], grid.std[at]
-        pairs, columns = _tukey(value, std) if test == "tukey" else _max_t(value, std, column)
+        pairs, columns = _tukey(value, std) if test == "tukey" else _max_t(value, std, fixed)
         columns["family_p"] = family_p(value, pairs, pairs, test, resamples, seed)
-        frame = _frame(grid, at, pairs, columns, test)
+        family = int((~np.isnan(columns["family_p"])).sum())
+        frame = grid.of_pairs(at, pairs, columns, FAMILY, family=family, family_method=test)
         frames.append(frame if most_apart is None else frame.filter(pl.col("apart") <= most_apart))
     return pl.concat(frames)
 
@@ -310,11 +311,3 @@ def _max_t(value: Floats, std: Floats, baseline: int | None) -> tuple[Pairs, Col
         parts.append({**paired_columns(value, std, own), "difference": paired_mean(gap, ~np.isnan(gap))})
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
     return pairs, {**columns, "apart": apart}
-
-
-def _frame(grid: Grid, at: int, pairs: Pairs, columns: Columns, method: str) -> pl.DataFrame:
-    """The rows of one metric, cutoff and policy."""
-    models = pl.Series(grid.models, dtype=pl.String)
-    family = int((~np.isnan(columns["family_p"])).sum())
-    named = {"model_a": models[pairs.first], "model_b": models[pairs.second], **columns}
-    return measured(named, grid.measures[at], FAMILY, family=family, family_method=method)

@@ -120,6 +120,11 @@ def equal_means(one: Any, other: Any) -> bool:
     return one is not None and other is not None and bool(abs(one - other) <= ROUNDING * max(abs(one), abs(other)))
 
 
+def equal_values(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where two arrays are equal to 12 digits."""
+    return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
+
+
 def winners(summary: pl.DataFrame, policy: str) -> tuple[str, ...]:
     """Models that share the highest mean under a policy, of rows of one measure of a summary.
 
