@@ -21,7 +21,7 @@ import polars as pl
 
 from retrieval_report.analysis.conventions import Convention, choose
 from retrieval_report.analysis.emulation import Data, Quantity, Way, judge_items
-from retrieval_report.analysis.inputs import MEAN, side_by_side
+from retrieval_report.analysis.inputs import MEAN
 from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
@@ -183,7 +183,8 @@ def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
     names = ["model", "definition", "cutoff"]
     parts = []
     for quantity, group in _grouped(entries, lambda entry: data.simple(Quantity.of(entry.record))):
-        possible = _possible(data.possible(quantity, dict.fromkeys(entry.text for entry in group)))
+        texts = dict.fromkeys(entry.text for entry in group)
+        possible = data.possible(quantity, texts).rename({"metric": "definition"})
         for way, same in _grouped(group, lambda entry: data.way(entry.record)):
             limits = possible.select(*names, prints_low="expected", prints_high="expected")
             if way == Way("random", 0, False):  # the worst and the best order are known already
@@ -220,13 +221,6 @@ def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
         own = (record.definition, record.words, record.differs, record.short_lists)
         rows.append((measure, record.system, record.version, record.call, metric, cutoff, *own))
     return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def _possible(means: pl.DataFrame) -> pl.DataFrame:
-    """Put the exact mean, its standard deviation and bounds side by side."""
-    names = {"expected": "expected", "lowest": "worst", "highest": "best"}
-    others = pl.col("tie_std", "shortest").filter(policy="expected").first()
-    return side_by_side(means, MEAN, names, others).rename({"metric": "definition"})
 
 
 def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:

@@ -28,9 +28,12 @@ ORDERS = {
     "threshold": "a tie is one threshold",
 }
 OPEN = ("random", "arbitrary")  # the order is not determined
-SEEN = ("judged", "list")
-CUTOFFS = ("any", "whole", "given")
-POSITIVE = ("", "irrelevant", "unretrieved")
+CHOICES = {
+    "order": tuple(ORDERS),
+    "seen": ("judged", "list"),
+    "cutoffs": ("any", "whole", "given"),
+    "positive": ("", "irrelevant", "unretrieved"),
+}
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,8 @@ class Convention:
     note: str = ""
 
     def __post_init__(self) -> None:
-        check_choice("convention order", self.order, tuple(ORDERS))
-        check_choice("convention seen", self.seen, SEEN)
-        check_choice("convention cutoffs", self.cutoffs, CUTOFFS)
-        check_choice("convention positive", self.positive, POSITIVE)
+        for name, choices in CHOICES.items():
+            check_choice(f"convention {name}", getattr(self, name), choices)
         if self.row_order_up_to and self.order != "arbitrary":
             raise ParameterError(f"convention row_order_up_to: only an 'arbitrary' order has it, not {self.order!r}")
         record, _ = parse_metric(self.definition)

@@ -85,24 +85,14 @@ class Data:
         rows = judged.retrieved.sort([key for key in ("model", "query", "item") if key in judged.retrieved.columns])
         return replace(self, judged=judged.with_rows(rows, judged.known, judged.lists))
 
-    @property
-    def order(self) -> str:
-        """Return the name of the column that orders a list."""
-        return self.judged.order
-
     @cached_property
     def _all_positive(self) -> bool:
         """Return whether no score is 0 or below, so that rules about such scores do not matter."""
-        return self.order == "distance" or bool((self.lists.retrieved["score"] > 0).all())
-
-    @property
-    def complete(self) -> bool:
-        """Return whether every model has a list for every query."""
-        return bool((self.judged.rows.end > self.judged.rows.begin).all())
+        return self.judged.order == "distance" or bool((self.lists.retrieved["score"] > 0).all())
 
     def way(self, record: Convention) -> Way:
         """Return how a system orders these lists, without float32 if it cannot change an order."""
-        rounds = record.float32 and self.judged.retrieved.schema[self.order] not in (pl.Float32, pl.Float16)
+        rounds = record.float32 and self.judged.retrieved.schema[self.judged.order] not in (pl.Float32, pl.Float16)
         # a random order and an arbitrary one may be any
         order = "random" if record.order in OPEN and not record.row_order_up_to else record.order
         return Way(order, record.row_order_up_to, rounds)
@@ -116,23 +106,22 @@ class Data:
             quantity = quantity._replace(relevant_from=None if self.options["relevant_from"] is None else 1.0)
         if self._all_positive:
             quantity = quantity._replace(positive="")
-        if self.complete or quantity.seen == "list":
+        complete = (self.judged.rows.end > self.judged.rows.begin).all()  # every model has a list for every query
+        if complete or quantity.seen == "list":
             quantity = quantity._replace(missing_query="zero")
         return quantity
 
     def prints(self, quantity: Quantity, metrics: Iterable[str], way: Way) -> pl.DataFrame:
         """Return the range that a system with this tie order may print, as ``prints_low`` and ``prints_high``."""
-        if way.order == "threshold":
-            return _alike(tie_means(self._threshold_lists(quantity)))
         if way.order in OPEN:
             return self._open_means(quantity, list(metrics), way)
-        data = self.by_item if way.order in BY_ITEM else self
-        return _alike(tie_means(data.scores(quantity, way.float32, metrics=list(metrics), **way.asked)))
+        means = tie_means(self.printed(quantity, list(metrics), way))
+        return means.select(*MEAN, prints_low="value", prints_high="value")
 
     def _open_means(self, quantity: Quantity, metrics: list[str], way: Way) -> pl.DataFrame:
         """Return the means over each list's worst order, and over each list's best order."""
         policies = ("worst", "best", *(("naive",) if way.row_order_up_to else ()))
-        scores = self.scores(quantity, way.float32, metrics=metrics, policies=policies)
+        scores = self.scores(quantity, metrics, way.float32, policies=policies)
         if way.row_order_up_to:
             # the policies of a list, metric and cutoff are contiguous, in the requested order
             as_received = pl.col("value").shift(-1), pl.col("value").shift(-2)
@@ -147,14 +136,14 @@ class Data:
         return side_by_side(tie_means(scores), MEAN, {"prints_low": "worst", "prints_high": "best"})
 
     def possible(self, quantity: Quantity, metrics: Iterable[str]) -> pl.DataFrame:
-        """Return exact means, their standard deviations and bounds, for the distances received."""
-        return tie_means(self.scores(quantity, False, metrics=list(metrics), policies=("expected", "worst", "best")))
+        """Return exact means, their standard deviations and bounds side by side, for the distances received."""
+        means = tie_means(self.scores(quantity, list(metrics), policies=("expected", "worst", "best")))
+        others = pl.col("tie_std", "shortest").filter(policy="expected").first()
+        return side_by_side(means, MEAN, {"expected": "expected", "lowest": "worst", "highest": "best"}, others)
 
-    def scores(self, quantity: Quantity, float32: bool = False, **asked: Any) -> pl.DataFrame:
+    def scores(self, quantity: Quantity, metrics: str | list[str], float32: bool = False, **asked: Any) -> pl.DataFrame:
         """Return the scores of every list, from the rows as the system would receive them."""
-        metrics, cutoffs = asked.pop("metrics"), asked.pop("cutoffs", None)
-        options = Options(**{**self._rules(quantity), **asked})
-        requests = parse_metrics(metrics, cutoffs)
+        options, requests = Options(**{**self._rules(quantity), **asked}), parse_metrics(metrics, None)
         return pl.concat(score_judged(part, requests, options).frame() for part in self._seen(quantity, float32))
 
     def drawn(self, quantity: Quantity, metric: str, **draws: int) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -165,20 +154,17 @@ class Data:
         parts = [score_with_means(run) for run in runs]
         return pl.concat(scores.frame() for scores, _ in parts), pl.concat(means for _, means in parts)
 
-    def printed(self, quantity: Quantity, metric: str, way: Way, seed: int) -> pl.DataFrame:
+    def printed(self, quantity: Quantity, metrics: str | list[str], way: Way, seed: int = 0) -> pl.DataFrame:
         """Return the value of every list as printed with this tie order; an open order is one random draw."""
         if way.order == "threshold":
-            return self._threshold_lists(quantity)
+            level = self._rules(quantity)["relevant_from"]
+            return pl.concat(_threshold_lists(part, level) for part in self._seen(quantity, False))
         if way.order not in OPEN:
-            return self.scores(quantity, way.float32, metrics=metric, **way.asked)
+            data = self.by_item if way.order in BY_ITEM else self
+            return data.scores(quantity, metrics, way.float32, **way.asked)
         policies = ("shuffled", *(("naive",) if way.row_order_up_to else ()))
-        scores = self.scores(quantity, way.float32, metrics=metric, policies=policies, shuffles=1, seed=seed)
+        scores = self.scores(quantity, metrics, way.float32, policies=policies, shuffles=1, seed=seed)
         return scores.filter((pl.col("policy") == "naive") == (pl.col("items") <= way.row_order_up_to))
-
-    def _threshold_lists(self, quantity: Quantity) -> pl.DataFrame:
-        """Average precision with every tie treated as one threshold, as scikit-learn has it."""
-        level, order = self._rules(quantity)["relevant_from"], self.order
-        return pl.concat(_threshold_lists(part, order, level) for part in self._seen(quantity, False))
 
     def _rules(self, quantity: Quantity) -> dict[str, Any]:
         """Return options of ``evaluate`` that follow the rules of the system."""
@@ -195,7 +181,7 @@ class Data:
     def _seen(self, quantity: Quantity, float32: bool) -> list[Judged]:
         """Return the rankings as the system would receive them."""
         judged = self.lists if quantity.seen == "list" else self.judged
-        rows, score = judged.retrieved, pl.col(self.order)
+        rows, score = judged.retrieved, pl.col(judged.order)
         if quantity.positive == "unretrieved":
             judged = judged.with_rows(rows.filter(score > 0), rows.filter(score <= 0), judged.lists)
         parts = [judged]
@@ -215,16 +201,16 @@ class Data:
         return parts
 
 
-def _threshold_lists(judged: Judged, order: str, level: float | None) -> pl.DataFrame:
-    """Average precision of every list that has items, with every tie treated as one threshold."""
+def _threshold_lists(judged: Judged, level: float | None) -> pl.DataFrame:
+    """Average precision of every list with items, each tie treated as one threshold, as scikit-learn has it."""
     relevant = is_relevant(pl.col("relevance"), level)
     number = pl.Series("list", judged.rows.list_of())  # text would be hashed and sorted three times
     found, seen = pl.col("hits").cum_sum().over("list"), pl.col("size").cum_sum().over("list")
     ties = (
-        judged.retrieved.select(number, order, hits=relevant)
-        .group_by("list", order)
+        judged.retrieved.select(number, judged.order, hits=relevant)
+        .group_by("list", judged.order)
         .agg(pl.col("hits").sum(), size=pl.len())
-        .sort("list", order, descending=[False, order == "score"])
+        .sort("list", judged.order, descending=[False, judged.order == "score"])
         .with_columns(gain=pl.col("hits") * found / seen)
     )
     lists = ties.group_by("list", maintain_order=True).agg(
@@ -245,8 +231,3 @@ def judge_items(rankings: object, judgements: object, queries: object, options: 
     if "count" in (rankings.retrieved if isinstance(rankings, Judged) else rankings).columns:
         raise ParameterError(f"{what}: what others print depends on the order of items, and a counts frame has none")
     return judge(rankings, judgements, queries, options)
-
-
-def _alike(means: pl.DataFrame) -> pl.DataFrame:
-    """Return means that are single numbers, as equal lower and upper bounds."""
-    return means.select(*MEAN, prints_low="value", prints_high="value")

@@ -161,6 +161,6 @@ def _part(
         elif policy == "shuffled":
             scores, means = data.drawn(quantity, text, shuffles=wanted.shuffles, seed=wanted.seed)
         else:
-            scores = data.scores(quantity, metrics=[text], policies=policy)
+            scores = data.scores(quantity, text, policies=policy)
         rows.append(scores.select(list(SCORES)).with_columns(measure=pl.lit(measure * 10 + number)))
     return pl.concat(rows), means

@@ -14,7 +14,8 @@ import time
 import urllib.request
 import weakref
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,6 @@ RULES = (
 DRAWS = ("shuffles", "seed")
 ANYWAY = ("policies", "threads", "progress")
 Process = subprocess.Popen[bytes]
-Folder = tempfile.TemporaryDirectory[str]
 
 
 class Dashboard:
@@ -56,10 +56,10 @@ class Dashboard:
         Its address, reachable only from this machine.
     """
 
-    def __init__(self, address: str, process: Process, folder: Folder) -> None:
-        """Take a started server and the folder of its files."""
+    def __init__(self, address: str, end: Callable[[], None]) -> None:
+        """Take the address of a started server, and what ends it and deletes its files."""
         self.address = address
-        self._end = weakref.finalize(self, _end, process, folder)
+        self._end = weakref.finalize(self, end)
 
     def stop(self) -> None:
         """End the server and delete its files, unless that has been done."""
@@ -78,14 +78,13 @@ class Dashboard:
         return f"Dashboard at {self.address}" if self._end.alive else "Dashboard, ended"
 
 
-def _end(process: Process, folder: Folder) -> None:
+def _end(process: Process) -> None:
     process.terminate()
     try:
         process.wait(10)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    folder.cleanup()
 
 
 def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
@@ -143,27 +142,22 @@ def serve(
     check_installed()
     port = _free_port() if port is None else port
     check_port(port)
-    # The files are deleted with the object, which a notebook keeps; after an error here, immediately.
-    folder = tempfile.TemporaryDirectory(prefix="retrieval-report-")
-    try:
-        paths = {name: str(Path(folder.name) / f"{name}.parquet") for name in frames}
+    address = f"http://127.0.0.1:{port}"
+    # The server and its files go with the object, which a notebook keeps; after an error here, immediately.
+    with ExitStack() as undo:
+        folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-report-"))
+        paths = {name: str(Path(folder) / f"{name}.parquet") for name in frames}
         for name, frame in frames.items():
             frame.write_parquet(paths[name])
         found = {"judgements": None, "queries": None, **paths, "rankings": [paths["rankings"]], **about}
         process = subprocess.Popen(
             [sys.executable, str(application())], env=environment(found, port), stdout=subprocess.DEVNULL
         )
-    except BaseException:
-        folder.cleanup()
-        raise
-    dashboard = Dashboard(f"http://127.0.0.1:{port}", process, folder)
-    try:
-        _wait(dashboard.address, process)
-    except BaseException:
-        dashboard.stop()
-        raise
+        undo.callback(_end, process)
+        _wait(address, process)
+        dashboard = Dashboard(address, undo.pop_all().close)
     if browser:
-        webbrowser.open(dashboard.address)
+        webbrowser.open(address)
     return dashboard
 
 
