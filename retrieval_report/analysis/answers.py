@@ -14,21 +14,20 @@ from retrieval_report.analysis.comparison import PairOptions, compare, turned
 from retrieval_report.analysis.costs import cost_table
 from retrieval_report.analysis.coverage import judgement_coverage
 from retrieval_report.analysis.deciding import deciding_queries
+from retrieval_report.analysis.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.leaderboard import leaderboard
-from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.recall_curve import LEVELS, curve_of
 from retrieval_report.analysis.recall_curve import POLICIES as CURVE_POLICIES
-from retrieval_report.analysis.scored import drawn_means, scores_under
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.analysis.selection import Selection
 from retrieval_report.analysis.similarity import similarity_of
-from retrieval_report.analysis.study_data import MOST_KEPT, Data, Measure
+from retrieval_report.analysis.study_data import MOST_KEPT, Data, Measure, drawn_means, scores_under
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.frames import with_model

@@ -1,4 +1,4 @@
-"""Find pairs of models whose order depends on tie order, and how far policies agree on the ranking of models."""
+"""Give verdicts on pairs of models, whose order may depend on tie order, and find how far policies agree."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 
+JUDGED_PAIRS = schema("judged_pairs")
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
 # What a comparison says of a pair, and a summary alone says otherwise or not at all.
@@ -101,6 +102,53 @@ def flips(
     if reference == "expected" and not frame.filter(policy="expected").height:  # best and worst alone
         order = pl.when("overlap").then(pl.lit(0.0)).otherwise(order_of("lowest_a", "lowest_b"))
     return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(list(schema("flips")))
+
+
+def pair_verdicts(comparison: object, *, tie_risk: float = TIE_RISK, alpha: float = ALPHA) -> pl.DataFrame:
+    """Return for every pair whether its order can be trusted, by the rule and in the words of :func:`flips`.
+
+    Charts of pairs accept this result; given a comparison, they compute it with the default thresholds. It uses only
+    the paired means of the policies that were compared, whereas :func:`flips` also uses those of a summary.
+
+    Parameters
+    ----------
+    comparison
+        The result of :func:`compare`.
+    tie_risk
+        The largest probability of a reversal by tie order that still counts as safe, compared with ``p_tie_high``.
+    alpha
+        The smallest ``family_p`` that counts as not significant.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of :func:`compare`, then ``disagree`` (other policies that favour the other model), ``significant``
+        (whether ``family_p`` is below alpha; null if it was not tested) and ``verdict``.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {"model": ["a"] * 2 + ["b"] * 2, "query": ["q"] * 4, "item": list("xyxy"),
+    ...             "distance": [1, 1, 1, 2], "relevance": [1, 0] * 2}
+    >>> comparison = rr.compare(rr.evaluate(rankings, metrics="rr", cutoffs=2))
+    >>> pair_verdicts(comparison).select("policy", "difference", "disagree", "verdict").row(0)
+    ('expected', -0.25, '', 'depends on tie order')
+    """
+    check_fraction("tie_risk", tie_risk)
+    check_fraction("alpha", alpha)
+    pairs = hold(comparison, schema("comparison"), "comparison", "compare")
+    order = order_of("value_a", "value_b")
+    others = {name: f"__{name}" for name in SHOWN if name in set(pairs["policy"])}
+    for name, column in others.items():  # naive scores, say, that name the other model
+        own = pairs.filter(policy=name).select(*PAIR, order.alias(column))
+        pairs = pairs.join(own, on=PAIR, how="left", nulls_equal=True, maintain_order="left")
+    pairs = pairs.with_columns(
+        cut=(pl.col("p_tie_method") == "truncated").fill_null(False),
+        moved=(pl.col("tied_queries") > 0).fill_null(False),
+        significant=verdicts.significant(pl.col("family_p"), alpha),
+    )
+    orders = {name: pl.when(pl.col("policy") != name).then(pl.col(column)) for name, column in others.items()}
+    return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(list(JUDGED_PAIRS))
 
 
 def _check_summary(summary: object) -> pl.DataFrame:
@@ -219,16 +267,14 @@ def _check_same_means(pairs: pl.DataFrame, reference: str) -> None:
 
 def _paired_means(pairs: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
     """Return the means of every policy over the paired queries, or over all queries if none is unpaired."""
-    for name in SHOWN:
-        sides = {f"{name}_{side}_own": pl.col(f"value_{side}") for side in "ab"}
-        own = comparison.filter(policy=name).select(*PAIR, **sides)
-        pairs = pairs.join(own, on=PAIR, how="left", nulls_equal=True, maintain_order="left").with_columns(
-            pl.coalesce(
-                f"{name}_{side}_own", pl.when(pl.col("unpaired").fill_null(0) == 0).then(f"{name}_{side}")
-            ).alias(f"{name}_{side}_paired")
-            for side in "ab"
-        )
-    return pairs
+    sides = [(name, side) for name in SHOWN for side in "ab"]
+    own = (pl.col(f"value_{side}").filter(policy=name).first().alias(f"{name}_{side}_own") for name, side in sides)
+    pairs = pairs.join(comparison.group_by(PAIR).agg(own), on=PAIR, how="left", nulls_equal=True, maintain_order="left")
+    all_queries = pl.col("unpaired").fill_null(0) == 0
+    return pairs.with_columns(
+        pl.coalesce(f"{name}_{side}_own", pl.when(all_queries).then(f"{name}_{side}")).alias(f"{name}_{side}_paired")
+        for name, side in sides
+    )
 
 
 def rank_agreement(summary: object) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Describe how much a model's distances tie, and where a cutoff falls inside a tie."""
+"""Describe how much a model's distances tie, and find the lists whose cutoff falls inside a tie."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.truncated_lists import judge_for_ties, list_ends
+from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import parse_cutoffs
@@ -18,6 +19,7 @@ from retrieval_report.scoring.ties import tie_table
 
 LIST = ["model", "query"]
 NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
+CUT_TIES = schema("ties_at_cutoff")
 PROFILE = schema("profile")
 
 
@@ -176,3 +178,50 @@ def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
         )
         .with_columns(pl.col("mixed_share").fill_nan(None))
     )
+
+
+def ties_at_cutoff(
+    rankings: object,
+    *,
+    cutoff: int,
+    judgements: object = None,
+    queries: object = None,
+    **options: Unpack[ScoringOptions],
+) -> pl.DataFrame:
+    """List the ties that a cutoff splits: ranks k and k + 1 are in one tie, and chance decides which items count.
+
+    Parameters
+    ----------
+    rankings
+        A rankings or a counts frame, as for :func:`evaluate`.
+    cutoff
+        k, a whole number from 1 on.
+    judgements, queries, **options
+        As for :func:`tie_profile`, and ``relevant_from``.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and ``last`` rank of the
+        tie, its ``size``, and how many of its items are ``inside`` the cutoff; ``relevant`` items of the tie and
+        whether it is ``mixed``, of different relevances (both null without any relevance). Mixed ties first, then the
+        largest, then by name.
+
+    Examples
+    --------
+    >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]}
+    >>> ties_at_cutoff(rankings, cutoff=2).row(0)
+    ('model', 'q', 2, 3, 2, 1, 1, True)
+    >>> ties_at_cutoff(rankings, cutoff=1).height
+    0
+    """
+    measure = check_whole("cutoff", cutoff, 1)
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
+    before, size = pl.col("before"), pl.col("size")
+    found = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
+        first=before + 1, last=before + size, inside=measure - before
+    )
+    if not table.judged.whole.graded:
+        found = found.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))
+    ordered = found.sort("mixed", "size", "model", "query", descending=[True, True, False, False], nulls_last=True)
+    return in_contract(ordered, CUT_TIES)

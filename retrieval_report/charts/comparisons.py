@@ -10,7 +10,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.pair_verdicts import JUDGED_PAIRS, pair_verdicts
+from retrieval_report.analysis.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.analysis.verdicts import DEPENDS, with_chances
 from retrieval_report.charts.channels import row_axis, texts, tooltips
 from retrieval_report.charts.data import held, inline, of_policy, with_labels

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.score_distribution import DISTRIBUTION
+from retrieval_report.analysis.distributions import DISTRIBUTION
 from retrieval_report.charts.channels import NUMBER, along, fixed_scale, keyed, row_axis, texts
 from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, held, inline

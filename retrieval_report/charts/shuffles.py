@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION
+from retrieval_report.analysis.distributions import MEAN_DISTRIBUTION
 from retrieval_report.charts.channels import along, fixed_scale, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, at_measure, bounds, check_models, held, inline, models_at, summary_frame

@@ -13,7 +13,7 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import check, explains, options, study_options
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.report.audited import same_winner
+from retrieval_report.report.notices import same_winner
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.writing.numbers import number, span
 

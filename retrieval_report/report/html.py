@@ -14,11 +14,10 @@ import jinja2
 import polars as pl
 
 from retrieval_report.analysis.inputs import at_measure
-from retrieval_report.report.audited import winner_sentences
 from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.contents import Report
 from retrieval_report.report.method import describe_metrics
-from retrieval_report.report.notices import naive_ties
+from retrieval_report.report.notices import naive_ties, winner_sentences
 from retrieval_report.report.pictures import Picture
 from retrieval_report.report.tables import report_tables
 from retrieval_report.report.terminal import visible

@@ -1,4 +1,4 @@
-"""Sentences on the limits of a summary: items that cut lists leave out, and an unknown number of relevant items."""
+"""Sentences on the limits of a summary (items that cut lists leave out, an unknown R) and on an audit's winners."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text, parse_metric
 from retrieval_report.report.terminal import visible
+from retrieval_report.writing.names import first_names
 from retrieval_report.writing.numbers import number, span
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
+NAMED = 5  # systems that a sentence names
 BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics divided by R, whatever their parameters
 DIVIDED = ("total", "min", "judged")  # denominators and ideals that depend on R
 RETRIEVE_DEEPER = "Retrieve deeper, until every list holds the whole tie at the cutoff"
@@ -186,3 +188,60 @@ def names_text(names: Iterable[str]) -> str:
     if len(shown) > MOST_NAMED + 1:
         shown = [*shown[:MOST_NAMED], f"{len(shown) - MOST_NAMED} others"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
+    """Say how many evaluator configurations name another winner because of tie order.
+
+    Parameters
+    ----------
+    audit
+        Rows of one measure from the result of `audit`.
+
+    Returns
+    -------
+    tuple of str
+        Empty if there is only one model, or if no evaluator prints the measure. A configuration is a system with one
+        way to call it.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {"model": ["a", "a", "b", "b"], "query": ["q"] * 4, "item": ["x", "y"] * 2,
+    ...             "distance": [1, 1, 2, 1], "relevance": [0, 1] * 2}
+    >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
+    ('1 of 2 evaluator configurations names a different winner, an accident of tie order: pytrec_eval.',)
+    """
+    if audit.is_empty():
+        return ()
+    columns = ["system", "version", "call", "winner", "same_winner"]
+    known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    if audit["model"].n_unique() < 2 or known.is_empty():
+        return ()
+    wrong, unknown = known.filter(~pl.col("same_winner")), known.filter(pl.col("same_winner").is_null())
+    sentences = []
+    if wrong.height:
+        verb = "names" if wrong.height == 1 else "name"
+        start = f"{wrong.height} of {known.height} evaluator configurations {verb} a different winner"
+        sentences.append(f"{start}, an accident of tie order: {_systems(wrong)}.")
+    if unknown.height:
+        start = f"{unknown.height} of {known.height} evaluator configurations could name one winner or another"
+        sentences.append(f"{start}, because their order inside ties is not defined: {_systems(unknown)}.")
+    if not sentences:
+        sentences.append(f"No evaluator configuration (of {known.height}) names a different winner.")
+    return tuple(sentences)
+
+
+def same_winner() -> pl.Expr:
+    """Return an expression: yes, no, or "open" if several models could win; null if an evaluator names no winner.
+
+    >>> rows = pl.DataFrame({"winner": ["a", "b", "a or b", None], "same_winner": [True, False, None, None]})
+    >>> rows.select(same_winner())["same_winner"].to_list()
+    ['yes', 'no', 'open', None]
+    """
+    known = pl.col("same_winner").replace_strict([True, False], ["yes", "no"], default="open", return_dtype=pl.String)
+    return pl.when(pl.col("winner").is_not_null()).then(known).alias("same_winner")
+
+
+def _systems(rows: pl.DataFrame) -> str:
+    return first_names([visible(name, 60) for name in rows["system"].unique(maintain_order=True)], NAMED)

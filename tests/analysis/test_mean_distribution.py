@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from retrieval_report import evaluate, shuffled_means, summarise
-from retrieval_report.analysis.mean_distribution import MEAN_DISTRIBUTION, mean_distribution
+from retrieval_report.analysis.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.contracts.errors import ColumnError
 
 LISTS = {  # relevances of the items of each tie, nearest tie first

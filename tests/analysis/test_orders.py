@@ -15,8 +15,8 @@ from polars.testing import assert_frame_equal
 import oracles
 from oracles import Grade
 from retrieval_report import ParameterError, count_ties, evaluate, shuffled_means
+from retrieval_report.analysis.distributions import DISTRIBUTION, DRAWS, score_distribution
 from retrieval_report.analysis.orders import drawn_order, ranking_ties
-from retrieval_report.analysis.score_distribution import DISTRIBUTION, DRAWS, score_distribution
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.lists import tie_groups
 from strategies import ties

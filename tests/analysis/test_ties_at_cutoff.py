@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from retrieval_report import ParameterError, count_ties, tie_profile
-from retrieval_report.analysis.ties_at_cutoff import CUT_TIES, ties_at_cutoff
+from retrieval_report.analysis.profile import CUT_TIES, ties_at_cutoff
 
 RANKINGS = pl.DataFrame(
     {

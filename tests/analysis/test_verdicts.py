@@ -11,7 +11,7 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report.analysis import verdicts
-from retrieval_report.analysis.pair_verdicts import JUDGED_PAIRS
+from retrieval_report.analysis.flips import JUDGED_PAIRS
 
 ROOT = Path(rr.__file__).parent.parent
 RULES = "retrieval_report/analysis/verdicts.py"

@@ -16,9 +16,9 @@ from cached import report
 from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from records import REPORTED, Choice, Data, Draws, Rules
+from retrieval_report.analysis.distributions import score_distribution
+from retrieval_report.analysis.profile import ties_at_cutoff
 from retrieval_report.analysis.rounding import rounding_effect
-from retrieval_report.analysis.score_distribution import score_distribution
-from retrieval_report.analysis.ties_at_cutoff import ties_at_cutoff
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.parameters import PARAMETERS
 from text import plain

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from retrieval_report import ParameterError, audit, charts, evaluate, shuffled_means, summarise
+from retrieval_report.analysis.distributions import score_distribution
 from retrieval_report.analysis.orders import drawn_order, ranking_ties
 from retrieval_report.analysis.rounding import rounding_effect
-from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.contracts.errors import ColumnError
 
 LIST = pl.DataFrame(

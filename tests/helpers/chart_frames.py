@@ -10,8 +10,8 @@ import polars as pl
 
 import retrieval_report as rr
 from retrieval_report import charts
+from retrieval_report.analysis.distributions import score_distribution
 from retrieval_report.analysis.rounding import rounding_effect
-from retrieval_report.analysis.score_distribution import score_distribution
 from retrieval_report.scoring.radius import evaluate_radius
 
 Frames = dict[str, pl.DataFrame]
