@@ -153,7 +153,8 @@ def _of(system: str, version: str, records: Iterable[Convention], **shared: obje
 
 
 _Listed = partial(Convention, seen="list")
-_LISTWISE = ("precision(denominator=retrieved)", "recall", "ap", "rr", "dcg", "ndcg(ideal=list)")
+_OF_RETRIEVED = "precision(denominator=retrieved)"
+_LISTWISE = (_OF_RETRIEVED, "recall", "ap", "rr", "dcg", "ndcg(ideal=list)")
 
 
 def _listwise(order: str, calls: str) -> tuple[Convention, ...]:
@@ -195,28 +196,17 @@ _RANX = (
     Convention("hit_rate", "hit_rate", "arbitrary"),
     Convention("r_precision", "r-precision", "arbitrary"),
 )
+_END_OF_TIE = "every relevant item gets the precision at the end of its tie, which no order inside ties need reach"
 _SCIKIT_LEARN = (
     _Listed("ndcg(gain=linear,ideal=list)", "ndcg_score", "exact"),
     _Listed("ndcg(gain=linear,ideal=list)", "ndcg_score(ignore_ties=True)", "arbitrary"),
     _Listed("dcg(gain=linear)", "dcg_score", "exact"),
     _Listed("dcg(gain=linear)", "dcg_score(ignore_ties=True)", "arbitrary"),
-    _Listed(
-        "ap",
-        "average_precision_score",
-        "threshold",
-        cutoffs="whole",
-        note="every relevant item gets the precision at the end of its tie, which no order inside ties need reach",
-    ),
+    _Listed("ap", "average_precision_score", "threshold", cutoffs="whole", note=_END_OF_TIE),
 )
 _TORCHMETRICS = (
     _Listed("precision", "RetrievalPrecision", "arbitrary", positive="irrelevant"),
-    _Listed(
-        "precision(denominator=retrieved)",
-        "RetrievalPrecision(adaptive_k=True)",
-        "arbitrary",
-        positive="irrelevant",
-        cutoffs="given",
-    ),
+    _Listed(_OF_RETRIEVED, "RetrievalPrecision(adaptive_k=True)", "arbitrary", positive="irrelevant", cutoffs="given"),
     _Listed("recall", "RetrievalRecall", "arbitrary", positive="unretrieved"),
     _Listed("ap(denominator=retrieved)", "RetrievalMAP", "arbitrary", positive="irrelevant"),
     _Listed("rr", "RetrievalMRR", "arbitrary", positive="irrelevant"),
@@ -249,15 +239,11 @@ _TIE_AWARE = (
     _Listed("rr", "mrr", "exact"),
     _Listed("ndcg(ideal=list)", "ndcg", "exact"),
 )
+_DEEP_HASH = "thulab/DeepHash leaves queries without a hit in the top k out of its mean"
 _HASHING = (
-    _Listed("precision(denominator=retrieved)", "precision", "arbitrary"),
+    _Listed(_OF_RETRIEVED, "precision", "arbitrary"),
     _Listed("recall", "recall", "arbitrary"),
-    _Listed(
-        "ap(denominator=retrieved)",
-        "mAP",
-        "arbitrary",
-        note="thulab/DeepHash leaves queries without a hit in the top k out of its mean",
-    ),
+    _Listed("ap(denominator=retrieved)", "mAP", "arbitrary", note=_DEEP_HASH),
     _Listed("ndcg(ideal=list)", "NDCG", "arbitrary"),
 )
 _RECOMMENDERS = (

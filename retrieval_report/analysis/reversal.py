@@ -168,20 +168,18 @@ class Reversals:
 
     def _from_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
         """Return the share of drawn orders that reverse the pair; None if a list has no distribution or no draws."""
-        total, draws = 0.0, None
-        lists = []
+        total, lists = 0.0, []
         for side, sign in zip(sides, (1.0, -1.0), strict=True):
             for query in np.flatnonzero(side.paired):
+                orders = self.lists.get((side.row, int(query)))
                 if not self.known.loose[side.row, query]:
                     total += sign * self.known.value[side.row, query]
-                    continue
-                orders = self.lists.get((side.row, int(query)))
-                if orders is None:
+                elif orders is None:
                     return None
-                lists.append((sign, orders))
-                if orders.draws is not None:
-                    draws = orders.draws if draws is None else min(draws, orders.draws)
-        if draws is None:
+                else:
+                    lists.append((sign, orders))
+        draws = min((orders.draws for _, orders in lists if orders.draws is not None), default=0)
+        if not draws:
             return None
         totals = np.full(draws, total)
         for sign, orders in lists:

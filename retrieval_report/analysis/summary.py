@@ -22,6 +22,7 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
 WEIGHTS = schema("query_weights")
+NUMBERS = schema("summary", "value", "tie_std", "query_se", "ci_low", "ci_high")
 LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
 
 
@@ -115,14 +116,10 @@ def summarise(
     )
     exact = pl.when(~pl.col("truncated")).then("std")
     frame = frame.filter(~unbounded.any().over("group")).with_columns(exact.alias("std"))
-    columns: dict[str, list[float | None]] = {
-        name: [None] * order.height for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")
-    }
-    for (group,), rows in frame.filter(pl.col("value").is_not_null()).group_by("group", maintain_order=True):
-        numbers = _mean(rows, average, interval, confidence, resamples, seed)
-        for name, number in zip(columns, numbers, strict=True):
-            columns[name][int(str(group))] = None if math.isnan(number) else number
-    means = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
+    groups = frame.drop_nulls("value").group_by("group", maintain_order=True)
+    found = {group: _mean(rows, average, interval, confidence, resamples, seed) for (group,), rows in groups}
+    numbers = [found.get(group, (math.nan,) * len(NUMBERS)) for group in range(order.height)]
+    means = pl.DataFrame(numbers, schema=NUMBERS, orient="row").fill_nan(None)
     return with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
 
 

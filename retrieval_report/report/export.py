@@ -70,11 +70,6 @@ def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl
     return frame.with_columns(whole.str.replace_all(INSIDE_QUOTED, ";${1}"))
 
 
-def read_json(data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Read one JSON file of a report back."""
-    return pl.read_json(data, schema=dict(schema))
-
-
 def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:
     """Add an apostrophe to text that already starts with one, so that reading can remove one."""
     if raw:

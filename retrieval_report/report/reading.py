@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.report.contents import FRAMES, Report
-from retrieval_report.report.export import ABOUT, read_csv, read_json
+from retrieval_report.report.export import ABOUT, read_csv
 from retrieval_report.writing.temporary import tidy
 
 WORDS = ("title", "metric", "cutoff", "status", "parameters", "versions", "command")
@@ -61,7 +61,7 @@ def _read_frame(folder: Path, name: str, about: dict[str, Any]) -> pl.DataFrame:
     data = (folder / f"{name}.{kind}").read_bytes()
     if kind == "parquet":
         return pl.read_parquet(data)
-    return read_csv(data, schema, raw=about["raw"]) if kind == "csv" else read_json(data, schema)
+    return read_csv(data, schema, raw=about["raw"]) if kind == "csv" else pl.read_json(data, schema=schema)
 
 
 def compare_reports(before: Report | str | Path, after: Report | str | Path) -> pl.DataFrame:

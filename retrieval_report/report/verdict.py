@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from retrieval_report.analysis import verdicts
+from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.inputs import at_measure, side_by_side
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, equal_means
 from retrieval_report.metrics.parsing import measure_text
@@ -109,57 +110,38 @@ def pair_verdict(
     measure = measure_text(metric, cutoff)
     if pair["value_a"] is None or pair["value_b"] is None:
         return verdicts.NO_SCORE, (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
-    sides = [_Side.of(pair, side) for side in "ab"]
-    leader, other = sorted(sides, key=lambda side: -side.value)
+    high, low = pair["value_a"], pair["value_b"]
+    leader, other = _name(pair["model_a"]), _name(pair["model_b"])
     where = " on the queries that both have" if pair["unpaired"] else ""
-    if equal_means(leader.value, other.value):
-        names = f"{_name(leader.model)} and {_name(other.model)}"
-        lead = f"{names} have the same expected {measure}{where}: {number(leader.value)}."
+    if equal_means(high, low):
+        lead = f"{leader} and {other} have the same expected {measure}{where}: {number(high)}."
         safety = LEVEL.get(pair["verdict"], "")
     else:
-        numbers = span(leader.value, other.value, " against ")
-        ahead = size(leader.value - other.value)
-        names = f"{_name(leader.model)} is ahead of {_name(other.model)}"
-        lead = f"{names} by {ahead} in expected {measure}{where}: {numbers}."
-        safety = _safety(pair)
+        numbers = f"{size(high - low)} in expected {measure}{where}: {span(high, low, ' against ')}"
+        lead, safety = f"{leader} is ahead of {other} by {numbers}.", _safety(pair)
     doubt = notices.POOLED if pair.get("pooled") and notices.divided_by_relevant(metric) else ""
-    parts = (lead, _all_queries(leader, other), _printed(pair, leader, other, ties), safety, doubt)
+    parts = (lead, _all_queries(pair), _printed(pair, ties), safety, doubt)
     return pair["verdict"], tuple(sentence for sentence in parts if sentence)
 
 
-class _Side(NamedTuple):
-    """One model of a pair: its mean over the paired queries, and its means over all of its own."""
-
-    model: str
-    value: float
-    expected: float | None
-    naive: float | None
-
-    @classmethod
-    def of(cls, pair: Row, side: str) -> _Side:
-        return cls(*(pair[f"{name}_{side}"] for name in ("model", "value", "expected", "naive")))
-
-
-def _all_queries(leader: _Side, other: _Side) -> str:
+def _all_queries(pair: Row) -> str:
     """Say that the means over all queries, which differ between the models, favour the other model."""
-    high, low = leader.expected, other.expected
+    high, low = pair["expected_a"], pair["expected_b"]
     if high is None or low is None or low <= high or equal_means(high, low):
         return ""
     places = decimals(low - high)
     return (
-        f"The means over all queries of each model say otherwise, {number(low, places)} for {_name(other.model)} and "
-        f"{number(high, places)} for {_name(leader.model)}, but they are not over the same queries."
+        f"The means over all queries of each model say otherwise, {number(low, places)} for {_name(pair['model_b'])} "
+        f"and {number(high, places)} for {_name(pair['model_a'])}, but they are not over the same queries."
     )
 
 
-def _printed(pair: Row, leader: _Side, other: _Side, ties: str) -> str:
+def _printed(pair: Row, ties: str) -> str:
     """Say that the naive scores put the other model ahead."""
-    if "naive" not in pair["disagree"].split(", ") or leader.naive is None or other.naive is None:
+    if "naive" not in pair["disagree"].split(", ") or pair["naive_a"] is None or pair["naive_b"] is None:
         return ""
-    if pair["unpaired"]:
-        return f"With ties {ties}, {_name(other.model)} is printed ahead: an accident of tie order."
-    numbers = span(other.naive, leader.naive, " against ")
-    return f"With ties {ties}, {_name(other.model)} is printed ahead, {numbers}: an accident of tie order."
+    numbers = "" if pair["unpaired"] else f", {span(pair['naive_b'], pair['naive_a'], ' against ')}"
+    return f"With ties {ties}, {_name(pair['model_b'])} is printed ahead{numbers}: an accident of tie order."
 
 
 def _winner(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
@@ -187,19 +169,15 @@ def _winner(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, 
 
 def _on_paired(pair: Row, winner: str) -> str:
     """Say who leads on the queries that both models have, if those are not all."""
-    if not pair["unpaired"] or pair["value_a"] is None or pair["value_b"] is None:
+    high, low, name = pair["value_a"], pair["value_b"], pair["model_a"]
+    if not pair["unpaired"] or high is None or low is None:
         return ""
-    sides = [_Side.of(pair, side) for side in "ab"]
-    high, low = sorted(sides, key=lambda side: -side.value)
-    numbers = span(high.value, low.value, " against ")
-    if equal_means(high.value, low.value):
-        return f"On the queries that both have they are level: {number(high.value)}. "
-    if high.model == winner:
-        return f"On the queries that both have it leads by {size(high.value - low.value)}: {numbers}. "
-    return (
-        f"But on the queries that both have {_name(high.model)} leads by {size(high.value - low.value)}: {numbers}; "
-        "the following is about that. "
-    )
+    if equal_means(high, low):
+        return f"On the queries that both have they are level: {number(high)}. "
+    lead = f"leads by {size(high - low)}: {span(high, low, ' against ')}"
+    if name == winner:
+        return f"On the queries that both have it {lead}. "
+    return f"But on the queries that both have {_name(name)} {lead}; the following is about that. "
 
 
 def _safety(pair: Row) -> str:
@@ -325,9 +303,9 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
 
 
 def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
-    names = sorted((first, second))
-    rows = flips.filter((pl.col("model_a") == names[0]) & (pl.col("model_b") == names[1]))
-    return rows.row(0, named=True)
+    """Return the row of two models, of which A is not behind."""
+    own = flips.filter(pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second]))
+    return turned(own, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
 
 
 def _name(model: str) -> str:
