@@ -24,8 +24,7 @@ from retrieval_report.analysis.grid import Pairs
 from retrieval_report.analysis.noninferiority import one_sided
 from retrieval_report.analysis.paired import differences
 from retrieval_report.analysis.rank_intervals import resampled_means
-from retrieval_report.analysis.sign_flips import sampled_sign_flips
-from retrieval_report.analysis.significance import holm, paired_t, wilcoxon
+from retrieval_report.analysis.significance import holm, paired_t, sampled_sign_flips, wilcoxon
 from retrieval_report.analysis.tukey import max_t_draws, range_draws, share_beyond
 
 Floats = NDArray[np.float64]

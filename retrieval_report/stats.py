@@ -16,11 +16,11 @@
 from __future__ import annotations
 
 from retrieval_report.analysis.costs import cost_table
-from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.flips import pair_verdicts, rank_agreement
 from retrieval_report.analysis.gate import Gate
 from retrieval_report.analysis.letters import compact_letters
 from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
+from retrieval_report.analysis.queries import deciding_queries
 from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
 from retrieval_report.analysis.tukey import compare_many

@@ -13,7 +13,6 @@ from retrieval_report.analysis.audit import audit
 from retrieval_report.analysis.comparison import PairOptions, compare, turned
 from retrieval_report.analysis.costs import cost_table
 from retrieval_report.analysis.coverage import judgement_coverage
-from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
@@ -21,7 +20,7 @@ from retrieval_report.analysis.leaderboard import leaderboard
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
 from retrieval_report.analysis.profile import tie_profile
-from retrieval_report.analysis.queries import query_table
+from retrieval_report.analysis.queries import deciding_queries, query_table
 from retrieval_report.analysis.recall_curve import LEVELS, curve_of
 from retrieval_report.analysis.recall_curve import POLICIES as CURVE_POLICIES
 from retrieval_report.analysis.segments import segment_winners

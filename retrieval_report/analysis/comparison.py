@@ -8,11 +8,10 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis import sign_flips, significance, tie_chance
+from retrieval_report.analysis import significance, tie_chance
 from retrieval_report.analysis.grid import Floats, Grid, Pairs, asked_measures
 from retrieval_report.analysis.inputs import check_fraction, check_scores
 from retrieval_report.analysis.paired import differences, largest, paired_columns
-from retrieval_report.analysis.tie_orders import tie_orders
 from retrieval_report.analysis.tukey import MANY, family_p, nearest
 from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS
 from retrieval_report.analysis.verdicts import equal_values
@@ -185,7 +184,7 @@ def compare(
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
-    known = {} if rankings is None else tie_orders(grid, rankings, seed=seed, **given)
+    known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, seed=seed, **given)
     frames = []
     for measure, own, columns in zip(asked, pairs, parts, strict=True):
         _adjust(columns, columns[f"{adjust}_p"])
@@ -255,7 +254,7 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
                 "ci_high": t.high,
                 "t_p": t.p,
                 "wilcoxon_p": significance.wilcoxon(difference),
-                "permutation_p": sign_flips.exact_sign_flips(difference, largest(value, first, second)),
+                "permutation_p": significance.exact_sign_flips(difference, largest(value, first, second)),
                 "effect_size": np.divide(t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0),
                 "wins": (difference > 0).sum(axis=1),
                 "ties": (difference == 0).sum(axis=1),
@@ -288,7 +287,7 @@ def _sample(grid: Grid, asked: list[int], parts: list[Columns], pairs: list[Pair
         if not chosen.any():
             continue
         first, second = pairs[group][0].first, pairs[group][0].second
-        found = sign_flips.sampled_sign_flips(grid.value[asked[group]], chosen, first, second, resamples, seed)
+        found = significance.sampled_sign_flips(grid.value[asked[group]], chosen, first, second, resamples, seed)
         for columns, own, p in zip(parts[group], chosen, found, strict=True):
             columns["permutation_p"][own] = p[own]
     for columns, own in zip(parts, wanted, strict=True):

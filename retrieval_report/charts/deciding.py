@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.deciding import DECIDING
+from retrieval_report.analysis.queries import DECIDING
 from retrieval_report.charts.channels import along, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, held, inline, of_policy, with_labels

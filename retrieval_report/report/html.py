@@ -14,7 +14,6 @@ import jinja2
 import polars as pl
 
 from retrieval_report.analysis.inputs import at_measure
-from retrieval_report.report.bundle import vega_bundle
 from retrieval_report.report.contents import Report
 from retrieval_report.report.method import describe_metrics
 from retrieval_report.report.notices import naive_ties, winner_sentences
@@ -24,6 +23,8 @@ from retrieval_report.report.terminal import visible
 
 # Characters that could end the script element, start a comment, or end a line in older JavaScript.
 UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+# The interpreter evaluates expressions without `eval`, so that the page can forbid it.
+SNIPPET = "window.embedChart = vegaEmbed;"
 HINTS = 4  # hints that are shown; more are folded away
 
 
@@ -113,3 +114,15 @@ def _environment() -> jinja2.Environment:
 def _asset(name: str) -> str:
     folder = resources.files("retrieval_report.report") / "templates"
     return (folder / name).read_text(encoding="utf-8")
+
+
+@cache
+def vega_bundle() -> str:
+    """Return a script that defines ``window.embedChart`` and nothing else.
+
+    The bundle's own names stay inside a function, and no text in it ends the script element early.
+    """
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle(SNIPPET)
+    return f"(()=>{{{bundle}}})();".replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -9,7 +9,7 @@ from scipy import stats
 import retrieval_report as rr
 from made_scores import scores_of, within
 from retrieval_report.analysis.grid import Floats
-from retrieval_report.analysis.sign_flips import EXACT, exact_sign_flips, sampled_sign_flips
+from retrieval_report.analysis.significance import EXACT, exact_sign_flips, sampled_sign_flips
 
 FIRST, SECOND = np.array([0, 0, 1]), np.array([1, 2, 2])
 

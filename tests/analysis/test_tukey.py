@@ -14,8 +14,7 @@ from made_scores import scores_of, within
 from real_data import adhoc
 from retrieval_report.analysis import tukey
 from retrieval_report.analysis.grid import Pairs
-from retrieval_report.analysis.sign_flips import sampled_sign_flips
-from retrieval_report.analysis.significance import paired_t, wilcoxon
+from retrieval_report.analysis.significance import paired_t, sampled_sign_flips, wilcoxon
 from retrieval_report.analysis.tukey import max_t_draws, range_draws, share_beyond
 
 

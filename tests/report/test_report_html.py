@@ -14,8 +14,7 @@ import pytest
 from made_reports import ACCIDENT, HOSTILE, made_rankings, made_report
 from retrieval_report.charts.responsive import Panel, Responsive
 from retrieval_report.report import report_contents
-from retrieval_report.report.bundle import vega_bundle
-from retrieval_report.report.html import json_for_script, render_html
+from retrieval_report.report.html import json_for_script, render_html, vega_bundle
 from retrieval_report.report.pictures import Picture, pictures
 from retrieval_report.report.table_columns import ROWS
 from retrieval_report.report.tables import report_tables

@@ -15,9 +15,9 @@ from made_cuts import ranked, top
 from made_reports import made_rankings
 from retrieval_report.analysis import scored
 from retrieval_report.analysis.costs import cost_table
-from retrieval_report.analysis.deciding import deciding_queries
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
+from retrieval_report.analysis.queries import deciding_queries
 from retrieval_report.analysis.segments import segment_winners
 from retrieval_report.evaluation import evaluate_with_draws
 from retrieval_report.report.notices import notices
