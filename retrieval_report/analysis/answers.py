@@ -85,7 +85,7 @@ class Answers(Selection):
     @property
     def comparison(self) -> pl.DataFrame:
         """The result of :func:`compare`, with the chance of a reversal; of many, for expected means near in rank."""
-        return self._once("comparison", lambda: self._compared())
+        return self._once("comparison", self._compared)
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
         """The result of :func:`compare` by tests of choice, or of some models; of two, it is first − second.

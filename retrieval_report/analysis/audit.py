@@ -239,9 +239,7 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
     frame = _with_best(_with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high")
     frame = frame.with_columns(
         exact_winner=pl.col("exact_best").list.join(" = "),
-        winner=pl.when(is_open)
-        .then(pl.col("printed_best").list.join(" or "))
-        .otherwise(pl.col("printed_best").list.join(" = ")),
+        winner=pl.col("printed_best").list.join(pl.when(is_open).then(pl.lit(" or ")).otherwise(pl.lit(" = "))),
     )
     decided = ~is_open | (pl.col("printed_best").list.len() == 1)
     return frame.with_columns(same_winner=pl.when(decided).then(pl.col("winner") == pl.col("exact_winner")))

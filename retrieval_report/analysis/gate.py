@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
@@ -16,7 +16,7 @@ from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import Metric
-from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.metrics.parsing import measure_text, parse_metrics
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
@@ -202,13 +202,12 @@ def decide(
             f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both runs, such as lists "
             "that are cut and may continue in any way; a gate does not pass on a part of the queries"
         )
-    cutoff = "all" if found["cutoff"] is None else found["cutoff"]
     same = ("difference", "bound_low", "bound_high", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries")
     return Gate(
         status=STATUS[found["verdict"]],
         baseline=names[0],
         candidate=names[1],
-        measure=f"{found['metric']}@{cutoff}",
+        measure=measure_text(found["metric"], found["cutoff"]),
         margin=float(margin),
         tie_order=tie_order,
         alpha=float(alpha),
@@ -230,9 +229,9 @@ def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str
         known = frame.select(column for column in frame.columns if column in COLUMNS)
         parts.append(Part(name, known.with_columns(pl.lit(role).alias("model"))))
     one, other = (part.frame.schema.get("query") for part in parts)
-    if one is not None and other is not None and one != other:
-        raise KeyMismatchError(f"column 'query' is {one} in {names[0]} and {other} in {names[1]}")
     if one is not None and other is not None:
+        if one != other:
+            raise KeyMismatchError(f"column 'query' is {one} in {names[0]} and {other} in {names[1]}")
         _check_queries([part.frame for part in parts], names)
     return combine(parts)
 
@@ -249,10 +248,9 @@ def _check_queries(parts: list[pl.DataFrame], names: tuple[str, str]) -> None:
             )
 
 
-def _some(values: Iterable[object]) -> str:
+def _some(values: Sequence[object]) -> str:
     """Return the first of many as text."""
-    listed = list(values)
-    return ", ".join(map(repr, listed[:3])) + (" …" if len(listed) > 3 else "")
+    return ", ".join(map(repr, values[:3])) + (" …" if len(values) > 3 else "")
 
 
 def _one_measure(measure: str | Metric) -> tuple[Metric, int | None]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.means import tie_means
-from retrieval_report.analysis.profile import TieTable, profile_of
+from retrieval_report.analysis.profile import LIST, TieTable, profile_of
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
@@ -23,7 +23,6 @@ from retrieval_report.scoring.scores import ListScores
 
 CHANCE = schema("chance")
 HINTS = schema("hints")
-LIST = ["model", "query"]
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01

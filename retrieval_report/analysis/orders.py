@@ -125,7 +125,8 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     check_whole("seed", seed, 0)
     if not rows.height:
         return rows
-    _check_one(rows)
+    if (lists := rows.select("model", "query").n_unique()) != 1:
+        raise DataError(f"rows: {lists} lists; pass the rows of one model and query")
     rows = rows.sort("tie", "relevance", maintain_order=True)
     size = rows.group_by("tie", maintain_order=True).len()["len"].cast(pl.Int64).to_numpy()
     # every row is a grade of its own, so the grades drawn are rows
@@ -134,9 +135,3 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     drawn, limit = singles(np.array([0, rows.height]), at), np.array([rows.height])
     shuffling.draw_orders(0, 1, ties, limit, shuffling.Draw(list_keys(rows.head(1), seed), draw), drawn)
     return rows[drawn.grade].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
-
-
-def _check_one(rows: pl.DataFrame) -> None:
-    lists = rows.select("model", "query").n_unique()
-    if lists != 1:
-        raise DataError(f"rows: {lists} lists; pass the rows of one model and query")

@@ -312,12 +312,11 @@ def _python_call(frames: Sequence[str], parameters: Mapping[str, Any], part: Map
     usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {"average": "micro"}
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
     given = {name: value for name, value in parameters.items() if name not in part and usual.get(name) != value}
+    metrics = "measures" if part else "metrics"
+    words += [f"{metrics if name == 'metrics' else name}={value!r}" for name, value in given.items()]
     if not part:
-        words += [f"{name}={value!r}" for name, value in given.items()]
         return f'retrieval_report.write_report("report", {", ".join(words)})'
-    words += [f"{'measures' if name == 'metrics' else name}={value!r}" for name, value in given.items()]
     models = f".models({', '.join(map(repr, part['models']))})" if "models" in part else ""
-    where = (
-        f".where({', '.join(f'{name}={value!r}' for name, value in part['where'].items())})" if "where" in part else ""
-    )
+    where = ", ".join(f"{name}={value!r}" for name, value in part.get("where", {}).items())
+    where = f".where({where})" if where else ""
     return f"retrieval_report.Study({', '.join(words)}){models}{where}.report('report')"

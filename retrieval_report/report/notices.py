@@ -112,25 +112,20 @@ def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, 
     if concerned.is_empty():
         return ""
     known = pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists
-    here = concerned if measure is None else concerned.filter(at_measure(*measure))
-    if here.is_empty():
-        assert measure is not None
-        others = dict.fromkeys(measure_text(*row) for row in concerned.select("metric", "cutoff").iter_rows())
-        name = measure_text(*measure)
-        verb = "does" if len(others) == 1 else "do"
-        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {names_text(others)} {verb}."
     if measure is None:
         return (
-            f"{_who(here, known)}: scores that depend on items that were not retrieved have no standard deviation, "
-            "and lowest – highest allow for what a deeper retrieval could show."
+            f"{_who(concerned, known)}: scores that depend on items that were not retrieved have no standard "
+            "deviation, and lowest – highest allow for what a deeper retrieval could show."
         )
-    shares = here["truncated_share"].unique().sort().to_list()
-    share = f"{'up to ' * (len(shares) > 1)}{shares[-1]:.0%}"
-    text = (
-        f"{_who(here, known)}: for {share} of the queries {measure_text(*measure)} depends on items that were not "
-        f"retrieved. {_estimate(here)}"
-    )
-    return text + _depth(known, here, measure)
+    name, here = measure_text(*measure), concerned.filter(at_measure(*measure))
+    if here.is_empty():
+        others = dict.fromkeys(measure_text(*row) for row in concerned.select("metric", "cutoff").iter_rows())
+        verb = "does" if len(others) == 1 else "do"
+        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {names_text(others)} {verb}."
+    shares = here["truncated_share"].unique().sort()
+    queries = f"for {'up to ' * (len(shares) > 1)}{shares[-1]:.0%} of the queries"
+    open_items = f"{queries} {name} depends on items that were not retrieved"
+    return f"{_who(here, known)}: {open_items}. {_estimate(here)}{_depth(known, here, measure)}"
 
 
 def _who(concerned: pl.DataFrame, lists: pl.DataFrame) -> str:
@@ -143,11 +138,10 @@ def _who(concerned: pl.DataFrame, lists: pl.DataFrame) -> str:
 
 def _estimate(here: pl.DataFrame) -> str:
     """Say that means are estimates, and how far they could be off."""
-    rows = here.filter(policy="expected")
-    bounds = rows.select("value", "lowest", "highest")
+    rows = here.filter(policy="expected").select("value", "lowest", "highest")
     if rows.height != 1:
         return "Their means are estimates; a deeper retrieval could show anything between lowest and highest."
-    value, low, high = bounds.row(0)
+    value, low, high = rows.row(0)
     if value is None or low is None or high is None:
         return "The mean is an estimate."
     return f"Its mean {number(value)} is an estimate; a deeper retrieval could show anything from {span(low, high)}."

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.analysis.verdicts import first_that_holds
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.report.contents import FRAMES, Report
 from retrieval_report.report.export import ABOUT, read_csv
@@ -99,21 +100,13 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
         old.with_columns(in_old=True), on=KEYS, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right"
     )
     same = pl.col("before").eq_missing(pl.col("after"))
-    change = (
-        pl.when(pl.col("in_old").is_null())
-        .then(pl.lit("new"))
-        .when(pl.col("in_new").is_null())
-        .then(pl.lit("gone"))
-        .when(same)
-        .then(pl.lit("same"))
-        .otherwise(pl.lit("changed"))
-    )
+    rules = {"new": pl.col("in_old").is_null(), "gone": pl.col("in_new").is_null(), "same": same}
     return joined.select(
         *KEYS,
         "before",
         "after",
         difference=pl.col("after") - pl.col("before"),
-        change=change,
+        change=first_that_holds(rules, "changed"),
         same_data=pl.lit(before.fingerprint.equals(after.fingerprint)),
         same_parameters=pl.lit(dict(before.parameters) == dict(after.parameters)),
     )

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from records import CUTOFFS, METRICS, first_choice
-from retrieval_report.analysis import answers, scored
+from retrieval_report.analysis import answers, study_data
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
@@ -63,8 +63,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     wait_for_threads()  # those of tests before, whose data may be the same
     monkeypatch.setattr(prefetch, "REST", 0.0)
     found: list[Any] = []
-    monkeypatch.setattr(scored, "evaluate", listening(rr.evaluate, found))
-    monkeypatch.setattr(scored, "evaluate_with_draws", listening(evaluate_with_draws, found))
+    monkeypatch.setattr(study_data, "evaluate", listening(rr.evaluate, found))
+    monkeypatch.setattr(study_data, "evaluate_with_draws", listening(evaluate_with_draws, found))
     st.cache_resource.clear()
     monkeypatch.setattr(prefetch, "_asked", set())
     yield found

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 import retrieval_report as rr
 from made_cuts import ranked, top
 from made_reports import made_rankings
-from retrieval_report.analysis import scored
+from retrieval_report.analysis import study_data
 from retrieval_report.analysis.costs import cost_table
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
@@ -54,7 +54,7 @@ def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(rankings: pl.DataF
 
 
 def test_what_needs_no_random_orders_draws_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scored, "evaluate_with_draws", lambda *_, **__: pytest.fail("drawn"))
+    monkeypatch.setattr(study_data, "evaluate_with_draws", lambda *_, **__: pytest.fail("drawn"))
     made = study().under("expected", "naive", "best", "worst")
     assert made.verdict
     assert made.at("ap@3").comparison.height == 6
@@ -68,7 +68,7 @@ def test_one_measure_draws_random_orders_of_its_metric_alone(monkeypatch: pytest
         asked.append(str(given["metrics"]))
         return evaluate_with_draws(rows, **given)
 
-    monkeypatch.setattr(scored, "evaluate_with_draws", listen)
+    monkeypatch.setattr(study_data, "evaluate_with_draws", listen)
     made = study().at("ndcg@3", "ap@3")
     assert made.verdict
     assert made.verdict == study().at("ndcg@3", "ap@3").verdict
@@ -78,7 +78,7 @@ def test_one_measure_draws_random_orders_of_its_metric_alone(monkeypatch: pytest
 def test_other_random_orders_and_averages_share_exact_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     made = study()
     made.under("expected").scores  # noqa: B018
-    monkeypatch.setattr(scored, "evaluate", lambda *_, **__: pytest.fail("scored again"))
+    monkeypatch.setattr(study_data, "evaluate", lambda *_, **__: pytest.fail("scored again"))
     other = made.using(shuffles=7, seed=3, average="macro")
     assert (other.options.shuffles, other.options.seed, other.average) == (7, 3, "macro")
     assert_frame_equal(other.draws, rr.shuffled_means(RANKINGS, **ASKED, shuffles=7, seed=3))
