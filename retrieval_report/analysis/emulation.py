@@ -54,9 +54,7 @@ class Way(NamedTuple):
     @property
     def asked(self) -> dict[str, str]:
         """Return the options of ``evaluate`` that give this order, if it is determined."""
-        if self.order == "exact":
-            return {"policies": "expected"}
-        return {"policies": "naive", "naive_order": self.order}
+        return {"policies": "expected"} if self.order == "exact" else {"policies": "naive", "naive_order": self.order}
 
 
 @dataclass(frozen=True)

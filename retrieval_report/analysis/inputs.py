@@ -17,6 +17,7 @@ SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
 MEAN = ["model", "metric", "cutoff"]
 FLAGS = ("truncated", "pooled")  # scores from elsewhere may lack these columns, which are then false
+SIDES = {"naive": "naive", "expected": "expected", "lowest": "worst", "highest": "best"}  # column and policy
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.grid import Bools, Floats, Grid, Indices, asked_measures, measured
-from retrieval_report.analysis.inputs import check_scores, side_by_side
+from retrieval_report.analysis.inputs import SIDES, check_scores, side_by_side
 from retrieval_report.analysis.paired import DIGITS, differences, largest
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -54,10 +54,9 @@ def query_table(scores: object) -> pl.DataFrame:
     └───────┴───────┴──────────┴────────┴─────────┴──────┴────────┴─────────────┘
     """
     keys = ["model", "query", "metric", "cutoff"]
-    names = {"naive": "naive", "expected": "expected", "lowest": "worst", "highest": "best"}
     others = pl.col("std").filter(policy="expected").first(), pl.col("truncated").any()
     return (
-        side_by_side(check_scores(scores), keys, names, *others)
+        side_by_side(check_scores(scores), keys, SIDES, *others)
         .with_columns(spread=pl.col("highest") - pl.col("lowest"), naive_error=pl.col("naive") - pl.col("expected"))
         .select(pl.exclude("truncated"), "truncated")
         .sort("spread", "std", *keys, descending=[True, True, False, False, False, False], nulls_last=True)

@@ -171,11 +171,10 @@ def _given_draws(known: pl.DataFrame, here: _Part, models: list[str]) -> Floats:
 
 def _means(here: _Part, source: str, draws: Floats | None, resamples: int, seed: int) -> tuple[Iterator[Floats], str]:
     """Drawn means, chunk by chunk, and how they were drawn."""
-    if source == "queries":
+    still = not here.std.any()
+    if source == "queries" or (source == "both" and still):
         return resampled_means(here.value, resamples, seed), "bootstrap"
-    if not here.std.any():
-        if source == "both":
-            return resampled_means(here.value, resamples, seed), "bootstrap"
+    if still:
         return iter([here.value.mean(axis=1)[None]]), "exact"
     if source == "both":
         return resampled_means(here.value, resamples, seed, here.std), "normal+bootstrap"

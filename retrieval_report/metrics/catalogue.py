@@ -49,6 +49,7 @@ class Metric:
 
     name: ClassVar[str]
     own_depth: ClassVar[bool] = False  # scores the first R positions or the whole list, whatever the cutoffs
+    needs_relevant: ClassVar[bool] = False  # has no meaning where nothing is relevant
 
     @property
     def term(self) -> terms.Term:
@@ -61,7 +62,7 @@ class Metric:
 
     def undefined(self, facts: Facts) -> Bools:
         """Return where the metric has no meaning because nothing is relevant."""
-        return np.zeros((1, 1), dtype=bool)
+        return np.equal(facts.relevant, 0) if self.needs_relevant else np.zeros((1, 1), dtype=bool)
 
     def __str__(self) -> str:
         """Return the text form: the name and the parameters that differ from their defaults."""
@@ -105,11 +106,10 @@ class Precision(NumRelRet):
 class _PerRelevant(Metric):
     """Base of the metrics that divide by R and are undefined if nothing is relevant."""
 
+    needs_relevant: ClassVar[bool] = True
+
     def divisor(self, facts: Facts) -> Floats:
         return facts.relevant
-
-    def undefined(self, facts: Facts) -> Bools:
-        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,8 @@ class HitRate(Metric):
     """Chance that the top k hold a relevant item (success@k; TF Similarity's RecallAtK)."""
 
     name: ClassVar[str] = "hit_rate"
+    needs_relevant: ClassVar[bool] = True
     term = terms.FirstRelevant(reciprocal=False)
-
-    def undefined(self, facts: Facts) -> Bools:
-        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)
@@ -164,6 +162,7 @@ class AP(_PerRelevant):
     """
 
     name: ClassVar[str] = "ap"
+    graded: ClassVar[bool] = False
     denominator: str = "total"
 
     def __post_init__(self) -> None:
@@ -171,7 +170,7 @@ class AP(_PerRelevant):
 
     @property
     def term(self) -> terms.Term:
-        return terms.Pairs(graded=False, retrieved=self.denominator == "retrieved")
+        return terms.Pairs(graded=self.graded, retrieved=self.denominator == "retrieved")
 
     def divisor(self, facts: Facts) -> Floats:
         if self.denominator == "retrieved":
@@ -189,10 +188,7 @@ class WAP(AP):
     """
 
     name: ClassVar[str] = "wap"
-
-    @property
-    def term(self) -> terms.Term:
-        return terms.Pairs(graded=True, retrieved=self.denominator == "retrieved")
+    graded: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -223,10 +219,8 @@ class RR(Metric):
     """Reciprocal rank: 1 / (rank of the first relevant item), 0 if that rank is beyond k."""
 
     name: ClassVar[str] = "rr"
+    needs_relevant: ClassVar[bool] = True
     term = terms.FirstRelevant(reciprocal=True)
-
-    def undefined(self, facts: Facts) -> Bools:
-        return np.equal(facts.relevant, 0)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import polars as pl
 
 from retrieval_report.analysis.audit import SAME, furthest_off
 from retrieval_report.analysis.comparison import ahead_first
-from retrieval_report.analysis.inputs import MEAN, at_cutoff, at_measure, side_by_side
+from retrieval_report.analysis.inputs import MEAN, SIDES, at_cutoff, at_measure, side_by_side
 from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
 from retrieval_report.contracts.registry import schema
@@ -127,11 +127,10 @@ def _requested(report: Report) -> tuple[Table, ...]:
 
 
 def _summary(report: Report) -> Table:
-    names = {"expected": "expected", "naive": "naive", "lowest": "worst", "highest": "best"}
     counts = [name for name in COUNTS if report.summary[name].sum()]
     values = pl.col("tie_std", "truncated_share", "ci_low", "ci_high", "queries", *counts)
     others = values.filter(policy="expected").first()
-    wide = side_by_side(report.summary, MEAN, names, others)
+    wide = side_by_side(report.summary, MEAN, SIDES, others)
     wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     best = wide.sort(pl.col("expected").fill_null(0.0), descending=True, maintain_order=True)
     digits = {key: column_decimals(part["expected"]) for key, part in best.group_by("metric", "cutoff")}

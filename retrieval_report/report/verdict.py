@@ -8,7 +8,7 @@ import polars as pl
 
 from retrieval_report.analysis import verdicts
 from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.inputs import at_measure, side_by_side
+from retrieval_report.analysis.inputs import SIDES, at_measure, side_by_side
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, equal_means
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import notices
@@ -17,7 +17,6 @@ from retrieval_report.report.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
 
 NAME_WIDTH = 60
-POLICIES = {"expected": "expected", "naive": "naive", "lowest": "worst", "highest": "best"}
 Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = {  # wording of a verdict for one pair and for several
     CUT: ("depends on what the cut lists leave out", "depend on what the cut lists leave out"),
@@ -68,7 +67,7 @@ def verdict(
     here = at_measure(metric, cutoff)
     pairs, measure = flips.filter(here), measure_text(metric, cutoff)
     others = pl.col("tie_std", "truncated_share").filter(policy="expected").first()
-    means = side_by_side(summary.filter(here), ["model"], POLICIES, others)
+    means = side_by_side(summary.filter(here), ["model"], SIDES, others)
     ranked = means.drop_nulls("expected").sort("expected", "model", descending=[True, False]).to_dicts()
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
