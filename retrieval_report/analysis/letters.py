@@ -8,11 +8,11 @@ import string
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.grid import Bools, Floats
-from retrieval_report.analysis.inputs import check_fraction, hold
+from retrieval_report.analysis.grid import Bools, Floats, measured
+from retrieval_report.analysis.inputs import SCORE, check_fraction, hold
 from retrieval_report.analysis.tukey import best_first
 from retrieval_report.contracts.errors import ColumnError, DataError
-from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
 
 LETTERS = schema("letters")
@@ -66,13 +66,10 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
         raise ColumnError(f"pairs: no column {p!r}; p names the column of p-values")
     frame = hold(frame, {**PAIRS, p: pl.Float64}, "pairs", "compare_many")
     parts = [pl.DataFrame(schema=LETTERS)]
-    for (metric, cutoff, policy), rows in frame.group_by("metric", "cutoff", "policy", maintain_order=True):
+    for measure, rows in frame.group_by(SCORE, maintain_order=True):
         models, values, different = _matrix(rows, p, alpha)
         texts = letter_texts(letter_columns(different), len(models))
-        here = pl.DataFrame({"model": models, "value": values, "letters": texts}).with_columns(
-            metric=pl.lit(metric, pl.String), cutoff=pl.lit(cutoff, pl.Int64), policy=pl.lit(policy, pl.String)
-        )
-        parts.append(in_contract(here, LETTERS))
+        parts.append(measured({"model": models, "value": values, "letters": texts}, measure, LETTERS))
     return pl.concat(parts)
 
 

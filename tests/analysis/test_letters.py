@@ -139,6 +139,13 @@ def test_letters_at_every_place_by_either_test() -> None:
         assert letters["model"].to_list() == ["m2", "m1", "m0"] * 2
 
 
+def test_a_model_without_score_has_no_value() -> None:
+    pair = {"metric": "ap", "cutoff": 10, "policy": "expected", "model_a": "x", "model_b": "y", "value_a": 0.5}
+    pairs = pl.DataFrame([{**pair, "value_b": None, "family_p": None}])
+    letters = rr.stats.compact_letters(pairs).select("model", "value", "letters")
+    assert letters.rows() == [("x", 0.5, "a"), ("y", None, "a")]
+
+
 def test_no_pairs() -> None:
     assert rr.stats.compact_letters(rr.stats.compare_many(scores_of({"a": [0.1, 0.2]}))).height == 0
 
