@@ -30,7 +30,7 @@ from retrieval_report.analysis.study_data import MOST_KEPT, Data, Measure, drawn
 from retrieval_report.analysis.summary import summarise
 from retrieval_report.analysis.truncated_lists import truncated_lists
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import Options, options_with
+from retrieval_report.contracts.options import Options, RowOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
@@ -40,12 +40,8 @@ Answer = TypeVar("Answer")
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 # The options that also decide which rows count in the tie profile and the hints, and in the audit.
-ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance", "truncated")
+ROW_OPTIONS = tuple(RowOptions.__annotations__)
 COVERAGE_OPTIONS = ("decimals", "missing_query", "unjudged_query", "null_distance", "threads")
-CURVE_OPTIONS = (
-    *(*COVERAGE_OPTIONS, "relevant_from", "no_relevant", "unjudged", "distance_threshold", "relevant_items"),
-    "naive_order",
-)
 MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 MOST_COMPARED = 1e9  # pairs of items of all lists, some 20 seconds
 AUDIT_OPTIONS = (
@@ -268,7 +264,7 @@ class Answers(Selection):
         )
 
     def _curve(self, most: float) -> pl.DataFrame:
-        asked = options_with(self._only(CURVE_OPTIONS), truncated="no", policies=CURVE_POLICIES)
+        asked = options_with(self._data.options, truncated="no", policies=CURVE_POLICIES)
         scores = curve_of(self.judged, LEVELS, asked, most)
         if not scores.width:
             return scores

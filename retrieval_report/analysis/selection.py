@@ -47,9 +47,8 @@ class Selection:
         wanted = tuple(self.known_as(parse_measure(measure)) for measure in measures)
         missing = [text for text, measure in zip(measures, wanted, strict=True) if measure not in self.measures]
         if missing or not wanted:
-            raise ParameterError(
-                f"measure: {missing[0]!r} is not one of {self._names()}" if missing else "measure: none given"
-            )
+            known = ", ".join(measure_text(*measure) for measure in self.measures)
+            raise ParameterError(f"measure: {missing[0]!r} is not one of {known}" if missing else "measure: none given")
         return self._narrower(measures=wanted)
 
     def models(self, *names: str) -> Self:
@@ -218,9 +217,6 @@ class Selection:
     @property
     def _options(self) -> dict[str, Any]:
         return {**self._data.options, **self._view.draws._asdict()}
-
-    def _names(self) -> str:
-        return ", ".join(measure_text(*measure) for measure in self.measures)
 
     def _given(self) -> dict[str, Any]:
         """Return the frames of the selected models and queries; R and judgements are those of all."""

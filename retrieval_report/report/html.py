@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -14,8 +15,10 @@ import jinja2
 import polars as pl
 
 from retrieval_report.analysis.inputs import at_measure
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.formulas import FORMULAS
+from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.report.contents import Report
-from retrieval_report.report.method import describe_metrics
 from retrieval_report.report.notices import naive_ties, winner_sentences
 from retrieval_report.report.pictures import Picture
 from retrieval_report.report.tables import report_tables
@@ -126,3 +129,35 @@ def vega_bundle() -> str:
 
     bundle: str = vl_convert.javascript_bundle(SNIPPET)
     return f"(()=>{{{bundle}}})();".replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+@dataclass(frozen=True)
+class Method:
+    """One metric in words."""
+
+    metric: str
+    formula: str
+    divisor: str
+    parameters: str
+
+
+def describe_metrics(measures: Iterable[str]) -> list[Method]:
+    """Describe each metric of measures such as ``ap(denominator=min)@10`` once.
+
+    >>> describe_metrics(["ap(denominator=min)@10"])[0].divisor
+    'min(k, R)'
+    """
+    return [_describe(name) for name in dict.fromkeys(measure.rpartition("@")[0] for measure in measures)]
+
+
+def _describe(text: str) -> Method:
+    try:
+        metric, _ = parse_metric(text)
+    except ParameterError:
+        # A gain or discount that is a function has no text form that could be parsed.
+        name = text.partition("(")[0]
+        return Method(text, FORMULAS[name].total if name in FORMULAS else "", "as its parameters say", "")
+    formula = FORMULAS[metric.name]
+    values = {part.name: getattr(metric, part.name) for part in fields(metric)}
+    shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return Method(str(metric), formula.total, formula.divided_by(values.get(formula.parameter)), shown or "–")

@@ -18,8 +18,7 @@ from retrieval_report.metrics.formulas import FORMULAS, divisors
 from retrieval_report.report import report_contents
 from retrieval_report.report.contents import FRAMES
 from retrieval_report.report.fingerprint import content_hash
-from retrieval_report.report.html import render_html
-from retrieval_report.report.method import describe_metrics
+from retrieval_report.report.html import describe_metrics, render_html
 from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.verdict import verdict
 
