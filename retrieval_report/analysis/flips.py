@@ -138,16 +138,14 @@ def pair_verdicts(comparison: object, *, tie_risk: float = TIE_RISK, alpha: floa
     check_fraction("alpha", alpha)
     pairs = hold(comparison, schema("comparison"), "comparison", "compare")
     order = order_of("value_a", "value_b")
-    others = {name: f"__{name}" for name in SHOWN if name in set(pairs["policy"])}
-    for name, column in others.items():  # naive scores, say, that name the other model
-        own = pairs.filter(policy=name).select(*PAIR, order.alias(column))
-        pairs = pairs.join(own, on=PAIR, how="left", nulls_equal=True, maintain_order="left")
     pairs = pairs.with_columns(
         cut=(pl.col("p_tie_method") == "truncated").fill_null(False),
         moved=(pl.col("tied_queries") > 0).fill_null(False),
         significant=verdicts.significant(pl.col("family_p"), alpha),
     )
-    orders = {name: pl.when(pl.col("policy") != name).then(pl.col(column)) for name, column in others.items()}
+    orders = {  # that of naive scores, say, which may name the other model
+        name: pl.when(pl.col("policy") != name).then(order.filter(policy=name).first().over(PAIR)) for name in SHOWN
+    }
     return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(list(JUDGED_PAIRS))
 
 
