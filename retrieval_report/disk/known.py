@@ -5,8 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.disk.sources import File, Table
-from retrieval_report.reading.binary import naming
+from retrieval_report.disk.sources import Table
 from retrieval_report.scoring.judged import KnownOfWhole
 from retrieval_report.scoring.layout import order_values
 
@@ -17,43 +16,32 @@ def find_known(
     table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Options
 ) -> KnownOfWhole:
     """Find the facts in one or two scans of the rows, in little memory, and in judgements and queries."""
-    found = pl.concat([_known_of(file, table.empty, options) for file in table.files])
-    models = tuple(found["model"].drop_nulls().unique().sort()) if "model" in table.empty.columns else ()
+    found = table.collect(lambda rows: _known_of(rows, table.empty, options))
+    models = tuple(found["model"].drop_nulls().unique().sort())
     if judgements is not None:
         relevance = pl.col("relevance").cast(pl.Float64)
         relevant = bool(judgements.select(is_relevant(relevance, options.relevant_from).any()).item())
         return KnownOfWhole(True, models, tuple(judgements.select(relevance)["relevance"].unique()), relevant=relevant)
-    grades = pl.concat([found[name].drop_nulls() for name in ("lowest", "least", "highest")])
+    grades = pl.concat([found[name] for name in ("lowest", "least", "highest")])
     if (found["kinds"] <= FEW_GRADES).all():
-        grades = pl.concat([_grades_of(file, table.empty) for file in table.files])
+        grades = table.collect(lambda rows: rows.select(_grade(table.empty).unique().alias("grade")))["grade"]
     relevant = bool(found["relevant"].any())
     if queries is not None and "n_relevant" in queries.columns:
         relevant = bool((queries["n_relevant"] > 0).any())
-    return KnownOfWhole(True, models, tuple(grades.unique()), relevant=relevant)
+    return KnownOfWhole(True, models, tuple(grades.drop_nulls().unique()), relevant=relevant)
 
 
-def _known_of(file: File, empty: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return what the rows of a file show for each of its models."""
+def _known_of(rows: pl.LazyFrame, empty: pl.DataFrame, options: Options) -> pl.LazyFrame:
+    """Return what rows show for each of their models."""
     grade = _grade(empty)
     relevant = is_relevant(grade, options.relevant_from)
-    known = [
+    return rows.group_by("model").agg(
         grade.min().alias("lowest"),
         grade.filter(relevant).min().alias("least"),
         grade.max().alias("highest"),
         grade.approx_n_unique().alias("kinds"),
         (relevant & _near(empty, options)).any().alias("relevant"),
-    ]
-    rows = file.scan.select(file.columns)
-    with naming(file.path):
-        if file.model is None and "model" in empty.columns:
-            return rows.group_by("model").agg(known).collect()
-        return rows.select(pl.lit(file.model or "model").alias("model"), *known).collect()
-
-
-def _grades_of(file: File, empty: pl.DataFrame) -> pl.Series:
-    """Return the distinct relevances in a file."""
-    with naming(file.path):
-        return file.scan.select(file.columns).select(_grade(empty).unique()).collect().to_series().drop_nulls()
+    )
 
 
 def _grade(empty: pl.DataFrame) -> pl.Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,6 +81,14 @@ class Table:
     def scan(self) -> pl.LazyFrame:
         """Return all rows, in order, for the streaming engine."""
         return pl.concat([file.scan.select(file.columns) for file in self.files])
+
+    def collect(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+        """Return the results of a query on the rows of every file, each row with its model."""
+        results, model = [], [] if "model" in self.empty.columns else [pl.lit("model").alias("model")]
+        for file in self.files:
+            with naming(file.path):
+                results.append(query(file.scan.select(*file.columns, *model)).collect())
+        return pl.concat(results)
 
 
 def is_streamed(rankings: object) -> bool:

@@ -126,3 +126,20 @@ def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any, monkey
     both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)
     monkeypatch.setattr(known, "FEW_GRADES", 4)
     assert sorted(find_known(table, None, None, Options(relevant_from=2)).grades) == [1, 2, 5]
+
+
+def test_a_file_without_rows_is_no_model_however_large_the_parts(tmp_path: Path) -> None:
+    """A model that retrieved nothing for any query is not known in memory, so parts must not know it either."""
+    rows = pl.DataFrame({"query": ["p", "q", "r"], "item": ["a"] * 3, "distance": [1] * 3, "relevance": [1, 0, 1]})
+    rows.write_parquet(tmp_path / "full.parquet")
+    rows.clear().write_parquet(tmp_path / "none.parquet")
+    for size in (2, 100):
+        out = evaluate_to(
+            tmp_path / "scores.out",
+            tmp_path / "*.parquet",
+            metrics="rr",
+            cutoffs=1,
+            policies="naive",
+            rows_per_part=size,
+        )
+        assert pl.read_parquet(out)["model"].to_list() == ["full"] * 3
