@@ -1,100 +1,83 @@
-"""Evidence of whether the lists of a table were truncated: one row per list, from one or two scans."""
+"""Evidence of whether the lists of a table were truncated: one row per list, from one scan."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO
-from retrieval_report.disk.sources import File, Table
-from retrieval_report.reading.binary import naming
+from retrieval_report.disk.sources import Table
 from retrieval_report.scoring.layout import order_values
+from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, gather
 
-KEYS = ["model", "query"]
 
-
-def decide_table(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options) -> dict[str, Decision]:
+def decide_table(
+    table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options, models: Sequence[str]
+) -> dict[str, Decision]:
     """Decide for every model of a table whether its lists were truncated; ``beside`` holds judgements and queries."""
     if options.truncated == NO:
         return {}
-    lists = _shapes(table, options)
-    models = lists["model"].unique().sort().to_list()
 
     def look() -> dict[str, Evidence]:
-        relevant = _known(table, beside, options)
-        facts = lists.join(relevant, on=KEYS, how="left").with_columns(pl.col("found").fill_null(0))
-        return gather(_with_known(facts, beside, options, len(models)))
+        return gather(_with_known(_lists(table, beside["judgements"], options), beside, options, len(models)))
 
-    return decide(options.truncated, models, look, lambda model: _recurring(table, options, model))
+    return decide(options.truncated, models, look, lambda model: _recurring(table, model))
 
 
-def _rows(file: File, empty: pl.DataFrame, options: Options) -> pl.LazyFrame:
-    """Return the rows of the lists of one file, each with its model and a count."""
-    rows = file.scan.select(file.columns).with_columns(order_values(empty, options))
-    if "model" not in empty.columns:
-        rows = rows.with_columns(model=pl.lit("model"))
-    if "count" not in empty.columns:
-        rows = rows.with_columns(count=pl.lit(1, pl.Int64))
-    if "mask" in empty.columns:
-        rows = rows.filter("mask")
-    return rows
+def _held(rows: pl.LazyFrame, empty: pl.DataFrame) -> pl.LazyFrame:
+    """Return the rows that are not masked."""
+    return rows.filter("mask") if "mask" in empty.columns else rows
 
 
-def _collected(table: Table, options: Options, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
-    """Run a query on the rows of every file and collect the results."""
-    parts = []
-    for file in table.files:
-        with naming(file.path):
-            parts.append(query(_rows(file, table.empty, options)).collect())
-    return pl.concat(parts)
+def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> pl.DataFrame:
+    """Return for every list its items, those before its last tie, relevant ones, and a fingerprint of its items.
 
-
-def _shapes(table: Table, options: Options) -> pl.DataFrame:
-    """Describe each list: its items, those before its last tie, whether any is beyond the threshold, a fingerprint.
-
-    Lists that hold the same items have equal fingerprints; those of counts are null.
+    Lists that hold the same items have equal fingerprints; those of counts are null. ``far`` says whether an item is
+    beyond the threshold, and ``unretrieved`` counts relevant items that are known but not in the list.
     """
-    order = order_column(table.empty)
-    value, count = pl.col(order), pl.col("count").cast(pl.Int64)
+    empty, order = table.empty, order_column(table.empty)
+    value, here = pl.col(order), pl.col(order).is_not_null()
+    count = pl.col("count").cast(pl.Int64) if "count" in empty.columns else pl.lit(1, pl.Int64)
     furthest = pl.Expr.max if order == "distance" else pl.Expr.min
-    at_last = count.filter(value == furthest(value)).sum()
+    mixed = pl.col("item").hash() if "item" in empty.columns else pl.lit(None, pl.UInt64)
     far = pl.lit(False) if options.distance_threshold is None else (value > options.distance_threshold).any()
-    mixed = pl.col("item").hash() if "item" in table.empty.columns else pl.lit(None, pl.UInt64)
 
-    def shapes(rows: pl.LazyFrame) -> pl.LazyFrame:
-        kept = rows.filter(value.is_not_null()).with_columns(fingerprint=mixed)
-        return kept.group_by(KEYS).agg(
-            pl.col("fingerprint").bitwise_xor(), items=count.sum(), last=furthest(value), tied=at_last, far=far
+    def lists(rows: pl.LazyFrame) -> pl.LazyFrame:
+        rows = _held(rows, empty).with_columns(order_values(empty, options), count=count)
+        if judgements is None:
+            rows = rows.with_columns(relevant=_relevant(empty, options))
+        else:
+            item = pl.col("item").cast(empty.schema["item"], strict=False)
+            known = judgements.filter(_relevant(judgements, options)).select("query", item, relevant=True)
+            rows = rows.join(known.lazy(), on=["query", "item"], how="left")
+        rows = rows.with_columns(fingerprint=pl.when(here).then(mixed))
+        count_of = pl.col("count").filter
+        return rows.group_by(KEYS).agg(
+            pl.col("fingerprint").bitwise_xor(),
+            items=count_of(here).sum(),
+            last=furthest(value),
+            tied=count_of(value == furthest(value)).sum(),
+            far=far,
+            found=count_of(here & pl.col("relevant")).sum(),
+            unretrieved=count_of(~here & pl.col("relevant")).sum(),
         )
 
-    parts = _collected(table, options, shapes)
-    items, last = pl.col("items").sum(), pl.col("last")
+    last, items = pl.col("last"), pl.col("items").sum()
     tied = pl.col("tied").filter(last == furthest(last)).sum()
-    return parts.group_by(KEYS).agg(
-        pl.col("fingerprint").bitwise_xor(), items=items, before=items - tied, far=pl.col("far").any()
+    return (
+        table.collect(lists)
+        .group_by(KEYS)
+        .agg(
+            pl.col("fingerprint").bitwise_xor(),
+            pl.col("items", "found", "unretrieved").sum(),
+            pl.col("far").any(),
+            before=items - tied,
+        )
     )
-
-
-def _known(table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options) -> pl.DataFrame:
-    """Count the relevant items of every list, and those that were not retrieved."""
-    judgements, order = beside["judgements"], order_column(table.empty)
-    count = pl.col("count").cast(pl.Int64)
-    retrieved = pl.col(order).is_not_null()
-
-    def relevant(rows: pl.LazyFrame) -> pl.LazyFrame:
-        if judgements is not None:
-            own = judgements.filter(_relevant(judgements, options)).select("query", "item").lazy()
-            own = own.with_columns(pl.col("item").cast(table.empty.schema["item"], strict=False))
-            kept = rows.join(own, on=["query", "item"], how="semi")
-        else:
-            kept = rows.filter(_relevant(table.empty, options))
-        return kept.group_by(KEYS).agg(found=count.filter(retrieved).sum(), unretrieved=count.filter(~retrieved).sum())
-
-    return _collected(table, options, relevant).group_by(KEYS).agg(pl.col("found", "unretrieved").sum())
 
 
 def _relevant(frame: pl.DataFrame, options: Options) -> pl.Expr:
@@ -110,33 +93,25 @@ def _with_known(
 ) -> pl.DataFrame:
     """Add the number of relevant items of each list's query, as far as it is known."""
     judgements, queries = beside["judgements"], beside["queries"]
+    known = pl.lit(None, pl.Int64)
     if judgements is not None:
-        number = judgements.group_by("query").agg(known=_relevant(judgements, options).sum().cast(pl.Int64))
-        lists = lists.join(number, on="query", how="left")
+        said = judgements.group_by("query").agg(said=_relevant(judgements, options).sum().cast(pl.Int64))
+        lists, known = lists.join(said, on="query", how="left"), pl.col("said")
     elif queries is not None and "n_relevant" in queries.columns:
-        number = queries.select("query", known=pl.col("n_relevant").cast(pl.Int64))
-        lists = lists.join(number, on="query", how="left")
+        said = queries.select("query", said=pl.col("n_relevant").cast(pl.Int64))
+        lists, known = lists.join(said, on="query", how="left"), pl.col("said")
     elif models == 1 or options.relevant_items == "own":
-        lists = lists.with_columns(
-            known=pl.when(pl.col("unretrieved") > 0).then(pl.col("found") + pl.col("unretrieved"))
-        )
-    else:
-        lists = lists.with_columns(known=pl.lit(None, pl.Int64))
-    return lists.with_columns(known=pl.when(~pl.col("far")).then("known"))
+        known = pl.when(pl.col("unretrieved") > 0).then(pl.col("found") + pl.col("unretrieved"))
+    return lists.with_columns(known=pl.when(~pl.col("far")).then(known))
 
 
-def _recurring(table: Table, options: Options, model: str) -> bool:
+def _recurring(table: Table, model: str) -> bool:
     """Return whether any two of the model's first queries share an item."""
-    order = order_column(table.empty)
+    here = (pl.col("model") == model) & pl.col(order_column(table.empty)).is_not_null()
 
-    def queries(rows: pl.LazyFrame) -> pl.LazyFrame:
-        return rows.filter(pl.col("model") == model).select("query").unique()
+    def own(rows: pl.LazyFrame) -> pl.LazyFrame:
+        return _held(rows, table.empty).filter(here)
 
-    first = _collected(table, options, queries).unique().sort("query").head(SAMPLE_QUERIES)
-
-    def items(rows: pl.LazyFrame) -> pl.LazyFrame:
-        kept = rows.filter((pl.col("model") == model) & pl.col(order).is_not_null())
-        return kept.join(first.lazy(), on="query", how="semi").select("item")
-
-    found = _collected(table, options, items)["item"]
+    first = table.collect(lambda rows: own(rows).select("query").unique()).unique().sort("query").head(SAMPLE_QUERIES)
+    found = table.collect(lambda rows: own(rows).join(first.lazy(), on="query", how="semi").select("item"))["item"]
     return found.n_unique() < len(found)

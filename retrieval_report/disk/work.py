@@ -65,7 +65,7 @@ def scored_parts(
     own = replace(options, progress=False)
     given = _checked(table, judgements, queries)
     whole = find_known(table, given["judgements"], given["queries"], options)
-    decisions = decide_table(table, given, options)
+    decisions = decide_table(table, given, options, whole.models)
     warn_truncated(decisions, options.truncated, [k for _, ks in requests for k in ks])
     if decisions:
         own = replace(own, truncated={model: decision.truncated for model, decision in decisions.items()})
