@@ -10,7 +10,7 @@ retrieved, or on an unknown number of relevant items, are corrected metric by me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -45,27 +45,19 @@ class Completions:
         self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])  # relevant grade, and the largest of all
         self.most = self.prepared.grades.size - 1
 
-    def extremes(self, metrics: Iterable[Metric], *, best: bool) -> dict[tuple[Metric, int | None], Floats]:
+    def extremes(self, metrics: Sequence[Metric], *, best: bool) -> dict[tuple[Metric, int | None], Floats]:
         """Return the lowest or highest value of every list, for each metric and cutoff (None: its own depth)."""
-        asked = list(metrics)
         result: dict[tuple[Metric, int | None], Floats] = {}
-        metrics = [metric for metric in asked if not isinstance(metric.term, terms.Preferences)]
-        for metric in asked:
-            if metric not in metrics:
-                result[metric, None] = cut_preferences(self.prepared, self.following, self.workers, best=best)
-        if not metrics:
-            return result
-        if self.near or self.own_depth:
+        sums = [metric for metric in metrics if not isinstance(metric.term, terms.Preferences)]
+        for metric in set(metrics) - set(sums):
+            result[metric, None] = cut_preferences(self.prepared, self.following, self.workers, best=best)
+        if sums and (self.near or self.own_depth):
             scorer = self.high if best else self.low
-            found = scorer.score(metrics, arrange(scorer.prepared, "best" if best else "worst"))
-            for metric in metrics:
-                values = self._mended(metric, found[metric].value) if best else found[metric].value
-                for column, cutoff in enumerate(self.near or (None,)):
-                    result[metric, cutoff] = values[:, column]
-        for cutoff in self.deep:
-            for metric in metrics:
-                result[metric, cutoff] = (self._most_of_all if best else self._least_of_all)(metric, cutoff)
-        return result
+            for metric, found in scorer.score(sums, arrange(scorer.prepared, "best" if best else "worst")).items():
+                values = self._mended(metric, found.value) if best else found.value
+                result |= {(metric, cutoff): values[:, column] for column, cutoff in enumerate(self.near or (None,))}
+        whole = self._most_of_all if best else self._least_of_all
+        return result | {(metric, cutoff): whole(metric, cutoff) for cutoff in self.deep for metric in sums}
 
     @cached_property
     def low(self) -> Scorer:

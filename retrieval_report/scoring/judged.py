@@ -174,14 +174,18 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
     """Return checked frames, without masked rows and with unretrieved rows separated."""
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
-        rows = _check_counted(frame, judgements, options)
+        options.check_counted()
+        if judgements is not None:
+            raise ParameterError("judgements: a counts frame has no items to join them on; join them before counting")
+        rows = check_counts(frame)
     else:
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
         if judgements is None and options.unjudged in (None, "error") and rows["relevance"].null_count():
             kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(True)
             refuse(rows, pl.col("relevance").is_null() & kept, "relevance", "null or NaN", UNJUDGED_HINT)
-        rows = _in_order_received(rows)
+        if "row" in rows.columns and not rows["row"].is_sorted():  # naive scores may use the order of the file
+            rows = rows.sort("row", maintain_order=True)
     order, everything = order_column(rows), rows
     options.check_order(order)
     if "mask" in rows.columns:
@@ -200,20 +204,6 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
         return parts
     wide, named = of_one_width(rows, parts.queries, "query", "queries")
     return replace(parts, queries=named).of_types(wide)
-
-
-def _in_order_received(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows in file order, which naive scores may use."""
-    if "row" in rows.columns and not rows["row"].is_sorted():
-        rows = rows.sort("row", maintain_order=True)
-    return rows
-
-
-def _check_counted(frame: pl.DataFrame, judgements: object, options: Options) -> pl.DataFrame:
-    options.check_counted()
-    if judgements is not None:
-        raise ParameterError("judgements: a counts frame has no items to join them on; join them before counting")
-    return check_counts(frame)
 
 
 def _with_judged_ids(parts: _Parts) -> _Parts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ import polars as pl
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
+from retrieval_report.contracts.truncated import NO, WITHIN_TIE
+from retrieval_report.kernels import completions
 from retrieval_report.kernels.lists import Bools, Cells, Codes, Floats, Integers, Lists, Places
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.beyond import Beyond, decide_lists, difference, open_lists
+from retrieval_report.scoring.beyond import Beyond, difference
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.lookup import KEYS
-from retrieval_report.scoring.truncation import Decision
+from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, gather
 
 
 @dataclass(frozen=True)
@@ -137,13 +140,54 @@ def _rise(items: pl.Series, list_of: Places) -> bool:
 
 
 def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Options) -> Prepared:
-    """Mark what truncation leaves open; ``said`` holds the relevant items of each list's query, or −1 if unknown."""
-    shown = prepared.retrieved.total(prepared.relevant_grade)
-    lists = prepared.names, prepared.ties, judged.rows, judged.keys
-    decisions = decide_lists(*lists, shown, said, judged.whole.models, options)
+    """Decide which lists were truncated; ``said`` holds the relevant items of each list's query, or −1 if unknown."""
+    ties = prepared.ties
+
+    def look() -> dict[str, Evidence]:
+        facts = prepared.names.with_columns(
+            items=pl.Series(ties.length),
+            before=pl.Series(ties.length - ties.total_of_last()),
+            found=pl.Series(prepared.retrieved.total(prepared.relevant_grade)),
+            known=pl.Series(said),
+            fingerprint=_fingerprints(judged, options.workers),
+        )
+        return gather(facts.with_columns(known=pl.when(pl.col("known") >= 0).then("known")))
+
+    decisions = decide(options.truncated, judged.whole.models, look, partial(_recurring, judged))
     words = {model: decision.truncated for model, decision in decisions.items()}
-    beyond = open_lists(prepared.beyond, prepared.ties, prepared.names, prepared.missing, words, options)
-    return replace(prepared, beyond=beyond, decisions=decisions)
+    return replace(prepared, beyond=_open_lists(prepared, words, options), decisions=decisions)
+
+
+def _fingerprints(judged: Judged, workers: int) -> pl.Series:
+    """Return a number for each list, equal for lists that hold the same items; null for counts."""
+    rows, keys, found = judged.rows, judged.keys, np.empty(judged.lists.height, np.uint64)
+    if keys is None:
+        return pl.repeat(None, found.size, dtype=pl.UInt64, eager=True)
+    arrays.over_ranges(lambda first, last: completions.fingerprints(first, last, rows, keys, found), rows.work, workers)
+    return pl.Series(found)
+
+
+def _recurring(judged: Judged, model: str) -> bool:
+    """Return whether any two of a model's first queries share an item."""
+    assert judged.keys is not None
+    held = pl.Series(judged.rows.end > judged.rows.begin)
+    lists = judged.lists.with_row_index("list").filter(held, model=model)["list"].head(SAMPLE_QUERIES)
+    found = np.concatenate([judged.keys[judged.rows.of(number)] for number in lists])
+    return bool(np.unique(found).size < found.size)
+
+
+def _open_lists(prepared: Prepared, words: Mapping[str, str], options: Options) -> Beyond:
+    """Return what is open in each list, given how its model's lists were truncated (``words``)."""
+    beyond, ties = prepared.beyond, prepared.ties
+    if all(word == NO for word in words.values()):
+        return replace(beyond, pooled=np.zeros_like(beyond.pooled))
+    own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
+    is_open = (own != NO).to_numpy() & ~prepared.missing
+    within = (own == WITHIN_TIE).to_numpy() | (options.decimals is not None)  # rounding may extend the last tie
+    before = ties.length - np.where(within, ties.total_of_last(), 0)
+    # A model that ranks all items retrieves every relevant one.
+    pooled = beyond.pooled & all(word != NO for word in words.values())
+    return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
 
 
 def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame | None:

@@ -136,11 +136,8 @@ def _inside(
         near = frame.filter(pl.col("distance") <= radius)
         near = near.group_by(KEYS).agg(items=count.sum(), relevant=count.filter(relevant).sum())
         parts.append(lists.join(near, on=KEYS, how="left").with_columns(radius=pl.lit(radius), index=pl.lit(index)))
-    rows = (
-        pl.concat(parts)
-        .join(found, on=KEYS, how="left")
-        .with_columns(pl.col("items", "relevant", "found").fill_null(0))
-    )
+    rows = pl.concat(parts).join(found, on=KEYS, how="left")
+    rows = rows.with_columns(pl.col("items", "relevant", "found").fill_null(0))
     rows = rows.with_columns(n_relevant=pl.coalesce("n_relevant", "found")).sort(*KEYS, "index")
     less = rows.filter(pl.col("n_relevant") < pl.col("found"))
     if less.height:
@@ -171,17 +168,15 @@ def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]
 
 def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
     """Return every model with every query, and R if it is given."""
-    names = frame.select("query").unique()
-    models = frame.select("model").unique()
-    if queries is None:
-        return models.join(names, how="cross").with_columns(n_relevant=pl.lit(None, pl.Int64))
-    known = check_queries(to_polars(queries, "queries"))
-    known = known.with_columns(in_kind_of(names["query"], known["query"], "counts", "queries"))
-    known = known.with_columns(pl.col("query").cast(names.schema["query"]))
-    refuse_unnamed(names.join(known, on="query", how="anti")["query"], "counts")
-    if "n_relevant" not in known.columns:
-        known = known.with_columns(n_relevant=pl.lit(None, pl.Int64))
-    return models.join(known.select("query", pl.col("n_relevant").cast(pl.Int64)), how="cross")
+    names = known = frame.select("query").unique()
+    if queries is not None:
+        known = check_queries(to_polars(queries, "queries"))
+        known = known.with_columns(in_kind_of(names["query"], known["query"], "counts", "queries"))
+        known = known.with_columns(pl.col("query").cast(names.schema["query"]))
+        refuse_unnamed(names.join(known, on="query", how="anti")["query"], "counts")
+    number = pl.col("n_relevant") if "n_relevant" in known.columns else pl.lit(None)
+    lists = known.select("query", n_relevant=number.cast(pl.Int64))
+    return frame.select("model").unique().join(lists, how="cross")
 
 
 def _scored(inside: pl.DataFrame, empty: str, no_relevant: str) -> pl.DataFrame:

@@ -40,7 +40,8 @@ class Run:
     options: Options
 
     def __post_init__(self) -> None:
-        cutoffs = [k for metric, own in self.requests if not metric.own_depth for k in own]
+        self.measures = [(metric, cutoff) for metric, own in self.requests for cutoff in own]
+        cutoffs = [cutoff for metric, cutoff in self.measures if not metric.own_depth]
         self.plain = [metric for metric, _ in self.requests if not metric.own_depth]
         self.deep = [metric for metric, _ in self.requests if metric.own_depth]
         workers = self.options.workers
@@ -51,7 +52,7 @@ class Run:
     @property
     def shape(self) -> tuple[int, int]:
         """Return the number of lists, and of metrics with their cutoffs."""
-        return self.prepared.length.size, sum(len(cutoffs) for _, cutoffs in self.requests)
+        return self.prepared.length.size, len(self.measures)
 
     def score(self, arrangement: Arrangement, into: Scores | None = None, policy: int = 0) -> Scores:
         """Return values and standard deviations of every requested metric and cutoff, of shape (lists, columns).
@@ -60,17 +61,14 @@ class Run:
         """
         result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
         step = result.value.shape[1] // self.shape[1]
-        plain: list[Target] = []
-        deep: list[Target] = []
+        targets = []
         first = policy
         for metric, cutoffs in self.requests:
-            columns = first + step * np.arange(len(cutoffs))
-            (deep if metric.own_depth else plain).append(
-                Target(metric, self._columns(metric, cutoffs), result, columns)
-            )
+            places = first + step * np.arange(len(cutoffs))
+            targets.append(Target(metric, self._columns(metric, cutoffs), result, places))
             first += step * len(cutoffs)
-        self.scorer.write(plain, arrangement)
-        self.deep_scorer.write(deep, arrangement)
+        self.scorer.write([target for target in targets if not target.metric.own_depth], arrangement)
+        self.deep_scorer.write([target for target in targets if target.metric.own_depth], arrangement)
         return result
 
     @property
@@ -120,10 +118,9 @@ class Run:
         found = Completions(prepared, self.scorer.cutoffs, workers).extremes(self.plain, best=best)
         if self.deep:
             found |= Completions(prepared, (), workers).extremes(self.deep, best=best)
-        numbers = [(metric, None if metric.own_depth else k) for metric, cutoffs in self.requests for k in cutoffs]
-        for column, number in enumerate(numbers):
+        for column, (metric, cutoff) in enumerate(self.measures):
             marked = wanted[which, column]
-            values[which[marked], column] = found[number][marked]
+            values[which[marked], column] = found[metric, None if metric.own_depth else cutoff][marked]
 
     def left_out(self) -> Bools:
         """Return which lists are skipped because their query lacks judgements, relevant items or rows."""
@@ -190,7 +187,7 @@ class _Means:
     """Each model's mean over its queries under every drawn order."""
 
     def __init__(self, run: Run) -> None:
-        self.labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
+        self.labels = [(str(metric), cutoff) for metric, cutoff in run.measures]
         self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
         kept = ~run.left_out()
         self.mine = [kept & (code == model) for model in range(self.models.size)]
@@ -231,9 +228,8 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     if without and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
     run = Run(prepared, requests, options)
-    warn_truncated(prepared.decisions, options.truncated, [k for _, own in requests for k in own], judged.warn)
-    asked = [metric for metric, _ in requests]
-    warn_steep(asked, prepared.grades, judged.warn)
+    warn_truncated(prepared.decisions, options.truncated, [cutoff for _, cutoff in run.measures], judged.warn)
+    warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:
         warn_unseen(prepared.names.filter(unseen_lists(prepared, judged, requests)), judged.warn)
     return run
@@ -308,7 +304,6 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
 def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as requested."""
     prepared, policies = run.prepared, run.options.policies
-    labels = [(str(metric), cutoff) for metric, own in run.requests for cutoff in own]
     undefined = run.undefined() if run.options.no_relevant == "one" else None
     if undefined is not None:
         known = values.copy()
@@ -321,9 +316,9 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     values[left_out], spreads[left_out] = np.nan, np.nan
     columns = pl.DataFrame(
         {
-            "metric": [name for name, _ in labels for _ in policies],
-            "cutoff": [cutoff for _, cutoff in labels for _ in policies],
-            "policy": list(policies) * len(labels),
+            "metric": [str(metric) for metric, _ in run.measures for _ in policies],
+            "cutoff": [cutoff for _, cutoff in run.measures for _ in policies],
+            "policy": list(policies) * len(run.measures),
         },
         schema={name: SCORES[name] for name in ("metric", "cutoff", "policy")},
     )

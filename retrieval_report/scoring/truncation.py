@@ -17,7 +17,6 @@ SAMPLE_QUERIES = 1_000
 FEW_LISTS = 10  # with fewer lists, all last ties may contain the same position by chance
 NOTHING = "nothing shows that items are missing"
 ENDS = "its lists end where a tie ends, at about one depth"
-NUMBERS = ("lists", "shortest", "longest", "half", "least_before", "most_before", "shared")
 MANY_LISTS = 20  # with at least this many, half of the lists may be shorter than a common cut length
 
 
@@ -45,7 +44,7 @@ class Evidence(NamedTuple):
     most_before: int
     items: bool  # whether there are items to compare, not only counts
     same: bool  # whether all lists hold the same items
-    lacking: tuple[object, int, int] | None  # first query of which relevant items are missing: found, known
+    lacking: dict[str, Any] | None  # first query of which relevant items are missing: query, found, known
     shared: int  # queries that other models have lists for
     differ: object  # the first of them for which the models' items differ, None if there is none
 
@@ -129,15 +128,7 @@ def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
         differ=pl.col("query").filter("differ").min(),
     )
     rows = found.sort("model").iter_rows(named=True)
-    return {str(row.pop("model")): evidence(row) for row in rows}
-
-
-def evidence(row: dict[str, Any]) -> Evidence:
-    """Return evidence from a row with named fields."""
-    lacking = row["lacking"]
-    row["lacking"] = None if lacking is None else (lacking["query"], int(lacking["found"]), int(lacking["known"]))
-    numbers: dict[str, Any] = {name: int(row[name]) for name in NUMBERS}
-    return Evidence(**{name: numbers.get(name, row[name]) for name in Evidence._fields})
+    return {row.pop("model"): Evidence(**row) for row in rows}
 
 
 def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str], bool]) -> tuple[bool, str]:
@@ -149,8 +140,8 @@ def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str
             return False, "every model ranks the same items of a query"
         return True, f"models retrieved different items for one query ({own.differ!r})"
     if own.lacking is not None:
-        query, found, known = own.lacking
-        return True, f"not every known relevant item is in its lists (query {query!r}: {found} of {known})"
+        where = "query {query!r}: {found} of {known}".format(**own.lacking)
+        return True, f"not every known relevant item is in its lists ({where})"
     if not own.items:
         ends = own.most_before > 0 and _ends_between_ties(own)
         return ends, ENDS if ends else NOTHING

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.scoring.judged import RETRIEVED
 from retrieval_report.scoring.lookup import KEYS
-from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, evidence
+from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide
 from retrieval_report.spark.known import Beside
 from retrieval_report.spark.sources import Source
 
@@ -51,7 +51,7 @@ def _in_list(source: Source) -> Column:
 def _lists(source: Source, options: Options) -> DataFrame:
     """Return for every list its items, those before its last tie, relevant ones, and a fingerprint of its items."""
     rows, near = source.rows, F.col(source.order)
-    count = F.col("count") if "count" in rows.columns else F.lit(1)
+    count = F.col("count").cast("long") if "count" in rows.columns else F.lit(1)
     grade = F.col("relevance").cast("double")
     relevant = is_relevant(grade, options.relevant_from)
     relevant = F.coalesce(relevant & ~F.isnan(grade), F.lit(False))
@@ -114,7 +114,7 @@ def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
         F.count("*").alias("lists"),
         F.min("items").alias("shortest"),
         F.max("items").alias("longest"),
-        F.expr("percentile_disc(0.5) within group (order by items desc)").alias("half"),
+        F.expr("percentile_disc(0.5) within group (order by items desc)").cast("long").alias("half"),
         F.min("before").alias("least_before"),
         F.max("before").alias("most_before"),
         (F.count("fingerprint") == F.count("*")).alias("items"),
@@ -124,7 +124,7 @@ def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
         F.min(F.when(models > 1, differ)).alias("differ"),
     )
     rows = [row.asDict(recursive=True) for row in found.collect()]
-    return {row.pop("model"): evidence(row) for row in rows}
+    return {row.pop("model"): Evidence(**row) for row in rows}
 
 
 def _recurring(source: Source, model: str) -> bool:
