@@ -4,55 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.grouping import Listed
-from retrieval_report.kernels.lists import Integers, Lists, Places
-
-
-@kernel
-def _number(key: Integers, low: int, tie: Integers, table: Integers) -> None:
-    """Number the distances of one list, nearest first, if they are few enough for a table."""
-    for slot in range(key.size):
-        table[key[slot] - low] = 1
-    ties = 0
-    for distance in range(table.size):
-        ties += table[distance]
-        table[distance] = ties - 1
-    for slot in range(key.size):
-        tie[slot] = table[key[slot] - low]
+from retrieval_report.kernels.compile import allocating
+from retrieval_report.kernels.grouping import Listed, Together, gather, sort_keys
+from retrieval_report.kernels.lists import Lists, Places
 
 
 @allocating
-def _number_sorted(key: Integers, tie: Integers) -> None:
-    """Number the distances of one list, nearest first, by sorting."""
-    order = np.argsort(key)
-    ties = 0
-    for index in range(order.size):
-        if index > 0 and key[order[index]] != key[order[index - 1]]:
-            ties += 1
-        tie[order[index]] = ties
-
-
-@allocating
-def cell_rows(first: int, last: int, rows: Listed, lists: Lists, found: Places) -> None:
+def cell_rows(first: int, last: int, listed: Listed, lists: Lists, found: Places) -> None:
     """Fill in, for every cell of the lists ``first`` … ``last`` − 1, its last row in the order received."""
-    begin, end, row_of = rows.of_list
+    begin, end, row_of = listed.of_list
     longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
-    keys, ties = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    keys, grades, order = np.empty(longest, np.int64), np.empty(longest, np.int32), np.empty(longest, np.int64)
+    no_counts = np.empty(0, np.int64)
     for q in range(first, last):
         size = end[q] - begin[q]
-        low, high = np.iinfo(np.int64).max, np.iinfo(np.int64).min
-        for slot in range(size):
-            keys[slot] = rows.key[row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot]
-            low, high = min(low, keys[slot]), max(high, keys[slot])
-        spread = np.uint64(high - low)  # modulo 2**64, so correct even if the difference exceeds 2**63
-        if spread < np.uint64(4 * size):
-            _number(keys[:size], low, ties[:size], np.zeros(int(spread) + 1, np.int64))
-        else:
-            _number_sorted(keys[:size], ties[:size])
-        for slot in range(size):
-            row = row_of[begin[q] + slot] if row_of.size > 0 else begin[q] + slot
-            cell = lists.tie[lists.start[q] + ties[slot]]
-            while lists.grade[cell] != rows.grade[row]:
+        rows = Together(keys[:size], grades[:size], no_counts)
+        low, high, ascending = gather(begin[q], listed, rows)
+        if not ascending:
+            sort_keys(rows.key, low, np.uint64(high - low), order[:size])
+        tie, before = lists.start[q] - 1, 0
+        for index in range(size):
+            position = index if ascending else order[index]
+            if index == 0 or keys[position] != before:
+                tie, before = tie + 1, keys[position]
+            cell = lists.tie[tie]
+            while lists.grade[cell] != grades[position]:
                 cell += 1
-            found[cell] = row
+            found[cell] = row_of[begin[q] + position] if row_of.size > 0 else begin[q] + position

@@ -243,7 +243,7 @@ def _count_runs(order: Integers, rows: Together, tallied: Tally, done: Written, 
 
 
 @allocating
-def _sort_measures(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
+def sort_keys(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
     """Fill in the indices that sort the keys in ascending order, equal keys as received.
 
     The highest bits nearly always decide: the keys are first sorted by them, and then each key moves past the few
@@ -292,7 +292,7 @@ def _insert_all(key: Integers, order: Integers) -> bool:
 
 
 @kernel
-def _gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
+def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
     """Copy the rows of a list into ``rows``; return the smallest and largest key and whether the keys ascend."""
     row_of, row_count = listed.of_list.row_of, listed.items
     key, grade, count = rows
@@ -327,7 +327,7 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
         size, before = end[q] - begin[q], done.ties
         rows = Together(keys[:size], grades[:size], counts[:size])
         if size > 0:
-            low, high, ascending = _gather(begin[q], listed, rows)
+            low, high, ascending = gather(begin[q], listed, rows)
             spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
             few = spread < np.uint64(4 * size + ROOM)
             if naive_grade.size == 0 and few and (int(spread) + 1) * kinds <= 4 * size + ROOM:
@@ -336,7 +336,7 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
             else:
                 sorted_rows = order[: 0 if ascending else size]
                 if not ascending:
-                    _sort_measures(rows.key, low, spread, sorted_rows)
+                    sort_keys(rows.key, low, spread, sorted_rows)
                 done = _count_runs(sorted_rows, rows, tallied, done, out)
                 if naive_grade.size > 0:
                     for position in range(size):

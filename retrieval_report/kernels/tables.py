@@ -6,6 +6,7 @@ about 32 digits (Dekker 1971, "A floating-point technique for extending the avai
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -132,6 +133,12 @@ def _finish(weight: Floats, low: Floats) -> Weights:
     return result
 
 
+def _filled(fill: Callable[..., None], longest: int, *parameters: float) -> Weights:
+    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
+    fill(weight, low, *parameters)
+    return _finish(weight, low)
+
+
 @lru_cache(maxsize=8)
 def log2_weights(longest: int) -> Weights:
     """Return 1 / log2(1 + i) at position i.
@@ -139,25 +146,19 @@ def log2_weights(longest: int) -> Weights:
     >>> log2_weights(3).weight
     array([0.        , 1.        , 0.63092975, 0.5       ])
     """
-    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
-    fill_log2(weight, low)
-    return _finish(weight, low)
+    return _filled(fill_log2, longest)
 
 
 @lru_cache(maxsize=8)
 def reciprocal_weights(longest: int) -> Weights:
     """Return 1 / i at position i; the totals are the harmonic numbers."""
-    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
-    fill_reciprocal(weight, low)
-    return _finish(weight, low)
+    return _filled(fill_reciprocal, longest)
 
 
 @lru_cache(maxsize=8)
 def geometric_weights(longest: int, persistence: float) -> Weights:
     """Return (1 - p) p^(i - 1) at position i, the weights of rank-biased precision."""
-    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
-    fill_geometric(weight, low, persistence)
-    return _finish(weight, low)
+    return _filled(fill_geometric, longest, persistence)
 
 
 def given_weights(values: Floats) -> Weights:

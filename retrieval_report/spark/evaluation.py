@@ -22,7 +22,7 @@ from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.run import score_lists
-from retrieval_report.scoring.truncation import Decision, warn_truncated
+from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.known import Beside, join_beside, known_lists, missing_lists
 from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
@@ -109,7 +109,9 @@ def evaluate(
             plan = "rows" if source.naive else choose_plan(source)
     if models:
         _try(grades, requests, checked, beside)
-    rows, words = with_counts(source, plan), _words(decisions, requests, checked)
+    warn_truncated(decisions, checked.truncated, [cutoff for _, own in requests for cutoff in own])
+    words = {model: decision.truncated for model, decision in decisions.items()} or checked.truncated
+    rows = with_counts(source, plan)
     pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)
     score = partial(
         score_stream,
@@ -122,11 +124,9 @@ def evaluate(
     )
     if clustered:
         scores, missing = _scored(rows, source, score, checked), missing_lists(source.rows, models)
-        return (
-            scores
-            if missing is None
-            else scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
-        )
+        if missing is None:
+            return scores
+        return scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
     known = known_lists(source.rows, beside, models, pool)
     if known is not None:
         rows = rows.unionByName(_like(known, rows), allowMissingColumns=True)
@@ -170,12 +170,6 @@ def _facts(rows: DataFrame, beside: Beside, options: Options) -> tuple[list[str]
     return models, tuple(sorted(grades))
 
 
-def _words(decisions: dict[str, Decision], requests: Requests, options: Options) -> Any:
-    """Return how executors should treat each model's lists, after warning about those found to be truncated."""
-    warn_truncated(decisions, options.truncated, [k for _, own in requests for k in own])
-    return {model: decision.truncated for model, decision in decisions.items()} or options.truncated
-
-
 def _pool(source: Source, models: list[str], clustered: bool, options: Options) -> DataFrame | None:
     """Return the relevant items of all models, if there are several models."""
     pool = pooled_items(source, options) if len(models) > 1 else None
@@ -194,9 +188,8 @@ def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside
     small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None, truncated="no")
     named = None
     if beside.judgements is None and beside.queries is not None and "n_relevant" in beside.queries.columns:
-        named = pl.DataFrame(
-            {"query": ["q"], "n_relevant": [len(relevance)]}
-        )  # avoids a warning that no item is relevant
+        # Avoids a warning that no item is relevant.
+        named = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})
     score_lists(judge(pl.DataFrame(ties), None, named, small), requests, small)
 
 

@@ -132,11 +132,14 @@ def _spelt(key: str, one: pl.DataType, two: pl.DataType, source: str, what: str)
 
 
 def same_ids(
-    left: DataFrame, right: DataFrame, empty: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str], what: str
+    left: DataFrame, right: DataFrame, other: pl.DataFrame, keys: Sequence[str], what: str
 ) -> tuple[DataFrame, DataFrame]:
-    """Return both frames with the rankings' type of ids; text becomes numbers if it is written like them."""
-    for key in keys:
-        one, two = empty.schema[key], other.schema[key]
+    """Return both frames with the rankings' type of ids; text becomes numbers if it is written like them.
+
+    ``other`` is an empty frame with the types of ``right``.
+    """
+    for key, one in empty_of(left.select(*keys), "rankings").schema.items():
+        two = other.schema[key]
         if one.is_integer() and not two.is_integer():
             right = right.withColumn(key, _spelt(key, one, two, what, what).cast("long"))
             left = left.withColumn(key, F.col(key).cast("long"))

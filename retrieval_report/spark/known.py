@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from retrieval_report.contracts.frames import JUDGEMENTS, QUERIES, check_judgements, check_queries
 from retrieval_report.scoring.judged import KNOWN
 from retrieval_report.spark.failures import refusing
-from retrieval_report.spark.frames import empty_of, on_cluster, same_ids, where
+from retrieval_report.spark.frames import on_cluster, same_ids, where
 from retrieval_report.spark.sources import Source
 
 
@@ -29,14 +29,13 @@ def join_beside(source: Source, judgements: object, queries: object) -> tuple[So
     known = named = None
     if judgements is not None:
         known, empty = on_cluster(judgements, session, JUDGEMENTS, "judgements", check_judgements)
-        rows, known = same_ids(rows, known, empty_of(rows, "rankings"), empty, ("query", "item"), "judgements")
+        rows, known = same_ids(rows, known, empty, ("query", "item"), "judgements")
         if isinstance(judgements, DataFrame):
             known = _judged_once(known)
         rows = _with_judgements(rows, known)
     if queries is not None:
         named, empty = on_cluster(queries, session, QUERIES, "queries", check_queries)
-        before = empty_of(rows, "rankings")
-        rows, named = same_ids(rows, named, before, empty, ("query",), "queries")
+        rows, named = same_ids(rows, named, empty, ("query",), "queries")
         if known is not None:
             known = known.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
         if isinstance(queries, DataFrame):
@@ -99,17 +98,14 @@ def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFr
         cells = items.groupBy("query", "relevance").agg(F.count("*").alias("count"))
         if pool is None and beside.queries is not None:
             cells = cells.join(beside.queries.select("query"), on="query", how="left_semi")
-        parts.append(cells.withColumn("n_relevant", F.lit(None).cast("long")))
+        parts.append(cells)
     if beside.queries is not None:
         parts.append(_named(beside.queries))
     elif len(models) > 1:
         parts.append(_named(rows.select("query").distinct()))
     if not parts or not models:
         return None
-    known = parts[0]
-    for part in parts[1:]:
-        known = known.unionByName(part, allowMissingColumns=True)
-    return _for_models(known, models)
+    return _for_models(reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts), models)
 
 
 def missing_lists(rows: DataFrame, models: list[str]) -> DataFrame | None:

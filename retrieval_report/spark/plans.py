@@ -34,9 +34,8 @@ def with_counts(source: Source, plan: str) -> DataFrame:
         return rows.groupBy(*keys).agg(F.count("*").alias("count"))
     least, known = F.min("count"), F.count("count")
     total = F.when((known == F.count("*")) & (least > 0), F.sum(F.col("count").cast("long"))).when(least < 1, least)
-    return rows.groupBy(*keys).agg(
-        total.cast("long").alias("count")
-    )  # null and counts below 1 stay, so that the stream refuses them
+    # Null and counts below 1 stay, so that the stream refuses them.
+    return rows.groupBy(*keys).agg(total.cast("long").alias("count"))
 
 
 def _tie_columns(source: Source) -> list[str]:

@@ -83,7 +83,7 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
 
     contract = [given(name, "", "", "", optional=True) for name in ("model", "query", "metric", "label", "weight")]
     table, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
-    frame, table = same_ids(frame, table, empty_of(frame.select("query"), "scores"), empty, ("query",), "queries")
+    frame, table = same_ids(frame, table, empty, ("query",), "queries")
     said = table.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))
     bad = F.col("said").isNull()
     if column == "weight":

@@ -131,7 +131,5 @@ def _recurring(source: Source, model: str) -> bool:
     """Return whether any two of the model's first queries share an item."""
     own = source.rows.filter((F.col("model") == model) & _in_list(source))
     first = own.select("query").distinct().orderBy("query").limit(SAMPLE_QUERIES)
-    items, different = own.join(first, on="query", how="left_semi").agg(
-        F.count("*"), F.countDistinct("item")
-    ).head() or (0, 0)
-    return bool(different < items)
+    found = own.join(first, on="query", how="left_semi").agg((F.countDistinct("item") < F.count("*")).alias("twice"))
+    return bool(found.collect()[0]["twice"])

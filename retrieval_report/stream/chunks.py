@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import check_counts, check_relevance, order_column, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO, NO
-from retrieval_report.kernels.lists import Integers, Rows
+from retrieval_report.kernels.lists import Rows
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import KNOWN, NOT_RETRIEVED, RETRIEVED, Judged, KnownOfWhole
 from retrieval_report.scoring.layout import Prepared, lay_out, rounded
@@ -27,7 +26,6 @@ from retrieval_report.scoring.lists import refuse_missing, refuse_unjudged, refu
 from retrieval_report.scoring.lookup import KEYS, settle_nulls
 from retrieval_report.scoring.truncation import given
 
-Mask = NDArray[np.bool_]
 Last = tuple[Any, Any]
 
 
@@ -66,7 +64,7 @@ def judge_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, opt
     items = _checked(rows, options)
     _check_names(names, last)
     start = arrays.starts(rows["list"].to_numpy(), names.height)
-    _check_order(pl.concat([items, rows.select(_naive_columns(rows, options))], how="horizontal"), start, options)
+    _check_order(items.hstack(rows.select("list", *_naive_columns(rows, options))), options)
     relevances = known["relevance"].cast(pl.Float64).to_numpy() + 0.0
     grades, grade = arrays.grade_indices(items["relevance"], np.concatenate([whole.grades, np.unique(relevances)]))
     lists = _lists(frame, names)
@@ -132,19 +130,16 @@ def _naive_columns(rows: pl.DataFrame, options: Options) -> list[str]:
     return ["item"]
 
 
-def _check_order(items: pl.DataFrame, start: Integers, options: Options) -> None:
+def _check_order(items: pl.DataFrame, options: Options) -> None:
     """Refuse lists whose items are not in order."""
     order = order_column(items)
-    key = arrays.order_keys(items[order], falling=order == "score")
-    inside = np.ones(key.size, np.bool_)
-    inside[start[:-1][start[:-1] < key.size]] = False
-    before = np.append(key[:1], key[:-1])
-    _refuse_step(items, inside & (key < before), [order], "near first")
+    new, old = pl.col(order), pl.col(order).shift()
+    inside = pl.col("list") == pl.col("list").shift()
+    _refuse_step(items, inside & (new > old if order == "score" else new < old), [order], "near first")
     columns = [name for name in items.columns if name in ("file", "row", "item")]
     if columns:
-        wrong = _behind(columns, falling=options.naive_order == "item_descending")
-        behind = items.select(wrong).to_series().to_numpy()
-        _refuse_step(items, inside & (key == before) & behind, columns, "naive order inside ties")
+        behind = _behind(columns, falling=options.naive_order == "item_descending")
+        _refuse_step(items, inside & (new == old) & behind, columns, "naive order inside ties")
 
 
 def _behind(columns: list[str], *, falling: bool) -> pl.Expr:
@@ -156,11 +151,11 @@ def _behind(columns: list[str], *, falling: bool) -> pl.Expr:
     return wrong.fill_null(False)
 
 
-def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str) -> None:
-    at = np.flatnonzero(wrong)
-    if at.size:
-        old, new = (items.select(columns).row(int(row)) for row in (at[0] - 1, at[0]))
-        model, query = items.select(KEYS).row(int(at[0]))
+def _refuse_step(items: pl.DataFrame, wrong: pl.Expr, columns: list[str], rule: str) -> None:
+    at = items.select(wrong.arg_true()).to_series()
+    if len(at):
+        old, new = (items.select(columns).row(row) for row in (at[0] - 1, at[0]))
+        model, query = items.select(KEYS).row(at[0])
         raise DataError(
             f"stream: column {columns[-1]!r}: {new[-1]!r} comes after {old[-1]!r} in query {query!r} of model "
             f"{model!r}; rows have to be sorted by model, query and distance, {rule}"
@@ -170,10 +165,10 @@ def _refuse_step(items: pl.DataFrame, wrong: Mask, columns: list[str], rule: str
 def _known(rows: pl.DataFrame, whole: KnownOfWhole) -> pl.DataFrame:
     """Return items that count in R and in the ideal although they are not in the list."""
     rows = rows.filter(pl.col("count") > 0).select(*KEYS, "relevance", "count")
-    if not whole.judged:
-        return check_relevance(rows.filter(pl.col("relevance").is_not_null()), allow_null=False)
-    refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", what="judgements")
-    return check_relevance(rows, allow_null=False, what="judgements")
+    null = pl.col("relevance").is_null()
+    if whole.judged:
+        refuse(rows, null, "relevance", "null or NaN", what="judgements")
+    return check_relevance(rows.filter(~null), allow_null=False, what="judgements" if whole.judged else "rankings")
 
 
 def _lists(frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:

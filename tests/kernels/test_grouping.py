@@ -26,7 +26,7 @@ KEYS = st.one_of(
 def test_keys_are_sorted_and_equal_ones_stay_in_order(keys: list[int]) -> None:
     order = np.empty(len(keys), np.int64)
     low, high = min(keys, default=0), max(keys, default=0)
-    grouping._sort_measures(np.array(keys, np.int64), low, np.uint64(high - low), order)
+    grouping.sort_keys(np.array(keys, np.int64), low, np.uint64(high - low), order)
     assert order.tolist() == sorted(range(len(keys)), key=lambda row: keys[row])
 
 
@@ -34,7 +34,7 @@ def test_keys_are_sorted_and_equal_ones_stay_in_order(keys: list[int]) -> None:
 def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -> None:
     keys = np.append(np.random.default_rng(3).permutation(2000), far)
     order = np.empty(keys.size, np.int64)
-    grouping._sort_measures(keys, 0, np.uint64(far), order)
+    grouping.sort_keys(keys, 0, np.uint64(far), order)
     assert order.tolist() == np.argsort(keys, kind="stable").tolist()
 
 
