@@ -163,9 +163,7 @@ def from_search(
     names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
     judge = _Judge.of(labels, relevance, items, names)
     frames = {
-        model: _rows(one, model, names, items, judge, mask).rename(
-            {"value": "score" if model in scored else "distance"}
-        )
+        model: judge.rankings(one, model, mask).rename({"value": "score" if model in scored else "distance"})
         for model, one in found.items()
     }
     if exclude_self:
@@ -175,9 +173,9 @@ def from_search(
         return Inputs(
             rankings,
             None if judgements is None else read_judgements(judgements),
-            None if query_labels is None else judge.queries(labels, relevance, items, names, exclude_self),
+            None if query_labels is None else judge.queries(relevance, exclude_self),
         )
-    return Inputs(rankings, judge.judgements(items, names) if any(one.indexed for one in found.values()) else None)
+    return Inputs(rankings, judge.judgements() if any(one.indexed for one in found.values()) else None)
 
 
 def _name(model: object) -> str:
@@ -283,8 +281,12 @@ class _Items:
             )
         return row
 
+    def ids_of(self, count: int) -> pl.Series:
+        """Return the ids of all items, by default those of ``count`` items."""
+        return pl.int_range(count, eager=True) if self.ids is None else self.ids
+
     def names(self, found: Results, what: str) -> pl.Series:
-        """Return the ids of the items."""
+        """Return the ids of the items found."""
         if self.ids is None or self.keys is not None:
             return item_ids(found.item)
         return self.ids.gather(pl.Series(self.row_numbers(found, what))).alias("item")
@@ -292,64 +294,76 @@ class _Items:
 
 @dataclass(frozen=True)
 class _Judge:
-    """The source of relevance: labels, a matrix, or none yet."""
+    """What was searched, and the source of relevance: labels, a matrix, or none yet."""
 
+    items: _Items
+    names: pl.Series | None  # ids of the queries; None if the results name them
+    labels: Any = None  # of the queries
     space: LabelSpace | None = None
-    words: Any = None
+    words: Any = None  # the items' labels, encoded
     matrix: Any = None  # or a dict model → matrix
 
     @classmethod
     def of(cls, labels: tuple[object, object], relevance: object, items: _Items, names: pl.Series | None) -> _Judge:
         if not isinstance(relevance, str):
-            return cls(matrix=relevance)
+            return cls(items, names, matrix=relevance)
         if labels[0] is None or names is None:
-            return cls()
+            return cls(items, names)
         own = _plain(labels[0], "query_labels", len(names), "queries")
         space = LabelSpace.of(own, len(names), relevance)
         count = items.count or 0
-        return cls(space, space.encode(space.check(items.labels, count, "item_labels"), count, "item_labels", 0))
+        words = space.encode(space.check(items.labels, count, "item_labels"), count, "item_labels", 0)
+        return cls(items, names, own, space, words)
 
-    def relevance(self, found: Results, model: str, items: _Items) -> Any:
-        """Return the relevance of every result, or None if it comes from elsewhere."""
+    def rankings(self, found: Results, model: str, mask: object) -> pl.DataFrame:
+        """Return the rankings of one model."""
         what = f"model {model!r}"
+        query = pl.Series(found.query) if self.names is None else self.names.gather(pl.Series(found.query))
+        item = self.items.names(found, what)
+        if isinstance(self.matrix, Mapping):  # a column holds different items in every model
+            item = pl.select(pl.format("{}:{}", pl.lit(model), item)).to_series()
+        columns = [query.alias("query"), item.alias("item"), pl.Series("value", found.value)]
+        relevance = self._relevance(found, model, what)
+        if relevance is not None:
+            columns.append(pl.Series("relevance", relevance))
+        if mask is not None:
+            if found.indexed:
+                raise ParameterError("mask: only for a matrix; a search that found nothing returns index -1")
+            columns.append(pl.Series("mask", _aligned(mask, found, "mask", what).astype(bool)))
+        return pl.DataFrame(columns).select(pl.lit(model).alias("model"), pl.all())
+
+    def _relevance(self, found: Results, model: str, what: str) -> Any:
+        """Return the relevance of every result, or None if it comes from elsewhere."""
         if self.space is not None:
-            _check_columns(found, what, items)
-            return self.space.relevance(found.query, items.row_numbers(found, what), self.words)
+            _check_columns(found, what, self.items)
+            return self.space.relevance(found.query, self.items.row_numbers(found, what), self.words)
         if self.matrix is None or found.indexed:
             return None
         own = self.matrix[model] if isinstance(self.matrix, Mapping) else self.matrix
         return _aligned(own, found, "relevance", what)
 
-    def queries(
-        self, labels: tuple[object, object], relevance: str, items: _Items, names: pl.Series | None, exclude_self: bool
-    ) -> pl.DataFrame:
+    def queries(self, relevance: str, exclude_self: bool) -> pl.DataFrame:
         """Return R of every query, counting relevant items that were not found too."""
-        own = None if names is None else _plain(labels[0], "query_labels")
-        ids = pl.int_range(items.count or 0, eager=True) if items.ids is None else items.ids
-        given = {"query_ids": names, "item_ids": ids, "exclude_self": exclude_self}
-        return count_relevant(own, items.labels, relevance=relevance, **given)  # type: ignore[arg-type]
+        ids = {"query_ids": self.names, "item_ids": self.items.ids_of(self.items.count or 0)}
+        return count_relevant(self.labels, self.items.labels, relevance=relevance, exclude_self=exclude_self, **ids)
 
-    def judgements(self, items: _Items, names: pl.Series | None) -> pl.DataFrame:
+    def judgements(self) -> pl.DataFrame:
         """Return the matrix as judgements: relevant items, and one item for queries without any."""
-        matrix = self._whole(names)
-        listed = matrix != 0
-        listed[~listed.any(axis=1), 0] = True
-        query, item = np.nonzero(listed)
-        ids = pl.int_range(matrix.shape[1], eager=True) if items.ids is None else items.ids
-        if names is None or len(ids) != matrix.shape[1]:
-            raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
-        columns = [names.gather(pl.Series(query)).alias("query"), ids.gather(pl.Series(item)).alias("item")]
-        return pl.DataFrame([*columns, pl.Series("relevance", matrix[query, item])])
-
-    def _whole(self, names: pl.Series | None) -> NDArray[Any]:
         if isinstance(self.matrix, Mapping):
             raise ParameterError("relevance: a dict of matrices is for results without indices")
         matrix = as_array(self.matrix, "relevance")
-        if matrix.ndim != 2 or names is None or matrix.shape[0] != len(names):
+        if matrix.ndim != 2 or self.names is None or matrix.shape[0] != len(self.names):
             raise DataError(
                 f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for every item"
             )
-        return matrix
+        listed = matrix != 0
+        listed[~listed.any(axis=1), 0] = True
+        query, item = np.nonzero(listed)
+        ids = self.items.ids_of(matrix.shape[1])
+        if len(ids) != matrix.shape[1]:
+            raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
+        columns = [self.names.gather(pl.Series(query)).alias("query"), ids.gather(pl.Series(item)).alias("item")]
+        return pl.DataFrame([*columns, pl.Series("relevance", matrix[query, item])])
 
 
 def _check_columns(found: Results, what: str, items: _Items) -> None:
@@ -371,22 +385,3 @@ def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[An
         )
     flat: NDArray[Any] = array.ravel()
     return flat
-
-
-def _rows(
-    found: Results, model: str, names: pl.Series | None, items: _Items, judge: _Judge, mask: object
-) -> pl.DataFrame:
-    """Return the rankings of one model."""
-    query = pl.Series(found.query) if names is None else names.gather(pl.Series(found.query))
-    item = items.names(found, f"model {model!r}")
-    if isinstance(judge.matrix, Mapping):  # a column holds different items in every model
-        item = pl.select(pl.format("{}:{}", pl.lit(model), item)).to_series()
-    columns = [query.alias("query"), item.alias("item"), pl.Series("value", found.value)]
-    relevance = judge.relevance(found, model, items)
-    if relevance is not None:
-        columns.append(pl.Series("relevance", relevance))
-    if mask is not None:
-        if found.indexed:
-            raise ParameterError("mask: only for a matrix; a search that found nothing returns index -1")
-        columns.append(pl.Series("mask", _aligned(mask, found, "mask", f"model {model!r}").astype(bool)))
-    return pl.DataFrame(columns).select(pl.lit(model).alias("model"), pl.all())

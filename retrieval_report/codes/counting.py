@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class Items:
 
     codes: NDArray[Any]  # (columns, items)
     labels: Words  # (words, items)
+    ids: pl.Series  # row numbers over all shards if none were given
+    named: bool  # whether ids were given
 
     @property
     def size(self) -> int:
@@ -225,19 +227,19 @@ def _count_few_bits(task: Task, items: Items, width: int) -> Counted:
         if _by_value_pays(own.size, others.size, width):
             relevant[own] = _count_by_value(codes[others], queries[own], width, reach)
         else:
-            relevant[own] = _count_pairs(task.space, queries[own], codes[others])
+            relevant[own] = _count_pairs(task, items, own, others)
 
     with ThreadPoolExecutor(task.threads) as pool:
         list(pool.map(run, members))
     return nearest, np.stack([everything - relevant, relevant], axis=2)
 
 
-def _count_pairs(space: CodeSpace, queries: Words, codes: Words) -> Integers:
-    """Return the same as ``_count_by_value``, counted pair by pair."""
-    task = Task(space, LabelSpace.of(None, queries.size, "any"), queries[:, None], None, 1)
-    items = Items(codes[None], np.zeros((0, codes.size), np.uint64))
-    tables = np.zeros((queries.size, hamming.LANES, space.reach + 1), np.uint32)
-    _count_direct(task, items, 0, queries.size, np.zeros(0, np.int64), tables)
+def _count_pairs(task: Task, items: Items, own: Integers, others: Integers) -> Integers:
+    """Return the same as ``_count_by_value`` for some queries and items, counted pair by pair."""
+    task = replace(task, labels=LabelSpace.of(None, own.size, "any"), queries=task.queries[own])
+    items = replace(items, codes=items.codes[:, others], labels=np.zeros((0, others.size), np.uint64))
+    tables = np.zeros((own.size, hamming.LANES, task.space.reach + 1), np.uint32)
+    _count_direct(task, items, 0, own.size, np.zeros(0, np.int64), tables)
     return np.asarray(tables.sum(axis=1, dtype=np.int64))
 
 

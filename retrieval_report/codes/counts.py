@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from retrieval_report.codes.counting import Task, cells_of
+from retrieval_report.codes.counting import Items, Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.codes.pairs import Corrections, judged_pairs
-from retrieval_report.codes.shards import Slice, count_items, read_slices
+from retrieval_report.codes.shards import count_items, read_slices
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -213,16 +213,16 @@ def _ids(ids: object, count: int) -> pl.Series:
 
 
 def _sum_slices(
-    task: Task, slices: Iterable[Slice], corrections: Corrections, limit: int | None, bar: tqdm[None]
+    task: Task, slices: Iterable[Items], corrections: Corrections, limit: int | None, bar: tqdm[None]
 ) -> pl.DataFrame:
     """Add up the cells of all slices, dropping those beyond the limit after every slice."""
     total: list[pl.DataFrame] = []
-    for part in slices:
+    for items in slices:
         found = []
-        for share, cells in cells_of(task, part.items):
+        for share, cells in cells_of(task, items):
             found.append(cells)
-            bar.update(share * part.items.size)
-        total = [_nearest(_merged([*total, pl.concat(found), *corrections.cells(part)]), limit)]
+            bar.update(share * items.size)
+        total = [_nearest(_merged([*total, pl.concat(found), *corrections.cells(items)]), limit)]
     return total[0].filter(pl.col("count") != 0)
 
 

@@ -10,11 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.codes.counting import CELLS, Items, Task
-from retrieval_report.codes.shards import Slice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_judgements
 from retrieval_report.contracts.warning import warn
-from retrieval_report.kernels.lists import Bools, Integers
+from retrieval_report.kernels.lists import Bools
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
@@ -56,16 +55,16 @@ class Corrections:
     def __post_init__(self) -> None:
         self.found = np.zeros(len(self.query_ids), np.bool_)
 
-    def cells(self, part: Slice) -> list[pl.DataFrame]:
+    def cells(self, items: Items) -> list[pl.DataFrame]:
         """Return the cells of one slice: removed pairs count −1, judged ones move from relevance 0 to their own."""
         frames: list[pl.DataFrame] = []
         if not self.exclude_self and self.judged is None:
             return frames
-        items, ids = part.items, part.ids
+        ids = items.ids
         slots = pl.DataFrame({"item": ids}).with_row_index("slot")
         own = None
         if self.exclude_self:
-            if part.named == self.by_position:
+            if items.named == self.by_position:
                 raise ParameterError("exclude_self: requires both query_ids and ids of the items, or neither")
             if self.query_ids.dtype != ids.dtype:
                 raise KeyMismatchError(
@@ -81,10 +80,8 @@ class Corrections:
                 pairs = pairs.join(own, on=["index", "item"], how="anti")
             pairs = pairs.filter(pl.col("relevance") > 0)
             cells = self._cells(items, pairs)
-            frames += [
-                cells.with_columns(relevance=pl.lit(0, pairs.schema["relevance"]), count=-pl.col("count")),
-                cells,
-            ]
+            unjudged = cells.with_columns(relevance=pl.lit(0, pairs.schema["relevance"]), count=-pl.col("count"))
+            frames += [unjudged, cells]
         return frames
 
     def _without_self(self, items: Items, own: pl.DataFrame) -> pl.DataFrame:
@@ -109,9 +106,13 @@ class Corrections:
             )
 
     def _cells(self, items: Items, pairs: pl.DataFrame) -> pl.DataFrame:
-        indexes, slots = pairs["index"].to_numpy(), pairs["slot"].to_numpy()
-        distances = _pair_distances(self.task, items, indexes, slots)
-        cells = pairs.select(query="index", distance=pl.Series(distances), relevance="relevance", count=1)
+        """Return every pair as a cell of its own."""
+        parts = pairs.select("index", "slot").iter_slices(max(1, CHUNK // len(items.codes)))
+        distances = [np.empty(0, np.int64)]
+        for index, slot in (part.to_numpy().T for part in parts):
+            distances.append(self.task.space.between(self.task.queries[index], items.codes[:, slot].T))
+        distance = pl.Series(np.concatenate(distances))
+        cells = pairs.select(query="index", distance=distance, relevance="relevance", count=1)
         return cells.cast({name: dtype for name, dtype in CELLS.items() if name != "relevance"})
 
     def check(self) -> None:
@@ -123,12 +124,3 @@ class Corrections:
                 f"judgements: {self.judged.height - self.met} of {self.judged.height} name an item that has no code; "
                 "they are not in the counts: if some are relevant, pass queries with n_relevant to evaluate"
             )
-
-
-def _pair_distances(task: Task, items: Items, queries: NDArray[Any], slots: NDArray[Any]) -> Integers:
-    distances = np.empty(len(queries), np.int64)
-    step = max(1, CHUNK // len(items.codes))
-    for start in range(0, len(queries), step):
-        part = slice(start, start + step)
-        distances[part] = task.space.between(task.queries[queries[part]], items.codes[:, slots[part]].T)
-    return distances

@@ -15,14 +15,6 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 SLICE_BYTES = 1 << 25  # of encoded codes; with labels and checks some 300 MiB for 64-bit codes
 
 
-class Slice(NamedTuple):
-    """Encoded items and their ids (row numbers over all shards if none were given)."""
-
-    items: Items
-    ids: pl.Series
-    named: bool  # whether ids were given
-
-
 class _Shard(NamedTuple):
     name: str
     codes: Matrix
@@ -32,7 +24,7 @@ class _Shard(NamedTuple):
 
 def read_slices(
     item_codes: object, item_labels: object, item_ids: object, space: CodeSpace, labels: LabelSpace
-) -> Iterator[Slice]:
+) -> Iterator[Items]:
     """Check and encode the items, slice by slice."""
     passed = 0
     for shard in _shards(item_codes, item_labels, item_ids):
@@ -48,7 +40,7 @@ def read_slices(
             part = None if known is None else known[start:stop]
             words = labels.encode(part, stop - start, where_labels, start)
             own = pl.int_range(passed + start, passed + stop, eager=True) if ids is None else ids[start:stop]
-            yield Slice(Items(codes, words), own, ids is not None)
+            yield Items(codes, words, own, ids is not None)
         passed += rows
 
 
