@@ -28,17 +28,6 @@ STATE_COST = 12.0  # a step over states takes this many times as long as a step 
 NOTHING = 1e-30  # a G_x with a smaller mean changes no float64
 
 
-@kernel
-def _state_steps(tie: int, lists: Lists, stop: Floats, slots: int) -> float:
-    """Return slots × states × kinds, the work of going backwards over the slots with a state."""
-    kinds, states = 1.0, 1.0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        if stop[lists.grade[c]] > 0.0:
-            states *= min(lists.items[c], slots) + 1.0
-            kinds += 1.0
-    return states * slots * kinds
-
-
 class Kinds(NamedTuple):
     """Items, states and stopping chance of every kind of item that stops at all."""
 
@@ -98,13 +87,12 @@ def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, varia
 
 
 @allocating
-def _variance_by_states(t: int, slots: int, size: int, tie: int, lists: Lists, stop: Floats) -> float:
+def _variance_by_states(t: int, slots: int, size: int, kinds: Kinds) -> float:
     """Return the variance over the first ``slots`` slots of a tie.
 
     Going backwards over the slots, the variance is the mean of the later variances plus the variance of the next
     step's means, so nothing cancels.
     """
-    kinds = _stopping_kinds(tie, lists, stop, slots)
     states = kinds.levels.prod()
     mean, variance = np.zeros(states + 1), np.zeros(states + 1)
     for slot in range(slots - 1, -1, -1):
@@ -211,11 +199,14 @@ def tie_variances(t: int, size: int, tie: int, lists: Lists, stop: Floats, slots
     for j in range(slots.size):
         here = min(slots[j], reach)
         pairs = 0.5 * (size - lists.items[most]) * here * here
-        states = _state_steps(tie, lists, stop, slots[j])
+        kinds = _stopping_kinds(tie, lists, stop, slots[j])
+        states = slots[j] * (kinds.levels.size + 1.0)  # the work of going backwards over the slots with a state
+        for kind in range(kinds.levels.size):
+            states *= kinds.levels[kind]
         if pairs <= COVARIANCE_BUDGET and (pairs < states * STATE_COST or states > STATE_BUDGET):
             variances[j], longest = -1.0, max(longest, here)
         elif states <= STATE_BUDGET:
-            variances[j] = _variance_by_states(t, slots[j], size, tie, lists, stop)
+            variances[j] = _variance_by_states(t, slots[j], size, kinds)
         else:
             variances[j] = np.nan
     if longest > 0:

@@ -41,7 +41,8 @@ def test_both_ways_agree(t: int, counts: list[int], scale: float) -> None:
     slots = sorted({1, 2, size // 2, size - 1, size})
     covariances = by_covariances(t, counts, STOPS * scale, slots)
     lists = one_tie(counts)
-    states = [stopping_spread._variance_by_states(t, n, size, 0, lists, STOPS * scale) for n in slots]
+    kinds = [stopping_spread._stopping_kinds(0, lists, STOPS * scale, n) for n in slots]
+    states = [stopping_spread._variance_by_states(t, n, size, own) for n, own in zip(slots, kinds, strict=True)]
     assert covariances.tolist() == pytest.approx(states, rel=1e-12, abs=0.0)
     assert (covariances > 0).all()
 
