@@ -47,7 +47,8 @@ def facts_of(table: Table, judgements: object, queries: object, requests: Reques
     for number, file in enumerate(table.files, 1):
         if file.path is None:
             raise ParameterError("resume: is for rankings in files")
-        facts[f"'{file.path.name}' (file {number})"] = [_hash_of(file.path), file.model, *map(str, file.columns)]
+        columns = [f"{name}: {column}" for name, column in file.columns.items()]
+        facts[f"'{file.path.name}' (file {number})"] = [_hash_of(file.path), file.model, *columns]
     for name, frame in {"judgements": judgements, "queries": queries}.items():
         facts[name] = None if frame is None else hashlib.sha256(_ipc(to_polars(frame, name))).hexdigest()
     return facts | {name: repr(value) for name, value in asdict(options).items() if name not in NO_EFFECT}

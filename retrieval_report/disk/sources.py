@@ -37,14 +37,14 @@ class File:
 
     path: Path | None  # None: a frame in memory
     scan: pl.LazyFrame
-    columns: tuple[pl.Expr, ...]
+    columns: Mapping[str, pl.Expr]
     rows: int
     model: str | None = None  # the model of all rows, where the file does not say
     by_name: bool = False  # whether that is the file's name
 
     def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
         """Read rows ``begin`` … ``end`` − 1; the slice directly follows the scan, so only these are decoded."""
-        rows = self.scan.slice(begin, end - begin).select(self.columns)
+        rows = self.scan.slice(begin, end - begin).select(**self.columns)
         with naming(self.path):
             found = (rows if wanted is None else rows.select(wanted)).collect()
         check_rows(found.height, end - begin, self.path)
@@ -80,14 +80,14 @@ class Table:
 
     def scan(self) -> pl.LazyFrame:
         """Return all rows, in order, for the streaming engine."""
-        return pl.concat([file.scan.select(file.columns) for file in self.files])
+        return pl.concat([file.scan.select(**file.columns) for file in self.files])
 
     def collect(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
         """Return the results of a query on the rows of every file, each row with its model."""
-        results, model = [], [] if "model" in self.empty.columns else [pl.lit("model").alias("model")]
+        results = []
         for file in self.files:
             with naming(file.path):
-                results.append(query(file.scan.select(*file.columns, *model)).collect())
+                results.append(query(file.scan.select(**{"model": pl.lit("model"), **file.columns})).collect())
         return pl.concat(results)
 
 
@@ -124,16 +124,15 @@ def open_table(
                     f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in {file.path}; "
                     "to be scored part by part, all files need the same types (read_rankings widens whole numbers)"
                 )
-    names = empty.columns
-    return Table(tuple(_in_order(file, names) for file in files), empty.clear(), empty.clear())
+    ordered = [replace(file, columns={name: file.columns[name] for name in empty.columns}) for file in files]
+    return Table(tuple(ordered), empty.clear(), empty.clear())
 
 
 def _held(frame: pl.DataFrame) -> Table:
     """Return a table of a frame in memory, without the columns that have none of our names."""
     empty = frame.clear()
-    known = [name for name in RANKINGS.columns if name in frame.columns]
-    file = File(None, frame.lazy(), tuple(pl.col(name) for name in known), frame.height)
-    return Table((file,), empty.select(known), empty)
+    known = {name: pl.col(name) for name in RANKINGS.columns if name in frame.columns}
+    return Table((File(None, frame.lazy(), known, frame.height),), empty.select(**known), empty)
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
@@ -142,10 +141,10 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
         schema = frame.collect_schema()
         given = pl.DataFrame(schema=schema)
         matched = matched_columns(given, RANKINGS, "rankings")
-        known = [_column(ours, theirs, schema[theirs]) for ours, theirs in matched.items()]
+        known = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in matched.items()}
         given = renamed(given, matched, RANKINGS)
-        empty = given.select(_column(name, name, given.schema[name]) for name in matched)
-        batches = frame.select(known).collect_batches(maintain_order=True)
+        empty = given.select(**{name: _column(name, name, given.schema[name]) for name in matched})
+        batches = frame.select(**known).collect_batches(maintain_order=True)
         held, rows = [empty], 0
         for batch in batches:
             held.append(batch)
@@ -179,7 +178,7 @@ def _piece(rows: pl.DataFrame, path: Path) -> File:
             f"the rows cannot be stored in the temporary folder '{path.parent}': {one_line(error)}"
         ) from error
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    return File(path, scan, tuple(pl.col(name) for name in rows.columns), rows.height)
+    return File(path, scan, {name: pl.col(name) for name in rows.columns}, rows.height)
 
 
 def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
@@ -197,22 +196,15 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
         schema = frame.collect_schema()
         rows = frame.select(pl.len()).collect().item()
     chosen = match_columns(schema.names(), RANKINGS, columns, str(path))
-    found = [_column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()]
+    found = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()}
     if "model" in chosen and model is None:
-        return File(path, frame, tuple(found), rows)
+        return File(path, frame, found, rows)
     given = model if model is not None else folder_model(path)
     name = base_name(path) if given is None else given
-    found = [pl.lit(name).alias("model"), *(found[1:] if "model" in chosen else found)]
-    return File(path, frame, tuple(found), rows, name, given is None)
+    return File(path, frame, {"model": pl.lit(name)} | found | {"model": pl.lit(name)}, rows, name, given is None)
 
 
 def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
-    """Return a column under our name; categories become text, since codes of two files are not comparable."""
-    column = pl.col(theirs).alias(ours)
+    """Return a column; categories become text, since codes of two files are not comparable."""
+    column = pl.col(theirs)
     return column.cast(pl.String) if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum) else column
-
-
-def _in_order(file: File, names: Sequence[str]) -> File:
-    """Return the file with its columns in the order of the first file."""
-    by_name = {column.meta.output_name(): column for column in file.columns}
-    return replace(file, columns=tuple(by_name[name] for name in names))

@@ -154,20 +154,19 @@ def judge(
     parts = _judge(received, located, options, part=whole.part)
     if parts.rows.height < received.rows.height:
         located = Located.of(parts.rows)
-    found, rows, keys = with_model(located.names), located.rows, located.items
+    found = with_model(located.names)
     for column in KEYS:
         warn_merging(found, column, "rankings")
     judged = parts.judgements is not None
-    others = [_relevances(parts.unretrieved), np.array(whole.grades)]
-    others += [] if parts.judgements is None else [_relevances(parts.judgements)]
-    grades, grade = arrays.grade_indices(parts.rows["relevance"], np.concatenate(others))
-    if keys is not None:
-        check_items(parts.rows, parts.unretrieved, found, rows, keys, grade, judged=judged, workers=options.workers)
-    lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     known = parts.unretrieved if parts.judgements is None else parts.judgements
+    others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
+    grades, grade = arrays.grade_indices(parts.rows["relevance"], others)
+    _check_items(parts, located, grade, options.workers)
+    lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, complete=parts.queries is not None)
-    return Judged(parts.rows, known, lists, _spread(rows, found, lists), keys, grades, grade, whole)
+    rows = _spread(located.rows, found, lists)
+    return Judged(parts.rows, known, lists, rows, located.items, grades, grade, whole)
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole) -> _Parts:
@@ -237,30 +236,21 @@ def _relevances(frame: pl.DataFrame) -> Floats:
     return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
 
 
-def check_items(
-    frame: pl.DataFrame,
-    unretrieved: pl.DataFrame,
-    found: pl.DataFrame,
-    rows: Rows,
-    keys: Keys,
-    grade: Codes,
-    *,
-    judged: bool,
-    workers: int,
-) -> None:
-    """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query.
-
-    ``rows`` assigns the rows of ``frame`` to the lists ``found``; with ``judged``, relevance does not come from models.
-    """
+def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) -> None:
+    """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query."""
+    frame, judged, rows, keys = parts.rows, parts.judgements is not None, located.rows, located.items
+    if keys is None:
+        return
     suspects = arrays.over_ranges(
         lambda first, last: grouping.repeating_list(first, last, rows, keys), rows.work, workers
     )
-    if max(suspects) >= 0 or unretrieved.height:
+    if max(suspects) >= 0 or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
-        one = [part.select(columns).cast({"relevance": pl.Float64}) for part in (with_model(frame), unretrieved)]
+        one = [part.select(columns).cast({"relevance": pl.Float64}) for part in (with_model(frame), parts.unretrieved)]
         check_unique(pl.concat(one), columns[:-1], "rankings")
         if not judged:
             check_agreement(pl.concat(one))
+    found = with_model(located.names)
     if judged or found["model"].n_unique() < 2:
         return
     by_query = found.with_row_index("list").sort("query", maintain_order=True)

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
@@ -212,5 +212,6 @@ def _scored(rows: DataFrame, source: Source, score: partial[Any], options: Optio
     near_first = order.desc_nulls_first() if source.order == "score" else order.asc_nulls_first()
     falling = options.naive_order == "item_descending"
     naive = [F.col(name).desc() if falling else F.col(name).asc() for name in source.naive]
-    schema = from_arrow_schema(scores_schema(source.query_type))
+    query = to_arrow_schema(source.rows.select("query").schema).field("query").type
+    schema = from_arrow_schema(scores_schema(query))
     return rows.sortWithinPartitions(*KEYS, near_first, *naive).mapInArrow(score, schema)

@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, check_counts, check_rankings, order_column
@@ -35,11 +34,6 @@ class Source:
     def of(self, rows: DataFrame) -> Source:
         """Return the same source with other rows."""
         return replace(self, rows=rows)
-
-    @property
-    def query_type(self) -> pa.DataType:
-        """Return the type of query ids."""
-        return to_arrow_schema(self.rows.select("query").schema).field("query").type
 
 
 def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
