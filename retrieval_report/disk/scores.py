@@ -116,10 +116,8 @@ def evaluate_to(
     ...     pl.read_parquet(scores).select("query", "metric", "policy", "value").rows()
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
-    requests, size = parse_metrics(metrics, cutoffs), _size(rows_per_part)
-    settings = options_with(options)
-    with _beside(out) as folder:
-        table = _open(rankings, Path(out), folder, size, columns, model)
+    requests, settings = parse_metrics(metrics, cutoffs), options_with(options)
+    with _opened(Path(out), rankings, rows_per_part, columns, model) as (table, folder, size):
         given = (table, judgements, queries, requests, settings)
         keep = afresh if resume is None else keeping(Path(resume), facts_of(*given))
         scores = scored_parts(*given, folder, size, keep)
@@ -148,37 +146,26 @@ def count_ties_to(
     ...     pl.read_parquet(count_ties_to(f"{folder}/counts.parquet", rankings)).rows()
     [('model', 'q', 0, 0, 1), ('model', 'q', 2, 0, 1), ('model', 'q', 2, 1, 2)]
     """
-    size = _size(rows_per_part)
-    with _beside(out) as folder:
-        table = _open(rankings, Path(out), folder, size, columns, model)
+    with _opened(Path(out), rankings, rows_per_part, columns, model) as (table, folder, size):
         return _write(counted_parts(table, folder, size, progress), folder(), Path(out))
 
 
-def _size(rows_per_part: int | None) -> int:
-    return ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
-
-
-def _open(
-    rankings: object, out: Path, folder: Scratch, size: int, columns: Mapping[str, str] | None, model: str | None
-) -> Table:
-    """Open the rankings as a table, after making sure that the output is not one of its files."""
-    table = open_table(rankings, folder, size, columns, model)
-    refuse_inputs([out], [file.path for file in table.files if file.path is not None])
-    return table
-
-
 @contextmanager
-def _beside(out: str | Path) -> Iterator[Scratch]:
-    """Make a folder beside the file to be written, from which results can be moved there in one step."""
-    path = Path(out)
-    if path.is_dir():
-        raise OutputError(f"cannot write to '{path}': it is a folder")
-    with scratch(path.parent) as folder:
+def _opened(
+    out: Path, rankings: object, rows_per_part: int | None, columns: Mapping[str, str] | None, model: str | None
+) -> Iterator[tuple[Table, Scratch, int]]:
+    """Open the rankings, and a folder beside the file to be written, from which results are moved there in one step."""
+    size = ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
+    if out.is_dir():
+        raise OutputError(f"cannot write to '{out}': it is a folder")
+    with scratch(out.parent) as folder:
         try:
             folder()
         except OutputError as error:
-            raise OutputError(f"cannot write to '{path}': {error}") from error
-        yield folder
+            raise OutputError(f"cannot write to '{out}': {error}") from error
+        table = open_table(rankings, folder, size, columns, model)
+        refuse_inputs([out], [file.path for file in table.files if file.path is not None])
+        yield table, folder, size
 
 
 def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> Path:
