@@ -11,7 +11,7 @@ import polars as pl
 from tqdm import tqdm
 
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.frames import check_counts, check_judgements, check_queries, check_rankings
+from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
@@ -21,9 +21,8 @@ from retrieval_report.disk.parts import Parts, find_parts
 from retrieval_report.disk.sources import Table
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import check_judged_only
-from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
-from retrieval_report.scoring.judged import KnownOfWhole, judge
+from retrieval_report.scoring.judged import KnownOfWhole, frames_beside, judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import Run, score_lists, score_run, start
 from retrieval_report.scoring.scores import ListScores
@@ -114,11 +113,7 @@ def _check_columns(table: Table, *, relevance: bool) -> None:
 
 def _checked(table: Table, judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
     """Return checked judgements and queries, with query ids of the rankings' type."""
-    frames = {
-        "judgements": None if judgements is None else check_judgements(to_polars(judgements, "judgements")),
-        "queries": None if queries is None else check_queries(to_polars(queries, "queries")),
-    }
-    dtype = table.empty.schema["query"]
+    frames, dtype = frames_beside(judgements, queries), table.empty.schema["query"]
     for name, frame in frames.items():
         if frame is None:
             continue

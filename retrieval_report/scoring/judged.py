@@ -193,16 +193,19 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
     if rows[order].null_count():
         unretrieved, rows = rows.filter(pl.col(order).is_null()), rows.filter(pl.col(order).is_not_null())
     present = None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
-    frames = {"judgements": judgements, "queries": queries}
-    beside = {name: None if part is None else to_polars(part, name) for name, part in frames.items()}
-    if not whole.part:
-        checks = {"judgements": check_judgements, "queries": check_queries}
-        beside = {name: None if part is None else checks[name](part) for name, part in beside.items()}
+    given: dict[str, Any] = {"judgements": judgements, "queries": queries}
+    beside = given if whole.part else frames_beside(**given)
     parts = _Parts(rows, present, with_model(unretrieved), **beside)
     if parts.queries is None:
         return parts
     wide, named = of_one_width(rows, parts.queries, "query", "queries")
     return replace(parts, queries=named).of_types(wide)
+
+
+def frames_beside(judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
+    """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
+    given = {"judgements": (judgements, check_judgements), "queries": (queries, check_queries)}
+    return {name: None if part is None else check(to_polars(part, name)) for name, (part, check) in given.items()}
 
 
 def _with_judged_ids(parts: _Parts) -> _Parts:

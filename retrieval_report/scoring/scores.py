@@ -38,9 +38,9 @@ class ListScores:
         """Return the scores of some of the lists."""
         return ListScores(self.lists[which], self.columns, *(getattr(self, name)[which] for name in ARRAYS))
 
-    def frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the long frame in pieces of some million rows."""
-        step = max(PIECE // max(self.columns.height, 1), 1)
+    def frames(self, rows: int = PIECE) -> Iterator[pl.DataFrame]:
+        """Yield the long frame in pieces of about so many rows."""
+        step = max(rows // max(self.columns.height, 1), 1)
         for first in range(0, max(self.lists.height, 1), step):
             yield self.take(slice(first, first + step)).frame()
 

@@ -147,10 +147,7 @@ def _list_of(frame: pl.DataFrame, row: int) -> Last:
 
 def _batches(scores: ListScores) -> Iterator[pa.RecordBatch]:
     """Yield the long frame of scores, a few lists at a time."""
-    step = max(1, BATCH_ROWS // scores.columns.height)
-    for first in range(0, scores.lists.height, step):
-        part = slice(first, first + step)
-        frame = scores.take(part).frame()
+    for frame in scores.frames(BATCH_ROWS):
         table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
         query = table.schema.field("query").type
         schema = scores_schema(pa.string() if pa.types.is_large_string(query) else query)
