@@ -12,9 +12,9 @@ from records import NAMED, Data, Upload
 from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
-from retrieval_report.reading.files import column_names, costs_from, judgements_from, queries_from, rankings_from
+from retrieval_report.reading.files import column_names, costs_from, frame_from
 from retrieval_report.reading.formats import detect_format
-from retrieval_report.reading.names import RANKINGS, match_columns
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.reading.trial import tried_first
@@ -84,9 +84,9 @@ def read_tables(
     uploads = [*rankings, *(upload for upload in (judgements, queries, items) if upload is not None)]
     _refuse_repeated(rankings)
     with noticed() as notes, tried_first(MOST_MEMORY):
-        ranked = rankings_from((opened(upload) for upload in rankings), columns=columns, max_rows=MOST_ROWS)
-        judged = None if judgements is None else judgements_from([opened(judgements)], max_rows=MOST_ROWS)
-        asked = None if queries is None else queries_from([opened(queries)], max_rows=MOST_ROWS)
+        ranked = frame_from((opened(upload) for upload in rankings), RANKINGS, columns=columns, max_rows=MOST_ROWS)
+        judged = None if judgements is None else frame_from([opened(judgements)], JUDGEMENTS, max_rows=MOST_ROWS)
+        asked = None if queries is None else frame_from([opened(queries)], QUERIES, max_rows=MOST_ROWS)
         texts = None if items is None else read_texts(items)
         notes += [note for upload in rankings for note in _left_out(upload, columns)]
     digest = _digest([upload.content for upload in uploads], repr((columns, [upload.label for upload in uploads])))
@@ -101,7 +101,7 @@ def read_texts(upload: Upload) -> pl.DataFrame:
     RetrievalReportError
         Neither is there, or a picture is no ``data:`` address: others would be fetched from the network.
     """
-    found = queries_from([opened(upload)], columns={"query": "item"}, max_rows=MOST_ROWS)
+    found = frame_from([opened(upload)], QUERIES, columns={"query": "item"}, max_rows=MOST_ROWS)
     shown = [name for name in ("text", "image") if name in found.columns]
     if not shown:
         raise FileError(f"{upload.label}: no column 'text' or 'image' beside 'item'")

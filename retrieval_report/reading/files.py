@@ -14,17 +14,7 @@ from retrieval_report.reading.combine import Part, combine, name_runs
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.lines import read_ndjson
-from retrieval_report.reading.names import (
-    COSTS,
-    ID_COLUMNS,
-    JUDGEMENTS,
-    QUERIES,
-    RANKINGS,
-    Choose,
-    Kind,
-    in_order,
-    match_columns,
-)
+from retrieval_report.reading.names import COSTS, ID_COLUMNS, RANKINGS, Choose, Kind, in_order, match_columns
 from retrieval_report.reading.predictions import prediction_format, read_predictions
 from retrieval_report.reading.sources import Source, base_name, folder_model, open_source
 from retrieval_report.reading.text import read_delimited
@@ -32,58 +22,47 @@ from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 from retrieval_report.reading.values import NULL_TEXTS, TextTable, parse_values
 
 
-def rankings_from(
+def frame_from(
     sources: Iterable[Source],
+    kind: Kind,
     *,
     columns: Mapping[str, str] | None = None,
+    max_rows: int | None = None,
     model: str | None = None,
     name_by: str | None = None,
-    max_rows: int | None = None,
+    negative: str = "keep",
 ) -> pl.DataFrame:
-    """Return the result of `read_rankings` for open files, reading one after the other."""
+    """Return the result of the reader of a kind for open files, reading one after the other."""
     parts = []
     for source in sources:
-        form, frame = _read_source(source, RANKINGS, columns, max_rows)
-        parts.append(_with_model(source.path, frame, model, tagged=form == "run"))
-    return contract_rankings(combine(name_runs(parts, name_by)))
+        form, frame = _read_source(source, kind, columns, max_rows)
+        ranked = kind is RANKINGS
+        parts.append(_with_model(source.path, frame, model, form == "run") if ranked else Part(source.path, frame))
+    if kind.others:
+        parts = _with_shared(parts, kind)
+    return in_contract(combine(name_runs(parts, name_by)), kind, negative)
 
 
-def contract_rankings(rankings: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns of the contract in its order, with the order of the rows in ``row``."""
-    if "count" not in rankings.columns and "row" not in rankings.columns:
-        rankings = rankings.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
-    return rankings.select(name for name in RANKINGS.columns if name in rankings.columns)
+def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataFrame:
+    """Return columns in the order of the contract, and rankings with the order of their rows in ``row``.
 
-
-def judgements_from(
-    sources: Iterable[Source],
-    *,
-    columns: Mapping[str, str] | None = None,
-    negative: str = "keep",
-    max_rows: int | None = None,
-) -> pl.DataFrame:
-    """Return the result of `read_judgements` for open files."""
-    judgements = combine([Part(one.path, _read_source(one, JUDGEMENTS, columns, max_rows)[1]) for one in sources])
-    return contract_judgements(judgements, negative)
-
-
-def contract_judgements(judgements: pl.DataFrame, negative: str) -> pl.DataFrame:
-    """Return the columns of the contract; ``negative`` as in `read_judgements`."""
-    if negative == "unjudged" and judgements.schema["relevance"].is_numeric():
+    ``negative`` is that of `read_judgements`.
+    """
+    if kind is RANKINGS and "count" not in frame.columns and "row" not in frame.columns:
+        frame = frame.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
+    if negative == "unjudged" and frame.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
-        judgements = judgements.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
-    return judgements.select(list(JUDGEMENTS.columns))
+        frame = frame.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
+    return frame.select(in_order(kind, frame.columns))
 
 
-def queries_from(
-    sources: Iterable[Source], *, columns: Mapping[str, str] | None = None, max_rows: int | None = None
-) -> pl.DataFrame:
-    """Return the result of `read_queries` for open files."""
-    parts = [Part(one.path, _read_source(one, QUERIES, columns, max_rows)[1]) for one in sources]
-    shared = set.intersection(*(set(part.frame.columns) for part in parts)) if parts else set()
-    wanted = [[name for name in part.frame.columns if name in QUERIES.columns or name in shared] for part in parts]
-    queries = combine([Part(part.path, part.frame.select(names)) for part, names in zip(parts, wanted, strict=True)])
-    return queries.select(in_order(QUERIES, queries.columns))
+def _with_shared(parts: Sequence[Part], kind: Kind) -> list[Part]:
+    """Leave out columns that are not ours and that only some of the files have."""
+    shared = set.intersection(*(set(part.frame.columns) for part in parts))
+    return [
+        Part(part.path, part.frame.select(name for name in part.frame.columns if name in {*kind.columns, *shared}))
+        for part in parts
+    ]
 
 
 def costs_from(source: Source) -> pl.DataFrame:
@@ -183,7 +162,7 @@ def _text_ids(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(categories).cast(pl.String))
 
 
-def _with_model(path: Path, frame: pl.DataFrame, model: str | None, *, tagged: bool) -> Part:
+def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool) -> Part:
     if model is not None:
         return Part(path, frame.with_columns(pl.lit(model).alias("model")))
     folder = folder_model(path)

@@ -13,9 +13,9 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
-from retrieval_report.reading.files import judgements_from, queries_from, rankings_from, sources_of
+from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
-from retrieval_report.reading.names import JUDGEMENTS, KINDS, RANKINGS, Kind, own_names
+from retrieval_report.reading.names import KINDS, RANKINGS, Kind, own_names
 from retrieval_report.reading.objects import is_nested, name_of, nested_frame, record_columns, unwrapped
 from retrieval_report.reading.results import is_search_result, results_frame
 
@@ -68,7 +68,7 @@ def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None
 
 def _of_kind(given: object, kind: Kind, what: str, columns: Mapping[str, str] | None) -> pl.DataFrame:
     if is_path(given):
-        return _from_files(given, kind, columns)
+        return frame_from(sources_of(given, kind), kind, columns=columns)
     name, held = name_of(given), unwrapped(given)
     if kind is RANKINGS and is_models(held):
         return _of_models(held, columns)
@@ -77,14 +77,6 @@ def _of_kind(given: object, kind: Kind, what: str, columns: Mapping[str, str] | 
     if name is None or "model" in frame.columns:
         return frame
     return frame.select(pl.lit(name).alias("model"), pl.all())
-
-
-def _from_files(path: object, kind: Kind, columns: Mapping[str, str] | None, model: str | None = None) -> pl.DataFrame:
-    """Return the result of the readers for files."""
-    sources = sources_of(path, kind)
-    if kind is RANKINGS:
-        return rankings_from(sources, columns=columns, model=model)
-    return (judgements_from if kind is JUDGEMENTS else queries_from)(sources, columns=columns)
 
 
 def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
@@ -143,7 +135,7 @@ def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
         if not isinstance(model, str) or not model:
             raise ColumnError(f"rankings: {model!r} is not the name of a model, in a dict of model → rankings")
         if is_path(given):
-            frame = _from_files(given, RANKINGS, columns, model)
+            frame = frame_from(sources_of(given, RANKINGS), RANKINGS, columns=columns, model=model)
         else:
             frame = _of_kind(given, RANKINGS, f"model {model!r}", columns)
         known = [name for name in RANKINGS.columns if name in frame.columns and name not in ("model", "row")]

@@ -152,12 +152,13 @@ def under_our_names(chosen: Mapping[str, str]) -> list[pl.Expr]:
 
 
 def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
-    """Our columns in the order of the contract, then all others.
+    """Our columns in the order of the contract, then all others if the kind keeps them.
 
     >>> in_order(QUERIES, ["language", "weight", "query"])
     ['query', 'weight', 'language']
     """
-    return [name for name in kind.columns if name in names] + [name for name in names if name not in kind.columns]
+    others = [name for name in names if name not in kind.columns] if kind.others else []
+    return [name for name in kind.columns if name in names] + others
 
 
 def own_names(

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path  # noqa: F401 - the examples use it
+from typing import Any
 
 import polars as pl
 
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
-from retrieval_report.reading.files import (
-    contract_judgements,
-    contract_rankings,
-    costs_from,
-    judgements_from,
-    queries_from,
-    rankings_from,
-    sources_of,
-)
+from retrieval_report.reading.files import costs_from, frame_from, in_contract, sources_of
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, in_order
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind
 from retrieval_report.reading.sources import open_source
 
 
@@ -116,14 +109,8 @@ def read_rankings(
         raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
-    if _is_files(source):
-        return rankings_from(
-            sources_of(source, RANKINGS, max_bytes), columns=columns, model=model, name_by=name_by, max_rows=max_rows
-        )
-    frame = _held(source, RANKINGS, columns)
-    if model is not None or "model" not in frame.columns:
-        frame = frame.with_columns(pl.lit(model or "model").alias("model"))
-    return contract_rankings(frame)
+    names = {"model": model, "name_by": name_by}
+    return _read(source, RANKINGS, columns, max_bytes, max_rows=max_rows, **names)
 
 
 def read_judgements(
@@ -170,11 +157,7 @@ def read_judgements(
     """
     if negative not in ("keep", "unjudged"):
         raise ParameterError(f"negative: expected 'keep' or 'unjudged', got {negative!r}")
-    if _is_files(source):
-        return judgements_from(
-            sources_of(source, JUDGEMENTS, max_bytes), columns=columns, negative=negative, max_rows=max_rows
-        )
-    return contract_judgements(_held(source, JUDGEMENTS, columns), negative)
+    return _read(source, JUDGEMENTS, columns, max_bytes, max_rows=max_rows, negative=negative)
 
 
 def read_queries(
@@ -214,10 +197,7 @@ def read_queries(
     ...     read_queries(file).rows()
     [('01', 'seven'), ('02', 'one')]
     """
-    if _is_files(source):
-        return queries_from(sources_of(source, QUERIES, max_bytes), columns=columns, max_rows=max_rows)
-    frame = _held(source, QUERIES, columns)
-    return frame.select(in_order(QUERIES, frame.columns))
+    return _read(source, QUERIES, columns, max_bytes, max_rows=max_rows)
 
 
 def read_costs(path: str) -> pl.DataFrame:
@@ -228,9 +208,16 @@ def read_costs(path: str) -> pl.DataFrame:
     return costs_from(open_source(with_model, None))
 
 
-def _is_files(source: object) -> bool:
-    """Return whether this names files; an empty list names none, which is a separate error."""
-    return is_path(source) or (isinstance(source, list | tuple) and not source)
+def _read(
+    source: object, kind: Kind, columns: Mapping[str, str] | None, max_bytes: int | None, **how: Any
+) -> pl.DataFrame:
+    """Read files, also of an empty list, which is a separate error, or else an object in memory."""
+    if is_path(source) or (isinstance(source, list | tuple) and not source):
+        return frame_from(sources_of(source, kind, max_bytes), kind, columns=columns, **how)
+    frame = _held(source, kind, columns)
+    if kind is RANKINGS and (how["model"] is not None or "model" not in frame.columns):
+        frame = frame.with_columns(pl.lit(how["model"] or "model").alias("model"))
+    return in_contract(frame, kind, how.get("negative", "keep"))
 
 
 def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:

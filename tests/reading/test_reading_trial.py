@@ -19,7 +19,8 @@ from retrieval_report import evaluate, evaluate_to
 from retrieval_report.cli import cli
 from retrieval_report.contracts.errors import ColumnError, FileError
 from retrieval_report.reading import read_rankings, trial
-from retrieval_report.reading.files import rankings_from
+from retrieval_report.reading.files import frame_from
+from retrieval_report.reading.names import RANKINGS
 from retrieval_report.reading.scan import scan_binary
 from retrieval_report.reading.sources import source_of
 from retrieval_report.reading.trial import tried_first
@@ -58,7 +59,7 @@ def test_row_088_a_file_that_ends_its_reader_is_refused(path: Path, file: Path) 
             assert str(caught.value).startswith(str(path))
         upload = source_of(path.name, path.read_bytes())
         with pytest.raises(FileError, match="ended by SIGABRT"):
-            rankings_from([upload])
+            frame_from([upload], RANKINGS)
         with pytest.raises(FileError, match="ended by SIGABRT"):
             evaluate(path)
         with pytest.raises(FileError, match="ended by SIGABRT"):
@@ -80,7 +81,7 @@ def test_what_is_tried_is_read_as_ever(file: Path) -> None:
     upload = source_of(file.name, file.read_bytes())
     with tried_first():
         assert_frame_equal(read_rankings(file), read_rankings([file]))
-        assert_frame_equal(rankings_from([upload]), read_rankings(file))
+        assert_frame_equal(frame_from([upload], RANKINGS), read_rankings(file))
         with pytest.raises(ColumnError, match="'nothing'"):
             read_rankings(file, columns={"score": "nothing"})
         assert read_rankings(file, columns={"relevance": "relevance"}).height == 4
@@ -112,7 +113,7 @@ def test_what_takes_too_much_memory_is_refused(file: Path) -> None:
     with tried_first(most_bytes=1_000_000):
         assert read_rankings(file).height == 4
         with pytest.raises(FileError, match=r"b.parquet: takes \d+ bytes in memory, more than 1000000"):
-            rankings_from([source_of("b.parquet", buffer.getvalue())])
+            frame_from([source_of("b.parquet", buffer.getvalue())], RANKINGS)
 
 
 def test_an_arrow_file_is_not_mapped(tmp_path: Path) -> None:
