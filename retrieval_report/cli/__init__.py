@@ -8,14 +8,10 @@ from __future__ import annotations
 from retrieval_report.cli import (  # noqa: F401  (importing them adds their commands to the group)
     analysis,
     codes,
-    curve,
     dashboard,
     gate,
-    leaderboard,
-    neighbours,
     reporting,
     scoring,
-    similarity,
 )
 from retrieval_report.cli.group import cli, main
 

@@ -1,4 +1,4 @@
-"""`compare`, `profile` and `audit`: what tie order decides."""
+"""`compare`, `profile`, `audit`, `curve` and `similarity`: what tie order decides, and what it does not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from retrieval_report.cli.engines import study_of
-from retrieval_report.cli.files import Data, Output, data_options, output_options
+from retrieval_report.cli.files import Data, Output, data_options, file_options, output_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import check, explains, options, study_options
 from retrieval_report.cli.streams import form_options, json_option
@@ -20,7 +20,9 @@ from retrieval_report.writing.numbers import number, span
 if TYPE_CHECKING:
     import polars as pl
 
-DATA_RULES = ("relevant_from", "missing_query", "unjudged", "unjudged_query", "null_distance")
+ROW_RULES = ("missing_query", "unjudged", "unjudged_query", "null_distance")
+LEVELS = ("model", "recall", "value", "tie_std", "lowest", "highest", "naive", "queries")
+ALIKE = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high")
 
 
 @cli.command(short_help="Say of every pair of models whether ties decide it.")
@@ -73,7 +75,7 @@ def compare(
 
 @cli.command(short_help="Show how much the distances tie.")
 @data_options
-@options("cutoffs", *DATA_RULES, "decimals", "truncated")
+@options("cutoffs", "relevant_from", *ROW_RULES, "decimals", "truncated")
 @output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
@@ -105,7 +107,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 
 @cli.command(short_help="Show what other evaluators would print.")
 @data_options
-@options("metrics", "cutoffs", "no_relevant", *DATA_RULES)
+@options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
 @output_options("audit.csv")
 @json_option
@@ -119,8 +121,7 @@ def audit(data: Data, output: Output, systems: str | None, as_json: bool, **sett
     import retrieval_report as rr
 
     output.check(data.paths, "audit.csv")
-    rules = {name: settings[name] for name in ("no_relevant", *DATA_RULES)}
-    check(metrics=settings["metrics"], cutoffs=settings["cutoffs"], **rules)
+    check(**settings)
     given = data.read()
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = rr.audit(**given, systems=chosen, **settings)
@@ -131,6 +132,38 @@ def audit(data: Data, output: Output, systems: str | None, as_json: bool, **sett
         frame_table(_with_ranges(table), (*shown, "same_winner"), by=("metric", "cutoff")),
         form="json" if as_json else None,
     )
+
+
+@cli.command(short_help="Show interpolated precision at levels of recall.")
+@data_options
+@options("no_relevant", *ROW_RULES, "relevant_from", "naive_order")
+@output_options("recall_curve.csv")
+@explains("recall_curve", "recall", "value")
+def curve(data: Data, output: Output, **settings: Any) -> None:
+    """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the queries."""
+    output.check(data.paths, "recall_curve.csv")
+    found = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
+    output.show({"recall_curve": found}, frame_table(found, LEVELS))
+
+
+@cli.command(short_help="Say whether two lists per query differ in more than ties.")
+@click.argument("first")
+@click.argument("second")
+@file_options("columns", "trust_files")
+@click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
+@output_options("similarity.csv, a row for every query")
+@explains("similarity_means", *ALIKE[1:])
+def similarity(first: str, second: str, columns: dict[str, str] | None, p: float, output: Output) -> None:
+    """Compare the lists of FIRST and SECOND query by query: the same, other ties, another order, or other items.
+
+    Both hold one model. Relevance does not matter here.
+    """
+    import retrieval_report as rr
+
+    output.check([first, second], "similarity.csv")
+    one, other = (rr.read_rankings(path, columns=columns) for path in (first, second))
+    found = rr.lists.ranking_similarity(one, other, p=p)
+    output.show({"similarity": found.queries}, frame_table(found.mean, ALIKE))
 
 
 def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:

@@ -1,7 +1,8 @@
-"""`codes`: score binary and small-integer codes in files without a distance matrix."""
+"""`codes` and `neighbours`: score codes without a distance matrix, and judge what an exact search found."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from retrieval_report.cli.files import Output, file_options, output_options, rea
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
 from retrieval_report.report.terminal import frame_table, summary_table
+from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
 
 WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 
@@ -40,15 +42,7 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 )
 @click.option("--model", default="model", help="Name of the model.")
 @output_options("counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv")
-def codes(
-    query: str,
-    items: tuple[str, ...],
-    metrics: list[str],
-    cutoffs: list[int | str],
-    judgements: str | None,
-    output: Output,
-    **settings: Any,
-) -> None:  # fmt: skip
+def codes(query: str, items: tuple[str, ...], judgements: str | None, output: Output, **settings: Any) -> None:
     """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a time.
 
     A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or multi-hot) and
@@ -59,9 +53,7 @@ def codes(
 
     output.check([query, *items, judgements], *WRITTEN)
     judged = read_judgements(judgements)
-    result = codes_command(
-        query, items, metrics=metrics, cutoffs=cutoffs, judgements=judged, progress=watched(), **settings
-    )
+    result = codes_command(query, items, judgements=judged, progress=watched(), **settings)
     frames = dict(zip(WRITTEN, result, strict=True))
     files = output.write({name: frame for name, frame in frames.items() if frame is not None})
     click.echo(summary_table(result.summary))
@@ -73,3 +65,25 @@ def codes(
     else:
         click.echo(f"\nNo radius table: it is for Hamming distances, not for {settings['distance']}.")
     tell_written(files)
+
+
+@cli.command(short_help="Judge the nearest items by an exact search.")
+@click.argument("distances")
+@click.argument("indices")
+@click.option("--k", type=int, required=True, help="How many neighbours.")
+@click.option("--epsilon", type=float, default=0.0, help="How much farther, as a share, may count.")
+@click.option("--out", metavar="FILE", default="neighbours.csv", help="Write the judgements here.")
+def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -> None:
+    """Judge which items are among the K nearest, from the DISTANCES and INDICES (.npy) of a deeper exact search.
+
+    All items that tie with the K-th count. With these judgements, precision@K of an approximate index is its recall.
+    """
+    import retrieval_report as rr
+    from retrieval_report.codes.files import load_codes
+
+    target = Path(out)
+    refuse_inputs([target], map(Path, (distances, indices)))
+    lengths, items = (load_codes(path).codes[:] for path in (distances, indices))
+    found = rr.lists.neighbour_judgements(lengths, items, k, epsilon)
+    write_files({target: csv_bytes(found, raw=True)})
+    tell_written([target])

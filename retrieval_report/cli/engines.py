@@ -99,13 +99,13 @@ def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -
     return scores, rr.summarise(scores, queries=data["queries"], average=average)
 
 
-def study_of(data: Data, settings: Mapping[str, Any], costs: str | None = None) -> Study:
+def study_of(data: Data, settings: Mapping[str, Any]) -> Study:
     """Check the settings of a command, and read its files into a study."""
     import retrieval_report as rr
 
     chosen = settled(settings)
     check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
-    measures = chosen.pop("metrics")
+    measures, costs = chosen.pop("metrics"), chosen.pop("costs", None)
     return rr.Study(**data.read(), measures=measures, **chosen, costs=read_costs(costs), progress=watched())
 
 

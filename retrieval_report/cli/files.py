@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -232,28 +232,23 @@ def read_costs(path: str | None) -> Any:
 
 def read_judgements(path: str | None) -> Any:
     """Read the judgements in a file, as the options say."""
-    import retrieval_report as rr
+    from retrieval_report.reading import read_judgements as read
 
-    if path is None:
-        return None
-    with _columns_named("judgement_columns"):
-        return rr.read_judgements(path, columns=_given("judgement_columns"), negative=_given("negative") or "keep")
+    return _read(read, path, "judgement_columns", negative=_given("negative") or "keep")
 
 
 def read_queries(path: str | None) -> Any:
     """Read the queries in a file, as the options say."""
-    import retrieval_report as rr
+    from retrieval_report.reading import read_queries as read
 
+    return _read(read, path, "query_columns")
+
+
+def _read(read: Callable[..., Any], path: str | None, option: str, **how: Any) -> Any:
+    """Read a file, if one was named; errors name the option for its columns, since --columns is for the rankings."""
     if path is None:
         return None
-    with _columns_named("query_columns"):
-        return rr.read_queries(path, columns=_given("query_columns"))
-
-
-@contextmanager
-def _columns_named(option: str) -> Iterator[None]:
-    """Name the right option for column names in errors, since --columns is for the rankings."""
     try:
-        yield
+        return read(path, columns=_given(option), **how)
     except ColumnError as error:
         raise ColumnError(re.sub(r"\bcolumns=", f"{option}=", str(error))) from error

@@ -57,23 +57,14 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
 @output_options("scores.csv and summary.csv")
 @json_option
 def evaluate(
-    data: Data,
-    output: Output,
-    average: str,
-    engine: str,
-    resume: bool,
-    master: str | None,
-    plan: str | None,
-    trust_items: bool | None,
-    as_json: bool,
-    **settings: Any,
+    data: Data, output: Output, average: str, engine: str, resume: bool, as_json: bool, **settings: Any
 ) -> None:
     """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
 
     The table shows the mean over queries for each model: in the order of the file (naive), expected over all
     orders of tied items with its standard deviation, and the lowest and highest that any order can give.
     """
-    given = {"master": master, "plan": plan, "trust_items": trust_items}
+    given = {name: settings.pop(name) for name in ("master", "plan", "trust_items")}
     own: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if engine == "spark" and given_reading_options():
         raise click.UsageError(
