@@ -22,20 +22,16 @@ by ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``.
 from __future__ import annotations
 
 from retrieval_report.charts.audits import evaluators
-from retrieval_report.charts.codes import precision_recall, radius
-from retrieval_report.charts.comparisons import comparison_matrix
-from retrieval_report.charts.costs import costs
-from retrieval_report.charts.cutoffs import scores_by_cutoff
+from retrieval_report.charts.codes import precision_recall, radius, recall_curve
+from retrieval_report.charts.comparisons import comparison_matrix, intervals
+from retrieval_report.charts.cutoffs import policy_panels, scores_by_cutoff
 from retrieval_report.charts.deciding import deciding_queries
-from retrieval_report.charts.differences import intervals
-from retrieval_report.charts.leaderboards import leaderboard
+from retrieval_report.charts.leaderboards import costs, leaderboard
 from retrieval_report.charts.lists import ranked_list
 from retrieval_report.charts.orders import list_orders, score_distribution
-from retrieval_report.charts.panels import policy_panels
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
 from retrieval_report.charts.ranks import rank_flips
-from retrieval_report.charts.recall import recall_curve
 from retrieval_report.charts.responsive import responsive
 from retrieval_report.charts.rounding import rounding
 from retrieval_report.charts.shuffles import shuffled_distribution

@@ -8,9 +8,9 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT, furthest_off
 from retrieval_report.analysis.verdicts import first_that_holds
-from retrieval_report.charts.channels import along, fixed_scale, keyed, row_axis, texts, tooltips
+from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import at_measure, bounds, held, inline, nice_domain, with_labels
+from retrieval_report.charts.data import at_measure, bounds, held, inline, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.writing.names import clean, joined, quoted, unique_labels
@@ -71,8 +71,8 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     title = _title(everything, model)
     if not rows.height:
         return sentence_chart(f"{title}: all print the exact {where}, {number(everything['exact'][0])}.")
-    low, high = nice_domain(rows, ["prints_low", "prints_high", "exact", "lowest", "highest"])
-    x = alt.X(title=where, scale=fixed_scale(low, high))
+    ends = rows.select("prints_low", "prints_high", "exact", "lowest", "highest")
+    x = alt.X(title=where, scale=nice_scale(*ends))
     y = row_axis(rows["label"], labelLimit=260)
     layers = [*_ranges(rows, x, y), *_exact(rows, x), *_open(rows, x, y), *_prints(rows, x, y)]
     chart = row_chart(layers, rows.height, STEP)

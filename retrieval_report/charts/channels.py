@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import altair as alt
@@ -52,10 +52,9 @@ def fixed_scale(low: float, high: float) -> alt.Scale:
     return alt.Scale(domain=[low, high], nice=False, zero=False)
 
 
-def vertical_scale(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[alt.Scale, tuple[float, float]]:
-    """Return an axis with known ends, so that labels can be placed by it."""
-    low, high = nice_domain(frame, columns)
-    return fixed_scale(low, high), (low, high)
+def nice_scale(*columns: pl.Series) -> alt.Scale:
+    """A scale between round numbers around all values of some columns."""
+    return fixed_scale(*nice_domain(*columns))
 
 
 def along(axis: Axis, column: str) -> Axis:

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import texts, tooltips, vertical_scale
+from retrieval_report.charts.channels import nice_scale, texts, tooltips
 from retrieval_report.charts.data import best_of, by_mean, held, inline, side_by_side, summary_frame
 from retrieval_report.charts.lines import K, grey_and_lit, lighted, shaded, unlit
 from retrieval_report.charts.theme import empty_chart, finish, layered
@@ -68,12 +68,12 @@ def radius(radius_frame: object) -> ChartType:
 
 
 def _radius_panel(rows: pl.DataFrame, name: str, title: str, lit: list[str]) -> alt.LayerChart:
-    scale, _ = vertical_scale(rows, [name])
     x = alt.X(
         "radius:Q", title="radius", scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False, tickMinStep=1)
     )
-    y, tooltip = alt.Y(f"{name}:Q", scale=scale, title=title), [*texts("model"), alt.Tooltip("radius:Q")]
-    tooltip += [*tooltips(("precision", "recall", "f1", "hit_rate", "empty")), alt.Tooltip("queries:Q")]
+    y = alt.Y(f"{name}:Q", scale=nice_scale(rows[name]), title=title)
+    numbers = tooltips(("precision", "recall", "f1", "hit_rate", "empty"))
+    tooltip = [*texts("model"), alt.Tooltip("radius:Q"), *numbers, alt.Tooltip("queries:Q")]
     shown: dict[str, Any] = {"color": shaded(rows, lit), "detail": "label:N", "tooltip": tooltip}
     rows = rows.filter(pl.col(name).is_not_null())
     layers = [_line(part, bright, 18).encode(x=x, y=y, **shown) for part, bright in grey_and_lit(rows)]
@@ -126,7 +126,7 @@ def precision_recall(summary: object) -> ChartType:
         return empty_chart("precision and recall are not both in the summary, at one cutoff")
     models = by_mean(rows, "precision")
     shown, lit = lighted(rows.with_columns(k=K), models)
-    chart = layered(*curves(shown, lit, texts("model", k="cutoff"))).properties(width=CURVE, height=CURVE)
+    chart = _curves(shown, lit, texts("model", k="cutoff"))
     cutoffs = rows["cutoff"].n_unique()
     note = "points from the smallest cutoff (left) to the largest, exact means over tie orders"
     ends = shown.filter(pl.col("label").is_in(lit)).group_by("label", maintain_order=True).last()
@@ -145,18 +145,17 @@ def _both(frame: pl.DataFrame) -> pl.DataFrame:
     return parts[0].join(parts[1], on=["model", "cutoff"], nulls_equal=True).sort("model", "cutoff", nulls_last=True)
 
 
-def curves(
+def _curves(
     rows: pl.DataFrame, lit: list[str], names: list[alt.Tooltip], axes: tuple[str, str] = AXES
-) -> list[alt.Chart]:
+) -> alt.LayerChart:
     """Draw precision along recall, grey lines below coloured ones; ``axes`` are the titles of both."""
-    y_scale, _ = vertical_scale(rows, ["precision"])
-    x_scale, _ = vertical_scale(rows, ["recall"])
-    x = alt.X("recall:Q", scale=x_scale, title=axes[0], axis=alt.Axis(tickCount=6))
-    y = alt.Y("precision:Q", scale=y_scale, title=axes[1], axis=alt.Axis(tickCount=6))
+    x = alt.X("recall:Q", scale=nice_scale(rows["recall"]), title=axes[0], axis=alt.Axis(tickCount=6))
+    y = alt.Y("precision:Q", scale=nice_scale(rows["precision"]), title=axes[1], axis=alt.Axis(tickCount=6))
     tooltip = [*names, *tooltips(("precision", "recall"))]
     shown: dict[str, Any] = {"color": shaded(rows, lit), "detail": "label:N", "tooltip": tooltip}
     parts = [(part.with_columns(step=pl.int_range(pl.len())), bright) for part, bright in grey_and_lit(rows)]
-    return [_line(part, bright, 26).encode(x=x, y=y, order="step:Q", **shown) for part, bright in parts]
+    lines = [_line(part, bright, 26).encode(x=x, y=y, order="step:Q", **shown) for part, bright in parts]
+    return layered(*lines).properties(width=CURVE, height=CURVE)
 
 
 def _curve_title(rows: pl.DataFrame, cutoffs: int) -> str:
@@ -168,3 +167,41 @@ def _curve_title(rows: pl.DataFrame, cutoffs: int) -> str:
     verb = "finds" if len(leaders) == 1 else "find"
     value = float(last.filter(model=leaders[0])["recall"][0])
     return f"{listed(leaders)} {verb} most of the relevant items {where}: recall {number(value, 3)}"
+
+
+def recall_curve(curve: object) -> ChartType:
+    """Draw interpolated precision along recall, a line for every model.
+
+    Parameters
+    ----------
+    curve
+        ``recall_curve`` of a study.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> curve = {"model": ["a", "a"], "recall": [0.0, 1.0], "value": [1.0, 0.5]}
+    >>> recall_curve(curve).to_dict()["title"]["text"]
+    ['a: mean precision 0.750 along 2 levels of recall']
+    """
+    wanted: dict[str, type[pl.DataType] | None] = {"model": pl.String, "recall": pl.Float64, "value": pl.Float64}
+    frame = held(curve, wanted, "curve", "recall_curve of a study")
+    if frame is None:
+        return empty_chart("the curve has no rows")
+    rows = frame.select("model", "recall", precision="value").drop_nulls().sort("model", "recall")
+    if rows.is_empty():
+        return empty_chart("no model has an expected precision")
+    models = by_mean(rows, "precision")
+    shown, lit = lighted(rows, models)
+    chart = _curves(shown, lit, texts("model"), ("recall", "interpolated precision"))
+    means = dict(rows.group_by("model").agg(pl.col("precision").mean()).iter_rows())
+    best, levels = number(means[models[0]], 3), rows["recall"].n_unique()
+    title = f"{listed(models[:1])}: mean precision {best} along {levels} levels of recall"
+    note = "the best precision at any rank at which at least this recall is reached, exact means over tie orders"
+    spoken = "Precision along recall: " + joined(
+        [f"{label}: mean precision {number(means[model])}" for label, model in zip(lit, models, strict=False)]
+    )
+    return finish(chart, title, [note + unlit(len(models) - len(lit))], spoken)

@@ -11,10 +11,11 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.flips import JUDGED_PAIRS, pair_verdicts
-from retrieval_report.analysis.verdicts import DEPENDS, with_chances
-from retrieval_report.charts.channels import row_axis, texts, tooltips
-from retrieval_report.charts.data import held, inline, of_policy, with_labels
-from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered
+from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, UNTESTED, with_chances
+from retrieval_report.charts.channels import OPEN, along, keyed, open_dash, row_axis, texts, tooltips
+from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, PINK, SKY, VERMILLION
+from retrieval_report.charts.data import at_measure, check_models, held, inline, of_policy, summary_frame, with_labels
+from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_chart
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import joined, quoted, unique_labels
@@ -24,6 +25,14 @@ CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, there is ro
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
 CHANCES = ("family_p", "permutation_p")
 COUNTS = ("wins", "ties", "losses", "queries")
+OF_PAIR = ("verdict", "chance", "p_tie", *NUMBERS, *CHANCES, *COUNTS)
+PAIRS, STEP = 40, 18
+COLOURS = {SAFE: GREEN, UNTESTED: SKY, EQUAL: AMBER, NOT_SIGNIFICANT: BLUE, DEPENDS: VERMILLION, CUT: PINK}
+DOUBTS = {
+    NOT_SIGNIFICANT: ", but that may not hold on other queries",
+    DEPENDS: ", but tie order could reverse that",
+    CUT: ", but the lists are cut, which could reverse that",
+}
 
 
 def comparison_matrix(
@@ -55,7 +64,7 @@ def comparison_matrix(
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['0 of 1 pairs differ significantly at rr@all; 1 depends on tie order']
     """
-    known = pairs_at(comparison, metric, cutoff, policy)
+    known = _pairs_at(comparison, metric, cutoff, policy)
     if known is None:
         return empty_chart("there are no pairs of models to compare")
     pairs, order, where = known
@@ -85,10 +94,10 @@ def comparison_matrix(
         "above: probability that random tie order reverses the pair",
         *([] if named else ["columns are in the order of the rows"]),
     ]
-    return finish(chart, _title(pairs, where), lines, spoken_pairs(pairs))
+    return finish(chart, _title(pairs, where), lines, _spoken(pairs))
 
 
-class Pairs(NamedTuple):
+class _Pairs(NamedTuple):
     """Pairs by one measure with their verdicts, the models, best first, and the name of the measure."""
 
     rows: pl.DataFrame
@@ -96,7 +105,7 @@ class Pairs(NamedTuple):
     where: str
 
 
-def pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -> Pairs | None:
+def _pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -> _Pairs | None:
     """Return the pairs by one measure with their verdicts; None if there are none."""
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
@@ -108,7 +117,7 @@ def pairs_at(comparison: object, metric: object, cutoff: object, policy: str) ->
     if not pairs.height:
         return None
     rows = with_chances(pairs, "chance")
-    return Pairs(rows, _best_first(rows), where)
+    return _Pairs(rows, _best_first(rows), where)
 
 
 def _best_first(pairs: pl.DataFrame) -> list[str]:
@@ -142,7 +151,7 @@ def _rounded(value: float) -> str:
     return size(value, 3) if value else "0"
 
 
-def pair_tooltip(first: str) -> list[alt.Tooltip]:
+def _tooltip(first: str) -> list[alt.Tooltip]:
     """Return tool tips with all numbers of a pair; ``first`` is the column that names its first model."""
     return [
         *texts(**{first: title_of("model_a"), "model_b": title_of("model_b")}),
@@ -156,7 +165,7 @@ def pair_tooltip(first: str) -> list[alt.Tooltip]:
 
 def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Draw opaque tiles, so that text on them is readable on any page."""
-    kept = ["model", "model_b", "label", "column", "shown", "verdict", "chance", "p_tie", *NUMBERS, *CHANCES, *COUNTS]
+    kept = ["model", "model_b", "label", "column", "shown", *OF_PAIR]
     largest = cells["difference"].abs().max() or 1.0
     blues = alt.Scale(domain=[0, float(str(largest))], range=["#ececec", "#0a5f96"])
     reds = alt.Scale(domain=[0, 0.5], range=["#ececec", "#8a3b7c"], clamp=True)
@@ -171,7 +180,7 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
             legend=alt.Legend(title=title, format=pattern, orient="bottom", gradientLength=150, tickCount=2),
         )
         tiles = alt.Chart(inline(cells.filter(half=half).select(kept))).mark_rect(strokeWidth=0)
-        layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=pair_tooltip("model")))
+        layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=_tooltip("model")))
     return layers
 
 
@@ -188,7 +197,7 @@ def _title(pairs: pl.DataFrame, where: str) -> str:
     return f"{start}; {turned or 'none'} {'depends' if turned <= 1 else 'depend'} on tie order"
 
 
-def spoken_pairs(pairs: pl.DataFrame) -> str:
+def _spoken(pairs: pl.DataFrame) -> str:
     """Describe the closest pairs for a screen reader."""
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").head(4)
     parts = []
@@ -198,3 +207,143 @@ def spoken_pairs(pairs: pl.DataFrame) -> str:
         names = f"{quoted(row['model_a'])} less {quoted(row['model_b'])}"
         parts.append(f"{names}: {size(row['difference'], sign='+')}{chance}")
     return f"{pairs.height} pairs of models; the closest: " + joined(parts)
+
+
+def intervals(
+    comparison: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    policy: str = "expected",
+    model: str | None = None,
+    summary: object = None,
+) -> ChartType:
+    """Draw the difference of every pair of models with its interval, better model first.
+
+    Parameters
+    ----------
+    comparison
+        The result of :func:`compare`.
+    metric, cutoff, policy
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+    model
+        Draw only the pairs of this model; by default all pairs, or those of the best model if there are more than 40.
+    summary
+        The result of :func:`summarise` for the same scores, with plain means and policies best and worst. If lists are
+        cut, the range that this leaves open is drawn too.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: difference; thin line: confidence interval over queries; thick line: ±2 standard deviations under random
+        tie order; dashed frame, if lists of either model are cut: from the lowest of the one minus the highest of the
+        other to the opposite.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import compare, evaluate
+    >>> rankings = pl.DataFrame({
+    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
+    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
+    >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
+    >>> intervals(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
+    ['fine is ahead of coarse at rr@all, but tie order could reverse that']
+    """
+    known = _pairs_at(comparison, metric, cutoff, policy)
+    if known is None:
+        return empty_chart("there are no pairs of models to compare")
+    pairs, order, where = known
+    check_models("model", [] if model is None else [model], order, "is not in the comparison")
+    lead = order[0] if model is None and pairs.height > PAIRS else model
+    if lead is not None:
+        pairs = pairs.filter((pl.col("model_a") == lead) | (pl.col("model_b") == lead))
+    bounds = None if summary is None else summary_frame(summary)
+    bounds = None if bounds is None else at_measure(bounds, metric, cutoff)[0]
+    rows = _oriented(pairs, unique_labels(order), lead, bounds)
+    chart = _interval_chart(rows, f"difference of {where}")
+    whose = f", {quoted(lead)} minus the other" if lead else ""
+    lines = [
+        f"dot: difference{whose};",
+        "thin line: 95% confidence interval over queries, not adjusted for the number of pairs;",
+        "thick line: ±2 standard deviations under random tie order",
+        *(["dashed frame: open, whatever a deeper retrieval could show"] if rows["open_low"].count() else []),
+    ]
+    return finish(chart, _interval_title(rows, where, lead), lines, _spoken(pairs))
+
+
+def _oriented(
+    pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None, bounds: pl.DataFrame | None
+) -> pl.DataFrame:
+    """Return pairs with the better model first (or the requested one), smallest differences on top."""
+    turn = pl.col("difference") < 0 if lead is None else pl.col("model_b") == lead
+    rows = _with_open(turned(pairs, turn).sort("difference", "model_a", "model_b"), bounds)
+    first, second = (with_labels(rows.select(model=f"model_{side}"), labels) for side in "ab")
+    named = zip(first["label"], second["label"], strict=True)
+    text = [f"{a} − {b}" if lead is None else b for a, b in named]
+    return rows.with_columns(
+        pair=pl.Series(text),
+        model_a=first["model"],
+        model_b=second["model"],
+        two_low=pl.col("difference") - 2 * pl.col("tie_std"),
+        two_high=pl.col("difference") + 2 * pl.col("tie_std"),
+    )
+
+
+def _with_open(rows: pl.DataFrame, bounds: pl.DataFrame | None) -> pl.DataFrame:
+    """Add the smallest and largest possible difference if lists of either model are cut."""
+    if bounds is None:
+        nothing = pl.lit(None, pl.Float64)
+        return rows.with_columns(open_low=nothing, open_high=nothing)
+    own = bounds.group_by("model").agg(
+        pl.col("lowest", "highest").drop_nulls().first(), cut=(pl.col("truncated_share") > 0).any()
+    )
+    for side in "ab":
+        of_side = own.select(pl.all().name.suffix(f"_{side}"))
+        rows = rows.join(of_side, on=f"model_{side}", how="left", maintain_order="left")
+    is_open = pl.col("cut_a") | pl.col("cut_b")
+    return rows.with_columns(
+        open_low=pl.when(is_open).then(pl.col("lowest_a") - pl.col("highest_b")),
+        open_high=pl.when(is_open).then(pl.col("highest_a") - pl.col("lowest_b")),
+    )
+
+
+def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
+    y = row_axis(rows["pair"], "pair", labelLimit=330)
+    colour, tooltip = keyed(alt.Color, rows["verdict"], COLOURS, "the difference"), _tooltip("model_a")
+    x = alt.X("difference:Q", title=title)
+    kept = ["pair", "model_a", "model_b", "two_low", "two_high", *OF_PAIR]
+    frames = rows.filter(pl.col("open_high") > pl.col("open_low")).select(*kept, "open_low", "open_high")
+    rows = rows.select(kept)
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
+    layers = [zero.encode(x=along(x, "zero"))]
+    for low, high, width in (("ci_low", "ci_high", 1.4), ("two_low", "two_high", 4.5)):
+        part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
+        if part.height:
+            line = alt.Chart(inline(part)).mark_rule(strokeWidth=width, opacity=1 if width < 2 else 0.45)
+            layers.append(line.encode(x=along(x, low), x2=f"{high}:Q", y=y, color=colour, tooltip=tooltip))
+    if frames.height:
+        frame = alt.Chart(inline(frames.with_columns(range=pl.lit(OPEN))))
+        frame = frame.mark_bar(filled=False, stroke=GREY, strokeWidth=1.2, size=11)
+        dash = open_dash("range")
+        layers.append(frame.encode(x=along(x, "open_low"), x2="open_high:Q", y=y, strokeDash=dash, tooltip=tooltip))
+    dot = alt.Chart(inline(rows)).mark_point(filled=True, size=48, opacity=1)
+    layers.append(dot.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    return row_chart(layers, rows.height, STEP)
+
+
+def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
+    if rows.height == 1:
+        row = rows.row(0, named=True)
+        first, second = row["model_a"], row["model_b"]
+        if row["difference"] == 0:
+            return f"{quoted(first)} and {quoted(second)} are level at {where}"
+        if row["difference"] < 0:
+            first, second = second, first
+        return f"{quoted(first)} is ahead of {quoted(second)} at {where}{DOUBTS.get(row['verdict'], '')}"
+    counts = {name: rows.filter(verdict=name).height for name in (SAFE, DEPENDS)}
+    depend = counts[DEPENDS]
+    rest = f", {depend} {'depends' if depend == 1 else 'depend'} on tie order" if depend else ""
+    if lead is not None:
+        return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences are safe{rest}"
+    return f"{counts[SAFE]} of {rows.height} differences at {where} are safe{rest}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -133,9 +133,9 @@ def bounds(numbers: pl.Series) -> tuple[float, float]:
     return float(min(values)), float(max(values))
 
 
-def nice_domain(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[float, float]:
+def nice_domain(*columns: pl.Series) -> tuple[float, float]:
     """Return round numbers around all values of some columns, for an axis, but within 0 and 1 for shares."""
-    values = [value for name in columns for value in (frame[name].min(), frame[name].max()) if value is not None]
+    values = [value for column in columns for value in (column.min(), column.max()) if value is not None]
     numbers = [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
     if not numbers:
         return 0.0, 1.0

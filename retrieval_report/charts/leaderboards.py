@@ -1,4 +1,4 @@
-"""Draw models by score, with the effect of tie order and sampling on each, and its tier."""
+"""Draw models by score, with the effect of tie order and sampling on each: by rank, and against their costs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
+from retrieval_report.analysis.costs import COSTS
 from retrieval_report.analysis.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.analysis.letters import short_letters
-from retrieval_report.charts.channels import along, fixed_scale, row_axis, texts, tooltips
+from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import held, inline, nice_domain, of_policy, with_labels, with_tie_range
-from retrieval_report.charts.theme import WIDTH, empty_chart, finish, row_chart
+from retrieval_report.charts.data import held, inline, of_policy, with_labels, with_tie_range
+from retrieval_report.charts.lines import apart
+from retrieval_report.charts.theme import HEIGHT, WIDTH, empty_chart, finish, layered, row_chart
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.writing.names import joined, quoted
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.writing.names import clean, joined, quoted
 from retrieval_report.writing.numbers import number
 
 STEP = 18
 NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
+ENDS = ("value", "ci_low", "ci_high", "tie_low", "tie_high")
+NAMED = 16
+ON, OFF = "no other model beats it", "another costs as little and scores as much"
 
 
 def leaderboard(
@@ -82,8 +88,7 @@ def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     y = row_axis(rows["label"], grid=False)
-    ends = nice_domain(rows, ["value", "ci_low", "ci_high", "tie_low", "tie_high"])
-    x = alt.X("value:Q", title=where, scale=fixed_scale(*ends))
+    x = alt.X("value:Q", title=where, scale=nice_scale(*rows.select(ENDS)))
     tooltip = [*texts("model", "letters", "ranks"), *tooltips(NUMBERS)]
     rows = rows.with_columns(pl.col("letters").str.head(60))
     kept = ["label", "model", "letters", "short", "ranks", "tie_low", "tie_high", *NUMBERS]
@@ -122,3 +127,103 @@ def _spoken(rows: pl.DataFrame) -> str:
         )
         parts.append(f"{quoted(row['model'])} {number(row['value'])}, letters {short_letters(row['letters'])}{ranks}")
     return f"{rows.height} models, from the best: " + joined(parts)
+
+
+def costs(
+    table: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    policy: str = "expected",
+    cost: str | None = None,
+    log: bool | None = None,
+) -> ChartType:
+    """Draw score against cost, each model with its tie range and interval.
+
+    Parameters
+    ----------
+    table
+        The result of :func:`retrieval_report.stats.cost_table`.
+    metric, cutoff, policy
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+    cost
+        The kind of cost; by default the first.
+    log
+        Whether costs are drawn on a logarithmic axis; by default if all are above 0 and the largest is more than twenty
+        times the smallest.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: score; thin line: confidence interval over queries; thick line: the range over tie orders, or ±2 standard
+        deviations if best and worst were not evaluated; steps: the front.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import summarise
+    >>> from retrieval_report.stats import cost_table
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": query, "metric": "ndcg", "cutoff": 10, "policy": "expected", "value": value,
+    ...      "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, value in (("float32", 0.62), ("int8", 0.61), ("pq", 0.5)) for query in "pq"])
+    >>> table = cost_table(summarise(scores), {"float32": 3072, "int8": 768, "pq": 800})
+    >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
+    ['2 of 3 models are on the front of ndcg@10 against cost']
+    """
+    frame = held(table, COSTS, "table", "cost_table")
+    if frame is None:
+        return empty_chart("there are no models with a cost")
+    kinds = list(dict.fromkeys(frame["cost"]))
+    cost = kinds[0] if cost is None else cost
+    check_choice("cost", cost, kinds)
+    here, where = of_policy(frame.filter(cost=cost), metric, cutoff, policy)
+    rows, what = _with_front(here), clean(cost, 60)
+    low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
+    on_log = low > 0 and high > 20 * low if log is None else log and low > 0
+    lines = [
+        "dot: score; thin line: confidence interval over queries; thick line: range over tie orders;",
+        "steps: the front, where no other model costs as little and scores as much",
+    ]
+    front = rows.filter("front")
+    title = f"{front.height} of {rows.height} models are on the front of {where} against {what}"
+    return finish(_against_costs(rows, where, what, on_log), title, lines, _spoken_front(front, what))
+
+
+def _with_front(rows: pl.DataFrame) -> pl.DataFrame:
+    return with_tie_range(with_labels(rows)).with_columns(
+        standing=pl.when("front").then(pl.lit(ON)).otherwise(pl.lit(OFF)),
+        beaten_by=pl.Series([clean(name or "") if name else None for name in rows["beaten_by"]], dtype=pl.String),
+    )
+
+
+def _against_costs(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerChart:
+    x = alt.X("amount:Q", title=what, scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True))
+    colour = keyed(alt.Color, rows["standing"], {ON: BLUE, OFF: GREY}, labelLimit=320)
+    amount = alt.Tooltip("amount:Q", title=what, format=",~f")
+    tooltip = [*texts("model", "standing", "beaten_by"), amount, *tooltips(NUMBERS)]
+    kept = ["model", "label", "standing", "beaten_by", "amount", "tie_low", "tie_high", *NUMBERS]
+    base = alt.Chart(inline(rows.select(kept)))
+    front = alt.Chart(inline(rows.filter("front").select("amount", "value")))
+    value = alt.Y("value:Q", title=where, scale=nice_scale(*rows.select(ENDS)))
+    thin = base.mark_rule(strokeWidth=1.4, color=GREY)
+    thick = base.mark_rule(strokeWidth=5, opacity=0.5, color=VERMILLION)
+    layers = [
+        front.mark_line(interpolate="step-after", strokeWidth=1.2, opacity=0.7, color=BLUE).encode(x=x, y=value),
+        thin.encode(x=x, y=along(value, "ci_low"), y2="ci_high:Q", tooltip=tooltip),
+        thick.encode(x=x, y=along(value, "tie_low"), y2="tie_high:Q", tooltip=tooltip),
+        base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=value, color=colour, tooltip=tooltip),
+    ]
+    if rows.height <= NAMED:
+        names = alt.Chart(inline(rows.select("label", "amount", apart(rows["value"], value))))
+        text = names.mark_text(align="left", dx=7, dy=-7, fontSize=11)
+        layers.append(text.encode(x=x, y=along(value, "named_at"), text="label:N"))
+    return layered(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _spoken_front(front: pl.DataFrame, what: str) -> str:
+    parts = [
+        f"{quoted(row['model'])} scores {number(row['value'])} at {what} {row['amount']:g}"
+        for row in front.head(6).iter_rows(named=True)
+    ]
+    return "On the front, from the cheapest: " + joined(parts)

@@ -10,10 +10,9 @@ import polars as pl
 from retrieval_report.charts.channels import along, keyed, texts
 from retrieval_report.charts.colours import GREY, PALETTE
 from retrieval_report.charts.data import inline, with_labels
-from retrieval_report.charts.theme import WIDTH
+from retrieval_report.charts.theme import HEIGHT, WIDTH
 from retrieval_report.writing.names import unique_labels
 
-HEIGHT = 340
 LETTER_HEIGHT = 13
 OTHERS = "other models"
 K = pl.col("cutoff").cast(pl.String).fill_null("all")
@@ -88,13 +87,14 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return [moved[index] for index in range(len(wanted))]
 
 
-def end_labels(
-    ends: pl.DataFrame,
-    lit: Sequence[str],
-    domain: tuple[float, float],
-    y_axis: tuple[alt.Scale, str],
-    colour: alt.Color,
-) -> list[alt.Chart]:
+def apart(at: pl.Series, y: alt.Y) -> pl.Series:
+    """Where to write the names of points, ``named_at`` on a vertical axis of the usual height, so that all fit."""
+    low, high = y["scale"]["domain"]
+    gap = (high - low) * LETTER_HEIGHT / HEIGHT
+    return pl.Series("named_at", spread(at.to_list(), gap, low, high), dtype=pl.Float64)
+
+
+def end_labels(ends: pl.DataFrame, lit: Sequence[str], y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
     """Draw names at the right end of the lines, moved apart; grey ones only if there is room for all.
 
     ``ends`` has ``label``, ``model``, ``end`` (the value at the end of the line) and ``shade`` (the colour's label).
@@ -102,15 +102,9 @@ def end_labels(
     if ends.height * LETTER_HEIGHT > HEIGHT:
         ends = ends.filter(pl.col("label").is_in(list(lit)))
     ends = ends.filter(pl.col("end").is_not_null())
-    gap = (domain[1] - domain[0]) * LETTER_HEIGHT / HEIGHT
-    ends = ends.with_columns(named_at=pl.Series(spread(ends["end"].to_list(), gap, *domain), dtype=pl.Float64))
-    data = inline(ends.select("label", "model", "end", "named_at", "shade"))
-    scale, title = y_axis
-    base = alt.Chart(data).encode(color=colour)
-    y = alt.Y("end:Q", scale=scale, title=title)
-    link = base.mark_rule(strokeWidth=1.2).encode(
-        x=alt.value(WIDTH + 3), x2=alt.value(WIDTH + 15), y=y, y2="named_at:Q"
-    )
+    data = inline(ends.select("label", "model", "end", apart(ends["end"], y), "shade"))
+    link = alt.Chart(data).mark_rule(strokeWidth=1.2)
     name = alt.Chart(data).mark_text(align="left", baseline="middle")
-    y = along(y, "named_at")
-    return [link, name.encode(x=alt.value(WIDTH + 18), y=y, text="label:N", tooltip=texts("model"))]
+    between = {"x": alt.value(WIDTH + 3), "x2": alt.value(WIDTH + 15), "y": along(y, "end"), "y2": "named_at:Q"}
+    at = {"x": alt.value(WIDTH + 18), "y": along(y, "named_at")}
+    return [link.encode(color=colour, **between), name.encode(**at, text="label:N", tooltip=texts("model"))]

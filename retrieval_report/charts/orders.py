@@ -229,13 +229,8 @@ def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
     axis = alt.Axis(title="rank in the list", tickMinStep=1, grid=False, format="d")
     x = alt.X("left:Q", scale=fixed_scale(0.4, last + 0.6), axis=axis)
     rows = rows.with_columns(left=pl.col("rank") - 0.42, right=pl.col("rank") + 0.42)
-    tooltip = [
-        alt.Tooltip("order:N"),
-        alt.Tooltip("rank:Q"),
-        alt.Tooltip("item:N"),
-        alt.Tooltip("relevance:Q", format=".3~f"),
-        alt.Tooltip("tie_size:Q", title="items in the tie"),
-    ]
+    numbers = [alt.Tooltip("relevance:Q", format=".3~f"), alt.Tooltip("tie_size:Q", title="items in the tie")]
+    tooltip = ["order:N", "rank:Q", "item:N", *numbers]
     opacity = alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.07, 1]), legend=None)
     squares = alt.Chart(inline(rows)).mark_bar(color=GREEN, cornerRadius=1)
     ties = rows.filter(pl.col("tie_size") > 1).group_by("order", "tie", maintain_order=True)

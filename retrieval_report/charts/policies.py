@@ -10,9 +10,9 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.audit import AUDIT
-from retrieval_report.charts.channels import OPEN, along, fixed_scale, keyed, open_dash, row_axis, texts, tooltips
+from retrieval_report.charts.channels import OPEN, along, keyed, nice_scale, open_dash, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, best_of, held, inline, models_at, nice_domain, summary_frame, with_labels
+from retrieval_report.charts.data import SAME, best_of, held, inline, models_at, summary_frame, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import joined, listed, quoted, unique_labels
@@ -24,6 +24,7 @@ NAIVE = "naive order"
 SAME_DEFINITION, OTHER_DEFINITION = "other systems, same definition", "other systems, own definition"
 COLOURS = {NAIVE: VERMILLION, SAME_DEFINITION: AMBER, OTHER_DEFINITION: GREY}
 NUMBERS = ("expected", "tie_std", "lowest", "highest", "naive", "shuffled", "query_se", "ci_low", "ci_high")
+COLUMNS = ("label", "model", "queries", *NUMBERS)
 TICK: dict[str, Any] = {"symbolType": "square", "symbolSize": 80}
 
 
@@ -132,35 +133,30 @@ def _printed(audit: object, metric: str, cutoff: int | None, labels: Mapping[str
 
 def _scores(rows: pl.DataFrame, ticks: pl.DataFrame, where: str, colour: alt.Color) -> alt.LayerChart:
     """Draw bar, line and dot of every model, with the printed scores as ticks above and below."""
-    numbers = ("expected", "lowest", "highest", "ci_low", "ci_high")
-    shown = [rows.select(at=name) for name in numbers] + [ticks.select("at")]
-    scale = fixed_scale(*nice_domain(pl.concat(shown), ["at"]))
+    scale = nice_scale(*rows.select("expected", "lowest", "highest", "ci_low", "ci_high"), ticks["at"])
     x = alt.X("expected:Q", scale=scale, title=where)
     y = row_axis(rows["label"], grid=True)
-    data = inline(rows.select("label", "model", "queries", *NUMBERS).filter(pl.col("expected").is_not_null()))
     found = [*texts("model"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
+    data = inline(rows.select(COLUMNS).filter(pl.col("expected").is_not_null()))
     line = alt.Chart(data).mark_rule(strokeWidth=1.8, color=BLUE)
     dot = alt.Chart(data).mark_point(filled=True, size=58, opacity=1, color=BLUE, stroke="white", strokeWidth=0.8)
     layers = [
-        *_bars(rows, along(x, "lowest"), y),
+        *_bars(rows, along(x, "lowest"), y, found),
         line.encode(x=along(x, "ci_low"), x2="ci_high:Q", y=y, tooltip=found),
     ]
     layers += [*_ticks(ticks, along(x, "at"), y, colour), dot.encode(x=x, y=y, tooltip=found)]
     return layered(*layers)
 
 
-def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _bars(rows: pl.DataFrame, x: alt.X, y: alt.Y, found: Sequence[alt.Tooltip]) -> list[alt.Chart]:
     """Draw bars from the worst to the best tie order, with dashed frames if lists are cut."""
     bounded = rows.filter(pl.col("lowest").is_not_null() & pl.col("highest").is_not_null())
     cut = pl.col("truncated_share").fill_null(0) > 0
-    columns = ("label", "model", "queries", *NUMBERS)
-    found = [*texts("model"), *tooltips(NUMBERS), alt.Tooltip("queries:Q")]
-    x, layers = along(x, "lowest"), []
-    whole = bounded.filter(~cut).select(columns)
+    layers, whole = [], bounded.filter(~cut).select(COLUMNS)
     if whole.height:
         bar = alt.Chart(inline(whole)).mark_bar(size=12, color=GREY, opacity=0.38, cornerRadius=3)
         layers.append(bar.encode(x=x, x2="highest:Q", y=y, tooltip=found))
-    frames = bounded.filter(cut).select(*columns, range=pl.lit(OPEN))
+    frames = bounded.filter(cut).select(*COLUMNS, range=pl.lit(OPEN))
     if frames.height:
         frame = alt.Chart(inline(frames)).mark_bar(size=12, filled=False, stroke=GREY, strokeWidth=1.2)
         layers.append(frame.encode(x=x, x2="highest:Q", y=y, strokeDash=open_dash("range"), tooltip=found))
@@ -193,8 +189,7 @@ def _offsets(rows: pl.DataFrame, ticks: pl.DataFrame, where: str, colour: alt.Co
     left -= rows.height
     two = 2 * pl.col("tie_std")
     spans = rows.filter(pl.col("tie_std") > SAME).select("label", "model", "tie_std", low=-two, high=two)
-    ends = pl.concat([spans.select(off="low"), spans.select(off="high"), ticks.select("off")])
-    scale = fixed_scale(*nice_domain(ends, ["off"]))
+    scale = nice_scale(spans["low"], spans["high"], ticks["off"])
     y = row_axis(rows["label"], grid=True)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=BLUE, strokeWidth=1.4)
     x = alt.X("off:Q", scale=scale, title=f"off from the expected {where}", axis=alt.Axis(tickCount=5))

@@ -100,7 +100,7 @@ def _points(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.sort("off", "model", "query", descending=[True, False, False])
     keys = ["naive", "expected"]
     if rows.select(keys).n_unique() > MOST:
-        low, high = nice_domain(rows, keys)
+        low, high = nice_domain(*rows.select(keys))
         step = (high - low) / GRID
         cells = [((pl.col(name) - low) / step).floor().alias(f"{name}_cell") for name in keys]
         keys = ["naive_cell", "expected_cell", "side"]
@@ -126,7 +126,7 @@ def _mean(name: str) -> pl.Expr:
 
 
 def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.LayerChart:
-    low, high = nice_domain(points, ["naive", "expected"])
+    low, high = nice_domain(points["naive"], points["expected"])
     pad = (high - low) * 0.03
     scale = fixed_scale(low - pad, high + pad)
     ends = alt.InlineData(values=[{"from": low - pad, "to": high + pad}])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Literal
 
 import altair as alt
@@ -22,7 +21,11 @@ COLUMNS = {"naive": "naive order", "expected": "expected", "shuffled": "mean of 
 SCORES = {"naive": "in the naive order", "expected": "by the expected score", "shuffled": "over shuffles"}
 KEPT = 3  # rows above and below those that change
 DIGITS = 12
-Side = Literal["left", "center", "right"]
+# Alignment, distance and content of the texts at both ends; a right-to-left name does not reorder the rest.
+ENDS: tuple[tuple[Literal["left", "right"], int, str], ...] = (
+    ("right", -10, "{score} · {place}"),
+    ("left", 10, "{place} · {score} · \u2068{label}\u2069"),
+)
 SAME, UP, DOWN = "same rank", "ranked higher", "ranked lower"
 
 
@@ -69,7 +72,6 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
         scores = [SCORES[name] for name in columns]
         return sentence_chart(f"{title}, {scores[0]} or {scores[1]}.")
     ranks, left = _near(ranks, moved)
-    segments = pl.concat([_segment(ranks, left, right) for left, right in pairwise(columns)])
     x = alt.X(
         "column:N",
         title=None,
@@ -79,8 +81,8 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
     )
     rows = ranks["label"].n_unique()
     y = alt.Y("row:Q", axis=None, scale=fixed_scale(rows - 0.5, -0.5))
-    layers = [*_lines(segments, x, y), *_names(ranks, columns, x, y)]
-    chart = row_chart(layers, rows, STEP, COLUMN * (len(columns) - 1))
+    layers = [*_lines(_segments(ranks, *columns), x, y), *_names(ranks, columns, x, y)]
+    chart = row_chart(layers, rows, STEP, COLUMN)
     lines = [
         "rank and score; equal scores share a rank (=)"
         + f"; models not drawn, whose rank is the same: {left}" * (left > 0)
@@ -120,7 +122,7 @@ def _near(ranks: pl.DataFrame, moved: Sequence[str]) -> tuple[pl.DataFrame, int]
     return shown.with_columns(row=close), ranks["label"].n_unique() - len(kept)
 
 
-def _segment(ranks: pl.DataFrame, left: str, right: str) -> pl.DataFrame:
+def _segments(ranks: pl.DataFrame, left: str, right: str) -> pl.DataFrame:
     """Return two rows per model, for the start and the end of its line."""
     ends = ranks.filter(policy=right).select("label", to_rank="rank", to_score="score", end_row="row")
     start = ranks.filter(policy=left).rename({"rank": "from_rank", "score": "from_score"})
@@ -149,27 +151,17 @@ def _lines(segments: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return layers
 
 
-def _placed(name: str, columns: Sequence[str]) -> tuple[Side, int, int, str]:
-    """Return alignment and content of a column's texts; a right-to-left name does not reorder the rest."""
-    if name == columns[0]:
-        return "right", -10, 0, "{score} · {place}"
-    if name == columns[-1]:
-        return "left", 10, 0, "{place} · {score} · \u2068{label}\u2069"
-    return "center", 0, -9, "{place}"
-
-
 def _names(ranks: pl.DataFrame, columns: Sequence[str], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Draw rank and score at both ends, and the name at the end of the line."""
     digits = column_decimals(ranks["score"])
     layers = []
-    for name in columns:
+    for name, (align, dx, text) in zip(columns, ENDS, strict=True):
         part = ranks.filter(policy=name)
-        align, dx, dy, text = _placed(name, columns)
         rows = part.select("place", "score", "label").rows()
         words = [text.format(place=place, score=number(score, digits), label=label) for place, score, label in rows]
         said = pl.Series("text", words, dtype=pl.String)
         part = part.select("model", "score", "rank", "column", "row").with_columns(said)
-        mark = alt.Chart(inline(part)).mark_text(align=align, dx=dx, dy=dy, baseline="middle")
+        mark = alt.Chart(inline(part)).mark_text(align=align, dx=dx, dy=0, baseline="middle")
         tooltip = [*texts("model"), "rank:Q", *tooltips(["score"])]
         layers.append(mark.encode(x=x, y=y, text="text:N", tooltip=tooltip))
     return layers

@@ -7,9 +7,9 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.analysis.rounding import ROUNDING_EFFECT
-from retrieval_report.charts.channels import along, fixed_scale, keyed, row_axis, texts, tooltips
+from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, VERMILLION
-from retrieval_report.charts.data import at_measure, best_of, held, inline, nice_domain, with_labels
+from retrieval_report.charts.data import at_measure, best_of, held, inline, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart
 from retrieval_report.writing.names import joined, listed, unique_labels
 from retrieval_report.writing.numbers import size, span
@@ -56,9 +56,8 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     labels = unique_labels(rows["model"])
     long = pl.concat([_points(rows, RECEIVED, ""), _points(rows, ROUNDED, "_rounded")])
     long = with_labels(long, labels)
-    low, high = nice_domain(long, ["low", "high"])
     y = row_axis(labels.values(), grid=True)
-    x = alt.X(title=where, scale=fixed_scale(low, high))
+    x = alt.X(title=where, scale=nice_scale(long["low"], long["high"]))
     layers = [part for what in SHAPES for part in _marks(long, what, x, y)]
     chart = row_chart(layers, len(labels), STEP)
     lines = ["whiskers: ±2 standard deviations under random tie order"]

@@ -13,7 +13,7 @@ from retrieval_report.charts.colours import GRID, TEXT
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 LETTERS = 84  # in a line of a title above a chart of full width
-WIDTH = 560  # of the plot in a notebook; a page stretches it to its own width
+WIDTH, HEIGHT = 560, 340  # of the plot in a notebook; a page stretches it to its own width
 IN_CELL = "in-cell"  # the style of what is written on tiles
 APART: dict[str, Any] = dict.fromkeys(
     ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size"), "independent"

@@ -90,18 +90,17 @@ def _tooltip() -> list[alt.Tooltip]:
     return [*texts("model", k="cutoff"), *rest]
 
 
-def _decades(rows: pl.DataFrame, column: str) -> alt.Scale:
-    """Return a scale from 1 to the power of ten beyond the largest value, since a single value would give no axis."""
-    most = max([10, *rows[column].drop_nulls().to_list()])
-    return alt.Scale(type="log", domain=[1, 10 ** math.ceil(math.log10(most))], nice=False)
+def _decades(column: str, numbers: pl.Series, title: str) -> alt.X:
+    """Return an axis from 1 to the power of ten beyond the largest number, since a single one would give no axis."""
+    most = max([10, *numbers.drop_nulls().to_list()])
+    scale = alt.Scale(type="log", domain=[1, 10 ** math.ceil(math.log10(most))], nice=False)
+    return alt.X(f"{column}:Q", title=title, scale=scale, axis=alt.Axis(values=DECADES, format="~s"))
 
 
 def _sizes(rows: pl.DataFrame, labels: Mapping[str, str], depth: str) -> alt.LayerChart:
     """Draw median, 90th percentile and largest tie on one line."""
     data = inline(rows.filter(pl.col("tie_median") > 0))
-    scale, y = _decades(rows, "tie_max"), row_axis(labels.values(), grid=True)
-    axis = alt.Axis(values=DECADES, format="~s")
-    x = alt.X("size:Q", scale=scale, title=f"items in a tie ({depth})", axis=axis)
+    x, y = _decades("size", rows["tie_max"], f"items in a tie ({depth})"), row_axis(labels.values(), grid=True)
     names = {name: title_of(name) for name in ("tie_median", "tie_p90", "tie_max")}
     long = _long(rows, names, "size")
     shapes, colours = (dict(zip(names.values(), looks, strict=True)) for looks in (SHAPES, (BLUE, GREY, VERMILLION)))
@@ -150,9 +149,7 @@ def _distances(rows: pl.DataFrame, labels: Mapping[str, str]) -> alt.LayerChart:
     """Draw the number of distinct distances as a bar, and of the items that they order as a ring."""
     y = row_axis(labels.values(), grid=True)
     names = {"distances": "different distances", "items": "items in the list"}
-    axis = alt.Axis(values=DECADES, format="~s")
-    title = "different distances in a list (median)"
-    x = alt.X("number:Q", title=title, scale=_decades(rows, "items"), axis=axis)
+    x = _decades("number", rows["items"], "different distances in a list (median)")
     long = _long(rows, names, "number")
     dots = alt.Chart(inline(long)).mark_point(size=55, strokeWidth=1.8, opacity=1)
     distances, items = names.values()

@@ -90,10 +90,10 @@ def test_small_charts_do_not_grow_without_end() -> None:
 
 
 def test_the_axis_of_shares_ends_at_one() -> None:
-    assert nice_domain(pl.DataFrame({"value": [0.97, 0.97]}), ["value"]) == (0.9, 1.0)
-    assert nice_domain(pl.DataFrame({"value": [0.03, 0.99]}), ["value"])[1] == 1.0
-    assert nice_domain(pl.DataFrame({"value": [-0.01, 0.9]}), ["value"])[0] < 0
-    assert nice_domain(pl.DataFrame({"value": [3.2, 17.0]}), ["value"])[1] >= 17
+    assert nice_domain(pl.Series([0.97, 0.97])) == (0.9, 1.0)
+    assert nice_domain(pl.Series([0.03, 0.99]))[1] == 1.0
+    assert nice_domain(pl.Series([-0.01, 0.9]))[0] < 0
+    assert nice_domain(pl.Series([3.2, 17.0]))[1] >= 17
 
 
 def test_all_pictures_of_a_report_have_words() -> None:
