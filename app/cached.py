@@ -74,12 +74,13 @@ def read_files(files: Files) -> Data:
 @remember(4)
 def _read(files: Files, digest: str) -> Data:
     with noticed() as notes, tried_first():
-        rankings = rr.read_rankings(list(files.rankings), columns=dict(files.columns) or None, name_by=files.name_by)
+        rankings = rr.read_rankings(list(files.rankings), columns=files.columns, name_by=files.name_by)
         judgements = None if files.judgements is None else rr.read_judgements(files.judgements)
         queries = None if files.queries is None else rr.read_queries(files.queries)
         items = None if files.items is None else read_texts(Upload(files.items, Path(files.items).read_bytes()))
-    settings = (*files.measure, files.rules, files.draws, files.average)
-    return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *settings, items)
+    metric, cutoff = files.measure
+    start = (metric, cutoff, files.rules, files.draws, files.average)
+    return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *start, items)
 
 
 column_names = remember(64)(columns_of)  # of an uploaded file

@@ -75,21 +75,9 @@ def _started_with() -> Files | None:
     given = os.environ.get(START)
     if not given:
         return None
-    known: dict[str, Any] = json.loads(given)
-    metric, cutoff = known.get("measure", ("ndcg", 10))
-    return Files(
-        name=known.get("name") or first_names([Path(path).name for path in known["rankings"]], NAMED),
-        rankings=tuple(known["rankings"]),
-        judgements=known.get("judgements"),
-        queries=known.get("queries"),
-        items=known.get("items"),
-        columns=tuple((known.get("columns") or {}).items()),
-        name_by=known.get("name_by"),
-        measure=(metric, cutoff),
-        rules=Rules(**known.get("rules", {})),
-        draws=Draws(**known.get("draws", {})),
-        average=known.get("average", "micro"),
-    )
+    known: dict[str, Any] = {name: value for name, value in json.loads(given).items() if value}
+    known |= {"rules": Rules(**known.get("rules", {})), "draws": Draws(**known.get("draws", {}))}
+    return Files(**{"name": first_names([Path(path).name for path in known["rankings"]], NAMED), **known})
 
 
 @cache
@@ -97,6 +85,5 @@ def _sample(name: str) -> Files:
     sample = next(sample for sample in SAMPLES if sample.name == name)
     folder = sample_folder()
     judgements, queries = (part and str(folder / part) for part in (sample.judgements, sample.queries))
-    rankings = (str(folder / sample.rankings),)
-    rules = Rules(truncated=sample.truncated)
+    rankings, rules = [str(folder / sample.rankings)], Rules(truncated=sample.truncated)
     return Files(sample.title, rankings, judgements, queries, measure=SAMPLE_MEASURE, rules=rules)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -148,12 +148,12 @@ class Files(NamedTuple):
     """Files to open, as accepted by `read_rankings`, `read_judgements` and `read_queries`."""
 
     name: str
-    rankings: tuple[str, ...]
+    rankings: Sequence[str]
     judgements: str | None = None
     queries: str | None = None
-    columns: tuple[tuple[str, str], ...] = ()
+    columns: Mapping[str, str] | None = None
     name_by: str | None = None
-    measure: tuple[str, int | None] = ("ndcg", 10)
+    measure: Sequence[Any] = ("ndcg", 10)  # metric and cutoff
     rules: Rules = Rules()
     draws: Draws = Draws()
     average: str = "micro"

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from retrieval_report.writing.names import numbered
 from text import plain, short
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ def choose_one(
     help
         Markdown text of the tool tip.
     """
-    texts = _texts(options, show)
+    texts = numbered(options, show)
     if name in st.session_state and st.session_state[name] not in texts:
         del st.session_state[name]  # other data, other options
     _check(name, list(texts.values()))
@@ -103,7 +104,7 @@ def choose_many(
     help: str | None = None,
 ) -> tuple[T, ...]:
     """Offer several options, and return the chosen ones in order. The arguments are those of `choose_one`."""
-    texts = _texts(options, short)
+    texts = numbered(options, short)
     if name in st.session_state:
         kept = [option for option in st.session_state[name] if option in texts]
         if len(kept) < len(st.session_state[name]):
@@ -146,20 +147,6 @@ def choose_number(
     # Streamlit converts the initial value in the address to an integer, and infinity would end the session.
     bind: Any = None if name in st.session_state.get(UNBOUND, ()) else "query-params"
     return st.number_input(label, **bounds, key=name, help=help, bind=bind, placeholder="none")
-
-
-def _texts(options: Sequence[T], show: Callable[[T], str]) -> dict[T, str]:
-    """Return a text for every option, numbered if they look alike."""
-    texts: dict[T, str] = {}
-    taken: set[str] = set()
-    for option in options:
-        text, number = show(option), 1
-        while text in taken:
-            number += 1
-            text = f"{show(option)} ({number})"
-        taken.add(text)
-        texts[option] = text
-    return texts
 
 
 def _check(name: str, known: Sequence[str]) -> None:

@@ -88,14 +88,13 @@ def _mapping(file: Any) -> dict[str, str] | None:
         return None
     chosen = {}
     for measure, ours in zip(st.columns(3) * 2, MAPPED, strict=True):
-        with measure:
-            theirs = st.selectbox(
-                f"Column of *{ours}*",
-                [None, *found],
-                index=[None, *found].index(matched.get(ours)),
-                format_func=lambda name: "–" if name is None else short(name),
-                key=f"column {ours}",
-            )
+        theirs = measure.selectbox(
+            f"Column of *{ours}*",
+            [None, *found],
+            index=[None, *found].index(matched.get(ours)),
+            format_func=lambda name: "–" if name is None else short(name),
+            key=f"column {ours}",
+        )
         if theirs is not None:
             chosen[ours] = theirs
     return chosen

@@ -132,15 +132,14 @@ def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
         model = choose_one("Model", choice.models, name="model", default=known["model"][0])
     mine = known.filter(pl.col("model") == model)
     options = [short(query) for query in mine["query"].head(LISTED)]
-    with columns[1]:
-        text = st.selectbox(
-            "Query",
-            options,
-            key="query",
-            accept_new_options=True,
-            bind="query-params",
-            help="Queries most affected by tie order come first; any other can be typed.",
-        )
+    text = columns[1].selectbox(
+        "Query",
+        options,
+        key="query",
+        accept_new_options=True,
+        bind="query-params",
+        help="Queries most affected by tie order come first; any other can be typed.",
+    )
     found = mine.filter(pl.col("query").cast(pl.String) == text)
     if found.is_empty() and "#" in str(text):  # shortened, or not shown literally
         found = mine.filter(pl.Series([short(query) == text for query in mine["query"]], dtype=pl.Boolean))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 LABEL = 28  # characters of a label beside a chart
 TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 RIGHT_TO_LEFT = {"R", "AL", "AN"}
+T = TypeVar("T")
 ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
 
 
@@ -64,22 +66,31 @@ def quoted(name: str) -> str:
     return label
 
 
+def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:
+    """Return a label for everything; labels that look alike are numbered.
+
+    >>> numbered([0.12, 0.1, 0.13], lambda value: f"{value:.1f}")
+    {0.12: '0.1', 0.1: '0.1 (2)', 0.13: '0.1 (3)'}
+    """
+    labels: dict[T, str] = {}
+    taken: set[str] = set()
+    for thing in dict.fromkeys(things):
+        text, number = label(thing), 1
+        while text in taken:
+            number += 1
+            text = f"{label(thing)} ({number})"
+        taken.add(text)
+        labels[thing] = text
+    return labels
+
+
 def unique_labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
     """Return a label for every name; names that look alike when shortened are numbered.
 
     >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
     'aaaaaaaaaaaaaa…bbbbbbbbbbbbb (2)'
     """
-    labels: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in dict.fromkeys(names):
-        label, number = short(name, limit), 1
-        while label in taken:
-            number += 1
-            label = f"{short(name, limit)} ({number})"
-        taken.add(label)
-        labels[name] = label
-    return labels
+    return numbered(names, lambda name: short(name, limit))
 
 
 def measure_name(metric: str, cutoff: int | None) -> str:
