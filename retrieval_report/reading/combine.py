@@ -111,7 +111,7 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     """
     tagged = [part for part in parts if part.tagged]
     if name_by == "file":
-        return [_by_file(part) if part.tagged else part for part in parts]
+        return [by_file(part) if part.tagged else part for part in parts]
     shared = _shared_tags(tagged)
     if shared.is_empty():
         return list(parts)
@@ -121,10 +121,11 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
         raise FileError(f"{both}; give the runs different tags, or name them by file: name_by='file'")
     warn(f"{both}: files with this tag are named after the file; name_by='file' does so for all runs")
     tags = set(shared["model"])
-    return [_by_file(part) if part.tagged and tags & set(part.frame["model"].unique()) else part for part in parts]
+    return [by_file(part) if part.tagged and tags & set(part.frame["model"].unique()) else part for part in parts]
 
 
-def _by_file(part: Part) -> Part:
+def by_file(part: Part) -> Part:
+    """Name the model of a file after it."""
     name = base_name(Path(part.path))
     return Part(part.path, part.frame.with_columns(pl.lit(name).alias("model")), name=name)
 

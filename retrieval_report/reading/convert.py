@@ -12,6 +12,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import is_number, repeated, some
 from retrieval_report.contracts.errors import ColumnError, DataError, one_line
+from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.results import as_array
 
@@ -64,9 +65,7 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     for name in objects:
         if _is_used(name):
             raise ColumnError(_not_usable(what, name, "it holds Python objects"))
-    converted = converted.drop(objects)
-    categories = [name for name in _TEXT_COLUMNS if converted.schema.get(name) in (pl.Categorical, pl.Enum)]
-    return converted.with_columns(pl.col(categories).cast(pl.String))
+    return as_text(converted.drop(objects), _TEXT_COLUMNS)
 
 
 def _to_polars(frame: object, what: str) -> pl.DataFrame:

@@ -10,13 +10,14 @@ import polars as pl
 from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.binary import read_binary
-from retrieval_report.reading.combine import Part, combine, name_runs
+from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.lines import read_ndjson
 from retrieval_report.reading.names import COSTS, ID_COLUMNS, RANKINGS, Choose, Kind, in_order, match_columns
 from retrieval_report.reading.predictions import prediction_format, read_predictions
-from retrieval_report.reading.sources import Source, base_name, folder_model, open_source
+from retrieval_report.reading.sources import Source, folder_model, open_source
 from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 from retrieval_report.reading.values import NULL_TEXTS, TextTable, parse_values
@@ -130,7 +131,7 @@ def _form_of(source: Source) -> str:
 
 def _read_form(source: Source, form: str, choose: Choose, max_rows: int | None) -> pl.DataFrame:
     if form in ("parquet", "arrow", "arrow stream"):
-        return _text_ids(read_binary(source, form, choose, max_rows))
+        return as_text(read_binary(source, form, choose, max_rows), ID_COLUMNS)
     if form in ("json", "json lines"):
         return read_predictions(source, form, choose)
     frame = read_ndjson(source, choose) if form == "ndjson" else parse_values(_read_text(source, form, choose))
@@ -154,21 +155,9 @@ def _refuse_other_kind(source: Source, form: str, kind: Kind) -> None:
         raise FileError(f"{source.path}: is {name}, not {kind.name}; read it with read_{forms[form]}")
 
 
-def _text_ids(frame: pl.DataFrame) -> pl.DataFrame:
-    """Convert categories to text, because codes of two files are not comparable."""
-    categories = [
-        name for name in ID_COLUMNS if name in frame.columns and frame.schema[name] in (pl.Categorical, pl.Enum)
-    ]
-    return frame.with_columns(pl.col(categories).cast(pl.String))
-
-
 def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool) -> Part:
+    if model is None and (tagged or "model" not in frame.columns):
+        model = folder_model(path)
     if model is not None:
         return Part(path, frame.with_columns(pl.lit(model).alias("model")))
-    folder = folder_model(path)
-    if folder is not None and (tagged or "model" not in frame.columns):
-        return Part(path, frame.with_columns(pl.lit(folder).alias("model")))
-    if "model" in frame.columns:
-        return Part(path, frame, tagged=tagged)
-    name = base_name(path)
-    return Part(path, frame.with_columns(pl.lit(name).alias("model")), name=name)
+    return Part(path, frame, tagged=tagged) if "model" in frame.columns else by_file(Part(path, frame))

@@ -19,10 +19,8 @@ from retrieval_report.reading.names import KINDS, RANKINGS, Kind, own_names
 from retrieval_report.reading.objects import is_nested, name_of, nested_frame, record_columns, unwrapped
 from retrieval_report.reading.results import is_search_result, results_frame
 
-VALUES = {
-    "rankings": "score",
-    "judgements": "relevance",
-}  # the meaning of numbers in a dictionary {query: {item: number}}
+# The meaning of numbers in a dictionary {query: {item: number}}.
+VALUES = {"rankings": "score", "judgements": "relevance"}
 
 
 def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None) -> pl.DataFrame:

@@ -6,12 +6,20 @@ only if every one of them is spelt as its number, because then no two ids can me
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from retrieval_report.contracts.errors import KeyMismatchError
 
 SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
 """Pattern of whole numbers as they are written; 128 bits hold 38 digits."""
+
+
+def as_text(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """Convert categories among some columns to text, because codes of two frames are not comparable."""
+    categories = [name for name in names if frame.schema.get(name) in (pl.Categorical, pl.Enum)]
+    return frame.with_columns(pl.col(categories).cast(pl.String))
 
 
 def spelt_otherwise(ids: pl.Series) -> str | None:

@@ -14,10 +14,9 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import decide, finish, temporary_folder, temporary_name, tidy
 
-# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
-_FORMULA = (
-    r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"  # full-width signs too, which some programs treat like the usual ones
-)
+# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236); full-width signs too,
+# which some programs treat like the usual ones.
+_FORMULA = r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"
 FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
 # In locales that separate cells by semicolons, a semicolon inside text begins a new cell.
 FORMULA_INSIDE = rf";('*{_FORMULA})"

@@ -88,13 +88,8 @@ def finish(location: Path) -> None:
     try:
         decided = json.loads((location / DECISION).read_text(encoding="utf-8"))
         names, gone = ([name for name in decided[what] if Path(name).name == name] for what in ("replace", "remove"))
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-    ):  # the decision was not fully written, so nothing was replaced yet
-        return
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # the decision was not fully written, so nothing was replaced yet
     for name in names:
         if (location / name).exists():
             os.replace(location / name, location.parent / name)  # noqa: PTH105 - Path.replace hides the atomic step
