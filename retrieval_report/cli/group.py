@@ -97,9 +97,8 @@ class _Commands(click.Group):
             )
             if any(action and "error".startswith(action.partition(":")[0]) for action in sys.warnoptions):
                 warnings.simplefilter("default")  # warnings of libraries must not end in a traceback either
-            warnings.simplefilter(
-                "default", RetrievalReportWarning
-            )  # these are never errors, whatever PYTHONWARNINGS says
+            # These are never errors, whatever PYTHONWARNINGS says.
+            warnings.simplefilter("default", RetrievalReportWarning)
             try:
                 return super().invoke(ctx)
             except RetrievalReportError as error:

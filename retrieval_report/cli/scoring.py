@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, score
+from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, on_spark, score
 from retrieval_report.cli.files import Data, Output, data_options, given_reading_options, output_options, tell_written
 from retrieval_report.cli.group import EXAMPLES, cli
 from retrieval_report.cli.settings import POLICIES, average_option, like_option, options, settled
-from retrieval_report.cli.spark import on_spark
 from retrieval_report.cli.streams import json_option, print_json
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.writing.files import check_writable_folder, made

@@ -111,7 +111,5 @@ def check(
         check_like(settings)
         measures_like(like, metrics, cutoffs)
     if _was_given("shuffles") and "shuffled" not in settings.get("policies", ["shuffled"]):
-        message = (
-            "--shuffles has no effect: shuffled is not among the policies; add it, as in --policies expected,shuffled"
-        )
-        warn(message)
+        effect = "--shuffles has no effect: shuffled is not among the policies"
+        warn(f"{effect}; add it, as in --policies expected,shuffled")
