@@ -27,16 +27,15 @@ from retrieval_report.charts.comparisons import comparison_matrix, intervals
 from retrieval_report.charts.cutoffs import policy_panels, scores_by_cutoff
 from retrieval_report.charts.deciding import deciding_queries
 from retrieval_report.charts.leaderboards import costs, leaderboard
-from retrieval_report.charts.lists import ranked_list
-from retrieval_report.charts.orders import list_orders, score_distribution
+from retrieval_report.charts.lists import list_orders, ranked_list
+from retrieval_report.charts.orders import score_distribution
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
 from retrieval_report.charts.ranks import rank_flips
 from retrieval_report.charts.responsive import responsive
-from retrieval_report.charts.rounding import rounding
 from retrieval_report.charts.shuffles import shuffled_distribution
 from retrieval_report.charts.theme import styled
-from retrieval_report.charts.ties import profile
+from retrieval_report.charts.ties import profile, rounding
 
 __all__ = [
     "comparison_matrix",

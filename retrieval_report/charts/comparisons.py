@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import altair as alt
 import polars as pl
@@ -72,23 +71,14 @@ def comparison_matrix(
     cells = _cells(pairs, labels)
     named = len(labels) <= WRITTEN
     step = CELL if named else SMALL_CELL
-    domain = alt.Scale(domain=list(labels.values()))
-    x = alt.X(
-        "column:N",
-        scale=domain,
-        sort=None,
-        title=None,
-        axis=alt.Axis(orient="top", labels=named, labelAngle=-40, ticks=False, domain=False, grid=False),
-    )
+    axis = alt.Axis(orient="top", labels=named, labelAngle=-40, ticks=False, domain=False, grid=False)
+    x = alt.X("column:N", scale=alt.Scale(domain=[*labels.values()]), sort=None, title=None, axis=axis)
     y = row_axis(labels.values(), grid=False)
     layers = _tiles(cells, x, y)
     if named:
         layers += _numbers(cells, x, y)
-    chart: alt.LayerChart = (
-        layered(*layers)
-        .resolve_scale(color="independent")
-        .properties(width=step * len(labels), height=min(step, 30) * len(labels))
-    )
+    sides = {"width": step * len(labels), "height": min(step, 30) * len(labels)}
+    chart: alt.LayerChart = layered(*layers).resolve_scale(color="independent").properties(**sides)
     lines = [
         "below the diagonal: column − row, * if the difference is significant;",
         "above: probability that random tie order reverses the pair",
@@ -97,16 +87,13 @@ def comparison_matrix(
     return finish(chart, _title(pairs, where), lines, _spoken(pairs))
 
 
-class _Pairs(NamedTuple):
-    """Pairs by one measure with their verdicts, the models, best first, and the name of the measure."""
+def _pairs_at(
+    comparison: object, metric: object, cutoff: object, policy: str
+) -> tuple[pl.DataFrame, list[str], str] | None:
+    """Return the pairs by one measure with their verdicts, the models, best first, and the name of the measure.
 
-    rows: pl.DataFrame
-    order: list[str]
-    where: str
-
-
-def _pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -> _Pairs | None:
-    """Return the pairs by one measure with their verdicts; None if there are none."""
+    If there are no pairs, it is None.
+    """
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
     frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts")
@@ -116,8 +103,7 @@ def _pairs_at(comparison: object, metric: object, cutoff: object, policy: str) -
     pairs = here.drop_nulls("difference")
     if not pairs.height:
         return None
-    rows = with_chances(pairs, "chance")
-    return _Pairs(rows, _best_first(rows), where)
+    return with_chances(pairs, "chance"), _best_first(pairs), where
 
 
 def _best_first(pairs: pl.DataFrame) -> list[str]:
@@ -174,11 +160,8 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         ("difference", blues, "column − row", ".2f"),
         ("p_tie", reds, title_of("p_tie"), "%"),
     ):
-        colour = alt.Color(
-            "shown:Q",
-            scale=scale,
-            legend=alt.Legend(title=title, format=pattern, orient="bottom", gradientLength=150, tickCount=2),
-        )
+        legend = alt.Legend(title=title, format=pattern, orient="bottom", gradientLength=150, tickCount=2)
+        colour = alt.Color("shown:Q", scale=scale, legend=legend)
         tiles = alt.Chart(inline(cells.filter(half=half).select(kept))).mark_rect(strokeWidth=0)
         layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=_tooltip("model")))
     return layers

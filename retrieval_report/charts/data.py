@@ -89,9 +89,8 @@ def with_labels(frame: pl.DataFrame, labels: Mapping[str, str] | None = None, co
     """Add ``label``, short and unique; the full name stays for the tooltip."""
     labels = unique_labels(frame[column]) if labels is None else labels
     full = {name: clean(name) for name in labels}
-    return frame.with_columns(label=pl.col(column).replace_strict(labels, return_dtype=pl.String)).with_columns(
-        pl.col(column).replace_strict(full, return_dtype=pl.String)
-    )
+    label, name = (pl.col(column).replace_strict(texts, return_dtype=pl.String) for texts in (labels, full))
+    return frame.with_columns(name, label=label)
 
 
 def by_mean(frame: pl.DataFrame, column: str) -> list[str]:

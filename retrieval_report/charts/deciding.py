@@ -57,13 +57,10 @@ def deciding_queries(
     rows, where = of_policy(frame, metric, cutoff, policy)
     one, other = rows["model_a"][0], rows["model_b"][0]
     bounded = rows["lowest"].count() > 0
-    lines = [
-        f"bar: {where} of {quoted(one)} minus that of {quoted(other)}" + "; line: its range over tie orders" * bounded,
-    ]
-    if bounded:
-        lines.append(
-            f"{rows.filter('order_unsure').height} of {rows.height} queries could change sign by tie order alone"
-        )
+    unsure = rows.filter("order_unsure").height
+    lines = [f"bar: {where} of {quoted(one)} minus that of {quoted(other)}"]
+    lines += ["line: its range over tie orders"] * bounded
+    lines += [f"{unsure} of {rows.height} queries could change sign by tie order alone"] * bounded
     moved = rows.filter((pl.col("difference").abs() > SAME) | (pl.col("highest") - pl.col("lowest") > SAME))
     level = rows.height - moved.height
     if moved.height > most:

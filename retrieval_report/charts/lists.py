@@ -1,4 +1,4 @@
-"""Draw one ranked list as the ties it consists of."""
+"""Draw one ranked list: as the ties it consists of, and in several orders."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import NUMBER, keyed, texts
+from retrieval_report.charts.channels import NUMBER, fixed_scale, keyed, row_axis, texts
 from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, SKY, VERMILLION
 from retrieval_report.charts.data import inline
-from retrieval_report.charts.theme import empty_chart, finish, layered
+from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import clean, quoted
+from retrieval_report.writing.names import clean, joined, quoted
 
-WIDTH, HEIGHT = 640, 280
-ITEMS = 400
+LIST_WIDTH, HEIGHT, STEP = 640, 280, 34
+ITEMS, RANKS = 400, 60  # that are drawn of one list, and of several orders
 COLUMNS = ("model", "query", "item", "relevance", "tie", "tie_start", "tie_size", "tie_relevant")
 MIXED, PURE, ALONE = "tie of different relevances", "tie of one relevance", "alone at its distance"
+EXPECTED = "mean of all orders"
 GRADES = (BLUE, GREEN, AMBER, VERMILLION)
 
 
@@ -65,27 +66,32 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     rows = _items(frame, order)
     shown = rows.filter(pl.col("tie_start") <= ITEMS).head(10 * ITEMS)
     height = min(HEIGHT, 64 + 36 * shown[order].n_unique())
-    chart = layered(*_ties(shown, order), *_dots(shown, order)).properties(width=WIDTH, height=height)
+    chart = layered(*_ties(shown, order), *_dots(shown, order)).properties(width=LIST_WIDTH, height=height)
     lines = ["a horizontal bar is a tie: its items could be in any order"]
     if shown.height < rows.height:
         lines[0] += f"; the first {shown.height} of {rows.height} items"
     return finish(chart, _title(rows, frame["model"][0], str(frame["query"][0])), lines, _spoken(rows), 88)
 
 
+def _received(frame: pl.DataFrame, most: int) -> pl.DataFrame:
+    """The first items in the order received inside each tie, with their rank, and names that can be shown."""
+    frame = frame.sort("tie", maintain_order=True).head(most)
+    return frame.with_columns(
+        pl.col("relevance").cast(pl.Float64),
+        item=pl.Series([clean(str(item), 60) for item in frame["item"]], dtype=pl.String),
+        rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+    )
+
+
 def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
-    """Items in the order received inside each tie, with their rank."""
+    """Items with the ends of their ties."""
     mixed = pl.col("relevance").n_unique().over("tie") > 1
     kind = pl.when(pl.col("tie_size") == 1).then(pl.lit(ALONE)).when(mixed).then(pl.lit(MIXED)).otherwise(pl.lit(PURE))
-    frame = frame.sort("tie", maintain_order=True).with_columns(pl.col(order).cast(pl.Float64))
-    return frame.with_columns(
-        kind=kind,
-        rank=pl.int_range(1, pl.len() + 1),
-        tie_end=pl.col("tie_start") + pl.col("tie_size") - 1,
-        left=pl.col("tie_start") - 0.45,
-        right=pl.col("tie_start") + pl.col("tie_size") - 0.55,
-        item=pl.Series([clean(str(item), 60) for item in frame.sort("tie", maintain_order=True)["item"]]),
-        relevance=pl.col("relevance").cast(pl.Float64),
-    ).select(*COLUMNS[2:], "tie_end", order, "kind", "rank", "left", "right")
+    after = pl.col("tie_start") + pl.col("tie_size")
+    ends = {"tie_end": after - 1, "left": pl.col("tie_start") - 0.45, "right": after - 0.55}
+    return _received(frame, frame.height).select(
+        *COLUMNS[2:], pl.col(order).cast(pl.Float64), "rank", kind=kind, **ends
+    )
 
 
 def _y(rows: pl.DataFrame, order: str) -> alt.Y:
@@ -99,7 +105,7 @@ def _ties(rows: pl.DataFrame, order: str) -> list[alt.Chart]:
     colour = keyed(alt.Color, ties["kind"], {MIXED: VERMILLION, PURE: SKY, ALONE: GREY}, "ranks", **symbol)
     titled = {"tie_start": "from rank", "tie_end": "to rank", "tie_size": "items", "tie_relevant": "relevant items"}
     tooltip = _numbers({order: order, "tie": "tie", **titled})
-    x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
+    x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_rank_axis())
     bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
     return [bar.encode(x=x, x2="right:Q", y=_y(rows, order), color=colour, tooltip=tooltip)]
 
@@ -108,7 +114,7 @@ def _numbers(titles: Mapping[str, str]) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:Q", title=title) for name, title in titles.items()]
 
 
-def _ranks() -> alt.Axis:
+def _rank_axis() -> alt.Axis:
     return alt.Axis(title="rank in the list", tickMinStep=1, format="d")  # there is no rank 1.5
 
 
@@ -125,7 +131,7 @@ def _dots(rows: pl.DataFrame, order: str) -> list[alt.Chart]:
     tie = {"tie_start": "tie from rank", "tie_end": "to rank", "tie_size": "items in the tie"}
     of_item = {"relevance": "relevance", order: order, "rank": "rank received", **tie}
     tooltip = [*texts("item"), *_numbers(of_item)]
-    x = alt.X("rank:Q", scale=alt.Scale(zero=False, nice=False), axis=_ranks())
+    x = alt.X("rank:Q", scale=alt.Scale(zero=False, nice=False), axis=_rank_axis())
     dot = alt.Chart(inline(rows)).mark_point(size=size, stroke=GREY, strokeWidth=1, opacity=1)
     return [dot.encode(x=x, y=_y(rows, order), fill=fill, tooltip=tooltip)]
 
@@ -143,3 +149,109 @@ def _spoken(rows: pl.DataFrame) -> str:
         for start, end, size, relevant in ties.select("tie_start", "tie_end", "tie_size", "tie_relevant").rows()
     ]
     return f"A ranked list of {rows.height} items. " + ("; ".join(parts) + "." if parts else "No two items tie.")
+
+
+def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> ChartType:
+    """Draw the same list in several orders below each other, and the average relevance at every rank.
+
+    Parameters
+    ----------
+    orders
+        Rows of one list by the name of the order, first rank first: the result of :func:`ranking_ties` for the order
+        received, and of :func:`drawn_order`.
+    cutoff
+        Where to draw the line; None means the whole list.
+
+    Returns
+    -------
+    altair.Chart
+        One square per item, filled by its relevance, and a frame around every tie, whose items could be in any order.
+        The first sixty ranks are drawn.
+
+    Examples
+    --------
+    >>> from retrieval_report.analysis.orders import drawn_order, ranking_ties
+    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [1, 0, 0]}
+    >>> rows = ranking_ties(rankings, model="model", query="q")
+    >>> chart = list_orders({"order received": rows, "draw 0": drawn_order(rows, draw=0)})
+    >>> print(*chart.to_dict()["title"]["text"])
+    2 of the first 3 ranks are in ties of different relevances: tie order alone decides what stands there
+    """
+    frames = {name: to_polars(rows, "orders") for name, rows in orders.items()}
+    first = next(iter(frames.values()), pl.DataFrame())
+    if not first.height:
+        return empty_chart("the list has no items")
+    missing = [name for frame in frames.values() for name in COLUMNS[2:] if name not in frame.columns]
+    if missing:
+        raise ColumnError(f"orders: no column {missing[0]!r}; expected what ranking_ties returns")
+    rows = pl.concat([_ranks(frame, clean(name, 40)) for name, frame in frames.items()])
+    most = max(float(str(rows["relevance"].max())), 1.0)
+    mean = _averages(first)
+    shown = pl.concat([rows, mean]).with_columns(shade=pl.col("relevance") / most)
+    names = [*(clean(name, 40) for name in frames), EXPECTED]
+    line = _line(cutoff, shown["rank"].to_numpy().max())
+    chart = layered(*_squares(shown, names), *line).properties(width=WIDTH, height=STEP * len(names))
+    lines = ["green: relevant, paler: less so; a frame is a tie, whose items could be in any order"]
+    if line:
+        lines[0] += f"; the line is the cutoff {cutoff}"
+    if first.height > RANKS:
+        lines[0] += f"; the first {RANKS} of {first.height} ranks"
+    return finish(chart, _orders_title(first), lines, _orders_spoken(rows, names[:-1], cutoff), 88)
+
+
+def _ranks(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The first ranks of one order."""
+    rows = _received(frame, RANKS)
+    return rows.select(pl.lit(name).alias("order"), "rank", "item", "relevance", "tie", "tie_start", "tie_size")
+
+
+def _averages(frame: pl.DataFrame) -> pl.DataFrame:
+    """What stands at every rank on average: the mean relevance of its tie."""
+    mean = frame.with_columns(pl.col("relevance").cast(pl.Float64).mean().over("tie"))
+    return _ranks(mean, EXPECTED).with_columns(item=pl.lit("any of the tie"))
+
+
+def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
+    y = row_axis(names, "order")
+    y["scale"] = alt.Scale(domain=names, paddingInner=0.25)
+    last = int(rows["rank"].to_numpy().max())
+    axis = alt.Axis(title="rank in the list", tickMinStep=1, grid=False, format="d")
+    x = alt.X("left:Q", scale=fixed_scale(0.4, last + 0.6), axis=axis)
+    rows = rows.with_columns(left=pl.col("rank") - 0.42, right=pl.col("rank") + 0.42)
+    numbers = [alt.Tooltip("relevance:Q", format=".3~f"), alt.Tooltip("tie_size:Q", title="items in the tie")]
+    tooltip = ["order:N", "rank:Q", "item:N", *numbers]
+    opacity = alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.07, 1]), legend=None)
+    squares = alt.Chart(inline(rows)).mark_bar(color=GREEN, cornerRadius=1)
+    ties = rows.filter(pl.col("tie_size") > 1).group_by("order", "tie", maintain_order=True)
+    ends = ties.agg(left=pl.col("left").min(), right=pl.col("right").max(), tie_size=pl.col("tie_size").first())
+    frames = alt.Chart(inline(ends)).mark_bar(filled=False, color=VERMILLION, strokeWidth=1.3, cornerRadius=2)
+    return [
+        squares.encode(x=x, x2="right:Q", y=y, opacity=opacity, tooltip=tooltip),
+        frames.encode(x=x, x2="right:Q", y=y),
+    ]
+
+
+def _line(cutoff: int | None, last: int) -> list[alt.Chart]:
+    if cutoff is None or cutoff >= last:
+        return []
+    rule = alt.Chart(alt.InlineData(values=[{"at": cutoff + 0.5}])).mark_rule(strokeWidth=1.6, strokeDash=[4, 3])
+    return [rule.encode(x="at:Q")]
+
+
+def _orders_title(frame: pl.DataFrame) -> str:
+    top = frame.with_columns(mixed=pl.col("relevance").n_unique().over("tie") > 1).head(RANKS)
+    mixed = top.filter("mixed").height
+    if not mixed:
+        return f"None of the first {top.height} ranks depends on the order inside ties"
+    start = f"{mixed} of the first {top.height} ranks are in ties of different relevances"
+    return f"{start}: tie order alone decides what stands there"
+
+
+def _orders_spoken(rows: pl.DataFrame, names: list[str], cutoff: int | None) -> str:
+    top = rows if cutoff is None else rows.filter(pl.col("rank") <= cutoff)
+    parts = []
+    for name in names:
+        ranks = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["rank"].to_list()
+        listed = ", ".join(map(str, ranks[:12])) + (" …" if len(ranks) > 12 else "")
+        parts.append(f"{name}: relevant items at rank {listed or 'none'}")
+    return "Places of the relevant items. " + joined(parts)

@@ -25,6 +25,7 @@ SAME_DEFINITION, OTHER_DEFINITION = "other systems, same definition", "other sys
 COLOURS = {NAIVE: VERMILLION, SAME_DEFINITION: AMBER, OTHER_DEFINITION: GREY}
 NUMBERS = ("expected", "tie_std", "lowest", "highest", "naive", "shuffled", "query_se", "ci_low", "ci_high")
 COLUMNS = ("label", "model", "queries", *NUMBERS)
+SAID = {"expected": "in expectation", "naive": "in the naive order"}
 TICK: dict[str, Any] = {"symbolType": "square", "symbolSize": 80}
 
 
@@ -84,12 +85,7 @@ def lead_title(wide: pl.DataFrame, where: str) -> str:
     """Say who leads in expectation, and whether the naive order agrees."""
     expected, naive = best_of(wide, "expected"), best_of(wide, "naive")
     if wide.height == 1:
-        known = {name: wide[name][0] for name in ("expected", "naive")}
-        said = [
-            f"{number(value)} {words}"
-            for value, words in ((known["expected"], "in expectation"), (known["naive"], "in the naive order"))
-            if value is not None
-        ]
+        said = [f"{number(wide[name][0])} {words}" for name, words in SAID.items() if wide[name].count()]
         cut = ", but its lists are cut" if (wide["truncated_share"] > 0).any() else ""
         return f"{quoted(wide['model'][0])}: {where} is {', '.join(said) or 'known by its bounds only'}{cut}"
     if not expected:

@@ -146,12 +146,10 @@ def _size(points: pl.DataFrame) -> alt.Size:
     """Return the area by number of lists; on the grid, dots must not cover each other."""
     most = int(points["lists"].to_numpy().max())
     crowded = points.height > MOST // 4 and most > 20
-    scale = alt.Scale(
-        domain=[1, max(most, 2)], range=[8 if crowded else 26, min(60 if crowded else 500, 20 * most + 26)]
-    )
-    legend = alt.Legend(
-        orient="bottom", values=sorted({1, most}), format="d", symbolFillColor=GREY, symbolStrokeColor=GREY
-    )
+    smallest, largest = (8, 60) if crowded else (26, 500)
+    scale = alt.Scale(domain=[1, max(most, 2)], range=[smallest, min(largest, 20 * most + 26)])
+    symbol: dict[str, Any] = {"symbolFillColor": GREY, "symbolStrokeColor": GREY}
+    legend = alt.Legend(orient="bottom", values=sorted({1, most}), format="d", **symbol)
     return alt.Size("lists:Q", title="lists at one point", scale=scale, legend=legend if most > 1 else None)
 
 

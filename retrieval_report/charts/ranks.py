@@ -72,21 +72,15 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
         scores = [SCORES[name] for name in columns]
         return sentence_chart(f"{title}, {scores[0]} or {scores[1]}.")
     ranks, left = _near(ranks, moved)
-    x = alt.X(
-        "column:N",
-        title=None,
-        sort=None,
-        scale=alt.Scale(domain=[COLUMNS[name] for name in columns], padding=0),
-        axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False, labelFontSize=12, labelPadding=12),
-    )
+    scale = alt.Scale(domain=[COLUMNS[name] for name in columns], padding=0)
+    axis = alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False, labelFontSize=12, labelPadding=12)
+    x = alt.X("column:N", title=None, sort=None, scale=scale, axis=axis)
     rows = ranks["label"].n_unique()
     y = alt.Y("row:Q", axis=None, scale=fixed_scale(rows - 0.5, -0.5))
     layers = [*_lines(_segments(ranks, *columns), x, y), *_names(ranks, columns, x, y)]
     chart = row_chart(layers, rows, STEP, COLUMN)
-    lines = [
-        "rank and score; equal scores share a rank (=)"
-        + f"; models not drawn, whose rank is the same: {left}" * (left > 0)
-    ]
+    lines = ["rank and score; equal scores share a rank (=)"]
+    lines += [f"models not drawn, whose rank is the same: {left}"] * (left > 0)
     return finish(chart, title, lines, _spoken(ranks, moved), 66)
 
 

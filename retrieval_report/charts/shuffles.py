@@ -189,9 +189,9 @@ def _bins(values: Sequence[float]) -> tuple[float, float]:
     distinct = sorted(set(values))
     gap = min(second - first for first, second in pairwise(distinct) if second - first > SAME)
     width = (distinct[-1] - distinct[0]) / BINS
-    if gap * 40 * BINS > distinct[-1] - distinct[0]:
-        width = gap * max(1, math.ceil(width / gap - 1e-6))
-    return distinct[0] - (gap / 2 if gap * BINS * 40 > distinct[-1] - distinct[0] else width / 2), width
+    if gap * 40 * BINS <= distinct[-1] - distinct[0]:
+        return distinct[0] - width / 2, width
+    return distinct[0] - gap / 2, gap * max(1, math.ceil(width / gap - 1e-6))
 
 
 def _bars(bars: pl.DataFrame, x: alt.X, y_axis: alt.Axis) -> list[alt.Chart]:
@@ -209,12 +209,8 @@ def _curve(row: dict[str, float | None], width: float) -> pl.DataFrame | None:
         return None
     steps = [8 * (index / (POINTS - 1)) - 4 for index in range(POINTS)]
     height = width / (deviation * math.sqrt(2 * math.pi))
-    rows = pl.DataFrame(
-        {
-            "at": [mean + step * deviation for step in steps],
-            "density": [height * math.exp(-step * step / 2) for step in steps],
-        }
-    )
+    density = [height * math.exp(-step * step / 2) for step in steps]
+    rows = pl.DataFrame({"at": [mean + step * deviation for step in steps], "density": density})
     low, high = row.get("lowest"), row.get("highest")
     return rows.filter(pl.col("at").is_between(-math.inf if low is None else low, math.inf if high is None else high))
 
