@@ -254,4 +254,4 @@ def _orders_spoken(rows: pl.DataFrame, names: list[str], cutoff: int | None) -> 
         ranks = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["rank"].to_list()
         listed = ", ".join(map(str, ranks[:12])) + (" …" if len(ranks) > 12 else "")
         parts.append(f"{name}: relevant items at rank {listed or 'none'}")
-    return "Places of the relevant items. " + joined(parts)
+    return f"Ranks of the relevant items{'' if cutoff is None else f' up to the cutoff {cutoff}'}. " + joined(parts)

@@ -118,6 +118,16 @@ def test_items_stand_where_each_order_puts_them() -> None:
     assert "cutoff" not in " ".join(deep.to_dict()["title"]["subtitle"])
 
 
+@pytest.mark.parametrize(
+    ("cutoff", "spoken"),
+    [(None, "Ranks of the relevant items. a: relevant items at rank 1, 4."),
+     (2, "Ranks of the relevant items up to the cutoff 2. a: relevant items at rank 1.")],
+)  # fmt: skip
+def test_the_text_of_orders_says_up_to_which_rank_it_speaks(cutoff: int | None, spoken: str) -> None:
+    orders = {"a": ranking_ties(LIST, model="model", query="q")}
+    assert str(charts.list_orders(orders, cutoff=cutoff).to_dict()["description"]).endswith(spoken)
+
+
 def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> None:
     apart = ranking_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
     assert title(charts.list_orders({"received": apart})).startswith("None of the first 5 ranks")
