@@ -90,6 +90,11 @@ $(BIN)/pip:
 	@$(PIP) install --editable '.[docs]'
 	@touch .venv/installed $@
 
+.venv/installed-everything: pyproject.toml $(BIN)/pip
+	@echo "Installing retrieval_report and what its tests, its documentation and Apache Spark need into .venv …"
+	@$(PIP) install --editable '.[dev,docs,spark]'
+	@touch .venv/installed .venv/installed-dev .venv/installed-docs .venv/installed-spark $@
+
 .venv/installed-spark: .venv/installed-dev
 	@echo "Installing Apache Spark into .venv …"
 	@$(PIP) install --editable '.[spark]'

@@ -21,7 +21,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 PEERS = "of the extra `peers`"  # they are large or need a compiler; who has them runs their tests
 SITE = "tests/test_docs.py"
 DASHBOARD = tuple(f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts"))  # visit one server
-REPEATING = ("tests/app/", "tests/conformance/", "tests/faults/")  # they go through everything once more
+REPEATING = (  # they go through everything once more
+    *("tests/app/", "tests/conformance/", "tests/faults/"),
+    *("tests/charts/test_charts_all.py", "tests/reading/test_fuzz.py", "tests/scoring/test_completions.py"),
+)
 COVERAGE = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")  # processes with one of them measure themselves
 SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Spark tests begin
 # How the ids of tests end whose session is of such a kind, or which start executors of their own.

@@ -149,9 +149,7 @@ class Completions:
     def _most_ap(self, metric: AP) -> Floats:
         """Return the highest AP if any number of relevant items may follow, each adding a term and increasing R."""
         asked, scorer = self.high.asked, self.high
-        if isinstance(
-            metric, WAP
-        ):  # its terms depend on grades, so it is only bounded, by the largest sum and the smallest R
+        if isinstance(metric, WAP):  # terms depend on grades: only a bound, by the largest sum and the smallest R
             total = scorer.moments(metric.term, arrange(scorer.prepared, "best")).mean
             least = np.maximum(self.relevant, 1.0)[:, None]
             return total / (least if metric.denominator == "total" else np.minimum(asked, least))
