@@ -9,13 +9,12 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
-from retrieval_report.kernels.lists import Lists
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
@@ -25,8 +24,6 @@ from retrieval_report.scoring.scores import ListScores
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")
 MOST_CELLS = 2e8  # of one list: slots × relevant items × different precisions, a second or two
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Score = tuple[float | None, float | None]  # value and standard deviation
 
 
@@ -141,7 +138,7 @@ class _Ties(NamedTuple):
         return [(float(best[min(least, best.size) - 1]), None) for least in needed]
 
 
-def _ties_of(lists: Lists, relevant_grade: NDArray[np.bool_]) -> list[_Ties]:
+def _ties_of(lists: Lists, relevant_grade: Bools) -> list[_Ties]:
     """The ties of every list."""
     counts = lists.items, lists.items * relevant_grade[lists.grade]
     items, relevant = (np.add.reduceat(count, lists.tie[:-1]) for count in counts)
