@@ -38,8 +38,7 @@ PANELS = {
 def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = (), log: bool = True) -> ChartType:
     """Draw the expected score of every model along the cutoffs.
 
-    The leading models are coloured and named at their right end, with rings at naive scores; the
-    others are grey.
+    The leading models are coloured and named at their right end, with rings at naive scores; the others are grey.
 
     Parameters
     ----------
