@@ -201,7 +201,8 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
         return File(path, frame, found, rows)
     given = model if model is not None else folder_model(path)
     name = base_name(path) if given is None else given
-    return File(path, frame, {"model": pl.lit(name)} | found | {"model": pl.lit(name)}, rows, name, given is None)
+    found.pop("model", None)
+    return File(path, frame, {"model": pl.lit(name), **found}, rows, name, given is None)
 
 
 def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
