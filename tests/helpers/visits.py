@@ -10,7 +10,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,32 +31,36 @@ def chromium() -> str:
     return next((path for path in found if path), "")
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
-    """Chromium without a window."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = chromium()
-    if not program:
-        pytest.skip("no Chromium on this machine (Debian: apt install chromium)")
-    with sync_api.sync_playwright() as playwright:
-        # A folder of its own: a context that keeps its profile there leaves that of the user alone.
+@contextmanager
+def launched(profile: Path) -> Iterator[Any]:
+    """Start Chromium without a window, with a folder of its own: the profile of the user is left alone."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=program, headless=True, args=list(FLAGS)
+            profile, executable_path=chromium(), headless=True, args=list(FLAGS)
         )
         context.set_default_timeout(PATIENCE)
         yield context
         context.close()
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """The address of a dashboard that was started elsewhere; Ctrl-C ends it at the end."""
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
+    """Chromium without a window."""
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not chromium():
         pytest.skip("no Chromium on this machine (Debian: apt install chromium)")
+    with launched(tmp_path_factory.mktemp("profile")) as context:
+        yield context
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Start a dashboard from this folder, and give its address; Ctrl-C ends it at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    folder = tmp_path_factory.mktemp("elsewhere")
     log = folder / "log"
     command = [sys.executable, "-m", "retrieval_report", "dashboard", "--no-browser", "--port", str(port)]
     with log.open("wb") as file:
@@ -70,6 +75,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
         if started.poll() is None:
             os.killpg(started.pid, signal.SIGKILL)
             started.wait()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """The address of a dashboard that was started elsewhere."""
+    if not chromium():
+        pytest.skip("no Chromium on this machine (Debian: apt install chromium)")
+    with served(tmp_path_factory.mktemp("elsewhere")) as address:
+        yield address
 
 
 def wait_for(address: str, started: subprocess.Popen[bytes], log: Path) -> None:
