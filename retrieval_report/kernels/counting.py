@@ -14,11 +14,11 @@ def cell_rows(first: int, last: int, listed: Listed, lists: Lists, found: Places
     """Fill in, for every cell of the lists ``first`` … ``last`` − 1, its last row in the order received."""
     begin, end, row_of = listed.of_list
     longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
-    keys, grades, order = np.empty(longest, np.int64), np.empty(longest, np.int32), np.empty(longest, np.int64)
-    no_counts = np.empty(0, np.int64)
+    keys, grades, counts = np.empty(longest, np.int64), np.empty(longest, np.int32), np.empty(longest, np.int64)
+    order = np.empty(longest, np.int64)
     for q in range(first, last):
         size = end[q] - begin[q]
-        rows = Together(keys[:size], grades[:size], no_counts)
+        rows = Together(keys[:size], grades[:size], counts[:size])
         low, high, ascending = gather(begin[q], listed, rows)
         if not ascending:
             sort_keys(rows.key, low, np.uint64(high - low), order[:size])
