@@ -110,10 +110,10 @@ def compare(
         ``model_a``, ``model_b``, ``metric``, ``cutoff``, ``policy``;
         ``value_a``, ``value_b`` (means over the paired queries), ``difference`` (a − b), ``ci_low``, ``ci_high``
         (Student's t of the differences; null below two queries);
-        ``t_p``, ``wilcoxon_p`` (zeros dropped; exact below 50 queries, else with R's
-        continuity correction), ``permutation_p`` (sign flips
-        of the differences: all patterns, ``permutation_method`` "exact", up to 13 non-zero differences, else
-        "sampled": (b + 1) / (B + 1)), all two-sided;
+        ``t_p``, ``wilcoxon_p`` (zeros dropped; exact below 50 differences of distinct sizes, and up to 13 of any; else
+        normal, corrected for ties and continuity), ``permutation_p`` (sign flips of the differences: all patterns,
+        ``permutation_method`` "exact", up to 13 non-zero differences, else "sampled": (b + 1) / (B + 1)), all
+        two-sided;
         ``family_p`` (the probability, if no two models differed, that any pair of the family would be as far apart,
         by ``family_method``) and ``bh_p`` (Benjamini–Hochberg) over the ``family``: the pairs of the same metric,
         cutoff and policy that have a p-value, ``family`` of them;

@@ -62,8 +62,12 @@ def paired_t(difference: Floats, confidence: float) -> PairedT:
 def wilcoxon(difference: Floats) -> Floats:
     """Return the two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon 1945).
 
-    As in R: exact below 50 non-zero differences without ties among their sizes, else the normal approximation,
-    corrected for ties and for continuity; but exact up to 13 with ties and zeros too. Nothing but zeros gives 1.
+    Exact below 50 non-zero differences without ties among their sizes, else the normal approximation, corrected for
+    ties and for continuity, as in R's ``wilcox.test``; but up to 13, where R approximates, exact with ties too. R ranks
+    the differences as they are given; `differences` has rounded those of scores, as R does if ``digits.rank = 12``.
+
+    >>> wilcoxon(np.array([[0.1, 0.1, 0.1, 0.1, 0.1]])).item()  # 2 of 32 patterns of signs; R prints 0.0369
+    0.0625
     """
     from scipy import special, stats
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from real_data import adhoc
 from retrieval_report.analysis.grid import Floats
+from retrieval_report.analysis.paired import differences
 from retrieval_report.analysis.significance import benjamini_hochberg, holm, paired_t, wilcoxon
 
 
@@ -52,6 +54,41 @@ def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(size
     expected = stats.wilcoxon(difference, correction=True, method=method).pvalue
     holes = np.insert(difference, [0, 0, size], [0.0, np.nan, 0.0])
     assert wilcoxon(np.stack([holes, -holes])) == pytest.approx([expected, expected], rel=1e-9)
+
+
+CYCLE, CUBES = np.arange(1, 61) * 7 % 11 / 10 - 0.4, np.arange(1, 61) ** 3 % 101 - 30 + np.arange(1, 61) / 1000
+DEPRESSION = np.array([0.952, -0.147, 1.022, 0.43, 0.62, 0.59, 0.49, -0.08, 0.01])  # Hollander and Wolfe (1973), p. 29
+
+
+@pytest.mark.parametrize(
+    ("difference", "p"),
+    [
+        (DEPRESSION, 0.0390625), (CUBES[:13], 0.7353515625), (CUBES[:49], 0.000191613326471),
+        (CUBES[:50], 0.000187105333089), (CUBES, 8.5863679587e-05), (CYCLE[:16], 0.171112373061),
+        (CYCLE[:49], 0.028291224846), (CYCLE[:50], 0.0175616112211), (CYCLE, 0.0161162149825),
+    ],
+)  # fmt: skip
+def test_wilcoxon_is_what_r_prints(difference: Floats, p: float) -> None:
+    """R 4.2.2 prints these for ``wilcox.test(difference, digits.rank = 12)``."""
+    assert wilcoxon(np.round(difference, 12)[None])[0] == pytest.approx(p, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "of_r"),
+    [([0.1] * 5, 2 / 32, 0.036888425707), ([0.1, 0.1, -0.1, 0.1, 0.1], 12 / 32, 0.233037982274)],
+)
+def test_wilcoxon_of_few_differences_with_ties_is_exact_where_r_approximates(
+    difference: list[float], p: float, of_r: float
+) -> None:
+    assert wilcoxon(np.array([difference]))[0] == p
+    assert stats.wilcoxon(difference, correction=True, method="asymptotic").pvalue == pytest.approx(of_r, rel=1e-9)
+
+
+def test_equal_sizes_of_published_scores_are_ties_as_with_digits_rank_in_r() -> None:
+    """By default R prints 0.003445188 (see test_tukey), because rounding sets equal differences of decimals apart."""
+    values = adhoc(8)[124:126]
+    difference = differences(values, np.array([0]), np.array([1]))
+    assert wilcoxon(difference)[0] == pytest.approx(0.003391942667, rel=1e-9)
 
 
 def test_wilcoxon_of_many_rows_is_that_of_each() -> None:
