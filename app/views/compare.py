@@ -13,7 +13,7 @@ from chart_display import BOXES, chart_of, show_chart
 from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.analysis.comparison import ahead_first, turned
-from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE, with_chances
+from retrieval_report.analysis.verdicts import CUT, NO_WORSE, NOT_DECIDED, NOTHING, UNKNOWN_R, WORSE, with_chances
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.report.notices import naive_ties
@@ -105,6 +105,9 @@ def _no_worse(data: Data, study: rr.Study, choice: Choice) -> None:
         NO_WORSE: "No worse than {} by {}",
         WORSE: "Worse than {} by more than {}",
         NOT_DECIDED: "These queries do not show whether the loss against {} is below {}",
+        CUT: "The lists are cut, so that they do not show whether the loss against {} is below {}",
+        UNKNOWN_R: "R is not known, so that nothing shows whether the loss against {} is below {}",
+        NOTHING: "Without a relevant item, nothing shows whether the loss against {} is below {}",
     }
     names = {verdict: ", ".join(plain(name, 60) for name in found.filter(verdict=verdict)["model"]) for verdict in said}
     for verdict, sentence in said.items():

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from retrieval_report.analysis.noninferiority import TIE_ORDERS, check_margin, no_worse
-from retrieval_report.analysis.verdicts import NO_WORSE, NOT_DECIDED, WORSE
+from retrieval_report.analysis.verdicts import CUT, NO_WORSE, NOT_DECIDED, NOTHING, UNKNOWN_R, WORSE
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
@@ -21,10 +21,15 @@ from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
 
-EXIT_CODES = {"passed": 0, "failed": 1, NOT_DECIDED: 3}
-STATUS = {NO_WORSE: "passed", WORSE: "failed", NOT_DECIDED: NOT_DECIDED}
+STATUS = {NO_WORSE: "passed", WORSE: "failed"}  # the other verdicts are their own words
+EXIT_CODES = {"passed": 0, "failed": 1}
+UNDECIDED = 3
+ADVICE = {
+    CUT: "items below the ends of the lists could change it; retrieve more, or set truncated to no if lists are whole",
+    UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or queries with n_relevant",
+    NOTHING: "no query has a relevant item",
+}
 COLUMNS = {column.name for column in (*RANKINGS, *COUNTS)}
-POLICIES = {"expected": ("expected",), "worst": ("expected", "best", "worst")}
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class Gate:
     Attributes
     ----------
     status
-        "passed", "failed" or "not decided".
+        "passed", "failed", or why it is neither: "lists are cut", "R is not known", "nothing to compare" or
+        "not decided"; see :func:`no_worse`.
     baseline, candidate
         Names of the two runs.
     measure
@@ -48,7 +54,8 @@ class Gate:
     baseline_value, candidate_value, difference
         Means over the queries, and candidate − baseline.
     bound_low, bound_high
-        The interval of the difference that leaves out ``alpha`` on each side.
+        The interval of the difference that leaves out ``alpha`` on each side, whatever cut lists and an unknown R
+        leave open; None where nothing bounds it.
     no_worse_p, worse_p
         P-values of the two one-sided tests.
     detectable, queries_needed
@@ -77,8 +84,8 @@ class Gate:
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code for a program: 0 passed, 1 failed, 3 not decided (2 is bad input)."""
-        return EXIT_CODES[self.status]
+        """Return the exit code for a program: 0 passed, 1 failed, 3 neither (2 is bad input)."""
+        return EXIT_CODES.get(self.status, UNDECIDED)
 
     def line(self) -> str:
         """Return the result in one line.
@@ -93,7 +100,7 @@ class Gate:
             return f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
         queries = f"{self.queries} {'query' if self.queries == 1 else 'queries'}, margin {self.margin:g}"
         sure = ""
-        if self.bound_low is not None:
+        if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
             sure = f", {1 - 2 * self.alpha:.0%} interval {ends}"
         places = decimals(self.difference)
@@ -110,7 +117,9 @@ class Gate:
 
 
 def advice(gate: Gate) -> str:
-    """Say how many queries would decide a gate that is not decided; otherwise nothing."""
+    """Say what would decide a gate that is not decided; otherwise nothing."""
+    if gate.status in ADVICE:
+        return ADVICE[gate.status]
     needed = gate.queries_needed or 0
     return f"about {needed} queries would decide it" if gate.status == NOT_DECIDED and needed > gate.queries else ""
 
@@ -139,7 +148,8 @@ def gate(
     margin
         The largest loss that does not matter, above 0.
     judgements, queries
-        As for :func:`evaluate`.
+        As for :func:`evaluate`. Without them, lists that are not known to be whole leave open which items are relevant,
+        and then R, so that a gate on recall, AP or NDCG passes only if nothing could change it.
     tie_order
         "expected" or "worst"; see :func:`no_worse`.
     alpha
@@ -177,7 +187,7 @@ margin 0.01)
     check_margin(margin)
     metric, cutoff = _one_measure(measure)
     runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
-    settings: dict[str, Any] = {"missing_query": "error", **options, "policies": POLICIES[tie_order]}
+    settings: dict[str, Any] = {"missing_query": "error", **options, "policies": ("expected", "best", "worst")}
     scores = evaluate(runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings)
     return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha)
 
@@ -186,25 +196,26 @@ def decide(
     scores: pl.DataFrame, *, names: tuple[str, str], margin: float, tie_order: str = "expected", alpha: float = 0.05
 ) -> Gate:
     """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin."""
+    policies = "expected" if tie_order == "expected" else None
+    known = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, policies=policies, alpha=alpha)
+    found = known.row(0, named=True)
+    status = STATUS.get(found["verdict"], found["verdict"])
     best = scores.filter(model="baseline", policy="expected")["value"].max()
-    if not isinstance(best, float) or best <= 0:
+    if status != NOTHING and (not isinstance(best, float) or best <= 0):
         raise DataError(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; do the ids of the "
             "rankings and of the judgements agree?"
         )
-    policies = "expected" if tie_order == "expected" else None
-    known = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, policies=policies, alpha=alpha)
-    found = known.row(0, named=True)
     scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())["query"].n_unique()
     lacking = scored - found["queries"]
-    if lacking:
+    if lacking and status != CUT:
         raise DataError(
-            f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both runs, such as lists "
-            "that are cut and may continue in any way; a gate does not pass on a part of the queries"
+            f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both runs; a gate does not "
+            "pass on a part of the queries"
         )
     same = ("difference", "bound_low", "bound_high", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries")
     return Gate(
-        status=STATUS[found["verdict"]],
+        status=status,
         baseline=names[0],
         candidate=names[1],
         measure=measure_text(found["metric"], found["cutoff"]),

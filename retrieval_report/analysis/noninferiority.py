@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.grid import Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs, asked_measures, measured
 from retrieval_report.analysis.inputs import check_fraction, check_scores
 from retrieval_report.analysis.paired import DIGITS, differences, paired_columns
-from retrieval_report.analysis.significance import paired_t
-from retrieval_report.analysis.verdicts import margin_rule
+from retrieval_report.analysis.significance import PairedT, paired_t
+from retrieval_report.analysis.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
 from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
+from retrieval_report.metrics.parsing import divided_by_relevant
 
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
@@ -53,7 +54,8 @@ def no_worse(
         The largest loss of score that does not matter, above 0.
     tie_order
         "expected": means over all orders of the ties. "worst": the model in its worst order against the baseline in its
-        best, so that a pass holds for every order; the scores must have the policies best and worst.
+        best, so that a pass holds for every order; the scores must have the policies best and worst. Under both, tests
+        hold for whatever cut lists and an unknown R leave open (see Notes).
     policies
         For ``tie_order="expected"``; default: all policies in the scores but best and worst.
     alpha
@@ -68,11 +70,13 @@ def no_worse(
 
         ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("worst" for the worst order);
         ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model − baseline),
-        ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha`` on each side);
+        ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha`` on each side; null where
+        nothing bounds a score);
         ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is above),
         ``equivalent_p`` (small: the difference lies within the margin on either side; the usual two one-sided tests);
-        ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or "not decided", also
-        if there are fewer than two queries;
+        ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or else "lists are cut"
+        (items that follow could change a score), "R is not known" (relevant items that no model retrieved could),
+        "nothing to compare" (no query has a relevant item) or "not decided", also if there are fewer than two queries;
         ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
         without one);
         ``detectable`` (the smallest loss that a test with this number of queries and spread of differences finds with
@@ -89,6 +93,11 @@ def no_worse(
     Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of Pharmacokinetics
     and Biopharmaceutics 15(6), 1987. Power is computed by the noncentral t distribution, one-sided at ``alpha``. If all
     differences are equal, p is 0 or 1, and 1 on both sides if the loss equals the margin.
+
+    A score that is ``truncated``, or that R divides while R is ``pooled``, is an estimate. Where a query has one, the
+    lowest score (policy worst) of the model against the highest (policy best) of the baseline must pass the test for
+    "no worse", and its highest against the baseline's lowest the one for "worse", so that either verdict holds for all
+    that a deeper retrieval or more judgements could show. Without these policies in the scores, neither is given.
 
     Examples
     --------
@@ -114,13 +123,15 @@ def no_worse(
     alpha, power = check_fraction("alpha", alpha), check_fraction("power", power)
     if alpha >= 0.5:
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
-    grid = Grid.of(check_scores(scores))
+    frame = check_scores(scores)
+    grid = Grid.of(frame)
     pairs = grid.pairs(baseline)
+    nothing = frame["n_relevant"].max() == 0
     frames = [pl.DataFrame(schema=NO_WORSE)]
-    for measure, value, std in _asked(grid, tie_order, policies, baseline):
-        columns = _columns(value, std, pairs, margin, alpha, power)
+    for known in _asked(grid, tie_order, policies, baseline):
+        columns = _columns(known, pairs, margin, alpha, power, nothing=nothing)
         columns["model"] = [grid.models[row] for row in pairs.first]
-        frames.append(measured(columns, measure, NO_WORSE, baseline=baseline))
+        frames.append(measured(columns, known.measure, NO_WORSE, baseline=baseline))
     return pl.concat(frames)
 
 
@@ -136,49 +147,86 @@ def check_margin(margin: object) -> float:
     return float(margin)  # type: ignore[arg-type]
 
 
-def _asked(
-    grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str
-) -> list[tuple[tuple[str, int | None, str], Floats, Floats]]:
-    """Return measures with values and spreads; for the worst order, the baseline's best and the others' worst."""
+class _Known(NamedTuple):
+    """What is known of the scores at one measure, as arrays of models and queries."""
+
+    measure: tuple[str, int | None, str]
+    value: Floats
+    std: Floats
+    scored: Bools  # whether there is a score
+    lowest: Floats  # of all that the score may be; NaN if nothing bounds it
+    highest: Floats
+    reasons: dict[str, Bools]  # where a score is not known, by the word for the reason
+
+
+def _asked(grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str) -> list[_Known]:
+    """Return what is known at every measure; for the worst order, of the baseline's best and the others' worst."""
     if tie_order == "expected":
-        return [(grid.measures[at], grid.value[at], grid.std[at]) for at in asked_measures(grid, policies)]
+        return [_expected(grid, number) for number in asked_measures(grid, policies)]
     if policies is not None:
         raise ParameterError("policies: tie_order='worst' compares policy worst with policy best; leave policies out")
     row, found = grid.models.index(baseline), []
-    for at, (metric, cutoff, policy) in enumerate(grid.measures):
+    for number, (metric, cutoff, policy) in enumerate(grid.measures):
         if policy == "worst" and (metric, cutoff, "best") in grid.measures:
-            value = grid.value[at].copy()
-            value[row] = grid.value[grid.measures.index((metric, cutoff, "best")), row]
-            found.append(((metric, cutoff, "worst"), value, np.full_like(value, np.nan)))
+            value = grid.value[number].copy()
+            value[row] = grid.under(number, "best")[row]
+            no_std = np.full_like(value, np.nan)
+            scored = ~np.isnan(value) | ~np.isnan(grid.under(number, "expected"))
+            open_scores = {CUT: scored & np.isnan(value)}
+            found.append(_Known((metric, cutoff, "worst"), value, no_std, scored, value, value, open_scores))
     if not found:
         raise ParameterError("tie_order: 'worst' needs policies 'best' and 'worst' in the scores")
     return found
 
 
-def _columns(value: Floats, std: Floats, pairs: Pairs, margin: float, alpha: float, power: float) -> Columns:
-    difference = differences(value, pairs.first, pairs.second)
-    known = paired_columns(value, std, pairs)
-    size = known["queries"]
-    t = paired_t(difference, 1 - 2 * alpha)
-    above, below = one_sided(t.mean, t.std, size, -margin), one_sided(-t.mean, t.std, size, margin)
-    equivalent = np.maximum(above, one_sided(-t.mean, t.std, size, -margin))
+def _expected(grid: Grid, number: int) -> _Known:
+    """Return scores with what bounds those that are estimates, because lists are cut or R is not known."""
+    measure, value = grid.measures[number], grid.value[number]
+    cut, pooled = grid.truncated[number], grid.pooled[number] & divided_by_relevant(measure[0])
+    lowest, highest = (np.where(cut | pooled, grid.under(number, policy), value) for policy in ("worst", "best"))
+    reasons = {CUT: cut, UNKNOWN_R: pooled}
+    return _Known(measure, value, grid.std[number], ~np.isnan(value), lowest, highest, reasons)
+
+
+def _columns(known: _Known, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool) -> Columns:
+    columns = paired_columns(known.value, known.std, pairs)
+    size = columns["queries"]
+    plain = paired_t(differences(known.value, pairs.first, pairs.second), 1 - 2 * alpha)
+    scored = known.scored[pairs.first] & known.scored[pairs.second]
+    least = _bound(known.lowest, known.highest, scored, pairs, alpha)
+    most = _bound(known.highest, known.lowest, scored, pairs, alpha)
+    above = one_sided(least.mean, least.std, size, -margin)
+    below = one_sided(-most.mean, most.std, size, margin)
+    reasons: dict[str, Bools] = {
+        word: np.asarray((scored & (where[pairs.first] | where[pairs.second])).any(axis=1) for word, where in known.reasons.items()
+    }
+    if nothing:
+        above, below = np.full_like(above, np.nan), np.full_like(below, np.nan)
+        reasons = {NOTHING: np.ones(size.shape, np.bool_)}
     unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(size.tolist())}
-    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in t.std]
+    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in plain.std]
     return {
-        **known,
-        "value": known["value_a"],
-        "baseline_value": known["value_b"],
-        "difference": t.mean,
-        "bound_low": t.low,
-        "bound_high": t.high,
+        **columns,
+        "value": columns["value_a"],
+        "baseline_value": columns["value_b"],
+        "difference": plain.mean,
+        "bound_low": least.low,
+        "bound_high": most.high,
         "margin": np.full(size.size, margin),
         "no_worse_p": above,
         "worse_p": below,
-        "equivalent_p": equivalent,
-        "verdict": margin_rule(above, below, alpha),
-        "detectable": np.array([unit[n] for n in size.tolist()]) * t.std,
+        "equivalent_p": np.maximum(above, one_sided(-most.mean, most.std, size, -margin)),
+        "verdict": margin_rule(above, below, alpha, reasons),
+        "detectable": np.array([unit[n] for n in size.tolist()]) * plain.std,
         "queries_needed": pl.Series(needed, dtype=pl.Int64),
     }
+
+
+def _bound(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs, alpha: float) -> PairedT:
+    """Test differences of bounds of the models and of the baseline; NaN for a pair with a score that has none."""
+    difference = differences(np.concatenate([models, baseline]), pairs.first, pairs.second + len(models))
+    unbounded = (scored & np.isnan(difference)).any(axis=1)
+    return PairedT(*(np.where(unbounded, np.nan, column) for column in paired_t(difference, 1 - 2 * alpha)))
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:

@@ -26,6 +26,7 @@ doubt = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_
 SINGLE_MODEL, NO_SCORE = "single model", "no score"  # what a report says where there is no pair to judge
 SAME_WINNER, OTHER_WINNER = "same winner", "other winner"  # of a segment of the queries
 NO_WORSE, WORSE, NOT_DECIDED = "no worse", "worse", "not decided"  # of a model and a margin
+UNKNOWN_R = "R is not known"  # likewise, as are NOTHING and CUT
 TIE_RISK, ALPHA = 0.05, 0.05
 SIGNIFICANT = f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
 SHOWN = ("expected", "shuffled", "naive")  # the first of them that there is is the reference
@@ -151,13 +152,21 @@ def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
     return first_that_holds({SAME_WINNER: same, OTHER_WINNER: significant(p, alpha)}, NOT_SIGNIFICANT)
 
 
-def margin_rule(no_worse_p: NDArray[Any], worse_p: NDArray[Any], alpha: float) -> list[str]:
+def margin_rule(
+    no_worse_p: NDArray[Any], worse_p: NDArray[Any], alpha: float, open_scores: Mapping[str, NDArray[np.bool_]]
+) -> list[str]:
     """The verdict on models that are held to a margin; alpha is below 0.5, so that no two hold.
 
-    >>> margin_rule(np.array([0.01, 0.9, 0.5]), np.array([0.99, 0.02, 0.5]), 0.05)
+    ``open_scores`` says for which models scores are not known, by the word for the reason; the p-values then hold for
+    everything that these scores may be.
+
+    >>> margin_rule(np.array([0.01, 0.9, 0.5]), np.array([0.99, 0.02, 0.5]), 0.05, {})
     ['no worse', 'worse', 'not decided']
+    >>> margin_rule(np.array([0.01, np.nan]), np.array([0.99, 0.5]), 0.05, {CUT: np.array([True, True])})
+    ['no worse', 'lists are cut']
     """
-    verdicts: list[str] = np.select([no_worse_p < alpha, worse_p < alpha], [NO_WORSE, WORSE], NOT_DECIDED).tolist()
+    rules = {NO_WORSE: no_worse_p < alpha, WORSE: worse_p < alpha, **open_scores}
+    verdicts: list[str] = np.select(list(rules.values()), list(rules), NOT_DECIDED).tolist()
     return verdicts
 
 

@@ -24,7 +24,7 @@ Exit codes:
   0  passed: the candidate loses less than the margin
   1  failed: it loses more than the margin
   2  bad input: nothing was tested
-  3  not decided: there are too few queries to tell
+  3  not decided: too few queries, cut lists, or relevant items not known
 """
 
 

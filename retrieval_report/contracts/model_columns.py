@@ -120,7 +120,10 @@ COMPARED = {
         number(
             "equivalent_p", "p (equivalent)", "p-value against differing by the margin or more, either way", "chance"
         ),
-        VERDICT._replace(meaning="no worse, worse or not decided"),
+        VERDICT._replace(
+            meaning="no worse, worse, lists are cut, R is not known, nothing to compare or not decided; the first two "
+            "hold for all that cut lists and an unknown R leave open"
+        ),
         "difference_std",
         number("detectable", "Detectable", "the smallest loss that these queries would show with probability 0.8"),
         whole(

@@ -21,6 +21,8 @@ CATALOGUE: dict[str, type[Metric]] = {
     for record in vars(catalogue).values()
     if inspect.isclass(record) and issubclass(record, Metric) and hasattr(record, "name")  # the bases have no name
 }
+BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics divided by R, whatever their parameters
+DIVIDED = ("total", "min", "judged")  # denominators and ideals that depend on R
 ALIASES = {
     "map": "ap",
     "mrr": "rr",
@@ -238,3 +240,18 @@ def parse_metrics(metrics: object, cutoffs: object) -> Requests:
         wanted = (None,) if metric.own_depth else own or default
         result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *wanted)))
     return list(result.items())
+
+
+def divided_by_relevant(text: str) -> bool:
+    """Return whether a metric depends on R or on the grades of all relevant items; of an unknown one it may.
+
+    >>> divided_by_relevant("ap"), divided_by_relevant("ap(denominator=k)"), divided_by_relevant("my_metric")
+    (True, False, True)
+    """
+    try:
+        metric, _ = parse_metric(text)
+    except ParameterError:  # a gain that is a function has no text form that could be parsed
+        name = text.partition("(")[0]
+        return name == "ndcg" or name not in CATALOGUE
+    chosen = {getattr(metric, name, None) for name in ("denominator", "ideal")}
+    return metric.name in BY_R or not chosen.isdisjoint(DIVIDED)

@@ -8,8 +8,7 @@ import polars as pl
 
 from retrieval_report.analysis.inputs import at_cutoff, at_measure
 from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
-from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.metrics.parsing import measure_text, parse_metric
+from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.names import first_names
 from retrieval_report.writing.numbers import number, span
@@ -17,8 +16,6 @@ from retrieval_report.writing.numbers import number, span
 NAME_WIDTH = 60
 MOST_NAMED = 4
 NAMED = 5  # systems that a sentence names
-BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics divided by R, whatever their parameters
-DIVIDED = ("total", "min", "judged")  # denominators and ideals that depend on R
 RETRIEVE_DEEPER = "Retrieve deeper, until every list holds the whole tie at the cutoff"
 POOLED = "R counts only relevant items that some model retrieved; pass judgements or n_relevant for the true R."
 SINGLE = (
@@ -164,16 +161,6 @@ def relevant_notice(summary: pl.DataFrame) -> str:
     if not any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()):
         return ""
     return POOLED if summary["model"].n_unique() > 1 else SINGLE
-
-
-def divided_by_relevant(text: str) -> bool:
-    """Return whether a metric depends on R or on the grades of all relevant items."""
-    try:
-        metric, _ = parse_metric(text)
-    except ParameterError:  # a gain that is a function has no text form that could be parsed
-        return text.startswith("ndcg")
-    chosen = {getattr(metric, name, None) for name in ("denominator", "ideal")}
-    return metric.name in BY_R or not chosen.isdisjoint(DIVIDED)
 
 
 def names_text(names: Iterable[str]) -> str:

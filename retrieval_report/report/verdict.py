@@ -10,7 +10,7 @@ from retrieval_report.analysis import verdicts
 from retrieval_report.analysis.comparison import turned
 from retrieval_report.analysis.inputs import SIDES, at_measure, side_by_side
 from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, equal_means
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.report import notices
 from retrieval_report.report.notices import names_text
 from retrieval_report.report.terminal import visible
@@ -118,7 +118,7 @@ def pair_verdict(
     else:
         numbers = f"{size(high - low)} in expected {measure}{where}: {span(high, low, ' against ')}"
         lead, safety = f"{leader} is ahead of {other} by {numbers}.", _safety(pair)
-    doubt = notices.POOLED if pair.get("pooled") and notices.divided_by_relevant(metric) else ""
+    doubt = notices.POOLED if pair.get("pooled") and divided_by_relevant(metric) else ""
     parts = (lead, _all_queries(pair), _printed(pair, ties), safety, doubt)
     return pair["verdict"], tuple(sentence for sentence in parts if sentence)
 
@@ -213,8 +213,14 @@ def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) 
 def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
     """Say which models lose less than the margin against the baseline, which more, and which may do either."""
     parts = []
-    undecided = "these queries do not decide whether "
-    starts = {verdicts.NO_WORSE: ("", " no"), verdicts.WORSE: ("", ""), verdicts.NOT_DECIDED: (undecided, "")}
+    starts = {
+        verdicts.NO_WORSE: ("", " no"),
+        verdicts.WORSE: ("", ""),
+        verdicts.NOT_DECIDED: ("these queries do not decide whether ", ""),
+        verdicts.CUT: ("the lists are cut, so that they do not show whether ", ""),
+        verdicts.UNKNOWN_R: ("R is not known, so that nothing shows whether ", ""),
+        verdicts.NOTHING: ("without a relevant item nothing shows whether ", ""),
+    }
     for verdict, (start, no) in starts.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.height:

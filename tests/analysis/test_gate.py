@@ -151,11 +151,81 @@ def test_judgements_that_fit_nothing_certify_nothing() -> None:
 def test_a_part_of_the_queries_is_not_certified() -> None:
     """In the worst order of a cut list nothing may bound a score: such queries are no fewer queries."""
     scores = bounded_scores({name: ([0.5] * 3, [0.5] * 3, [0.4] * 3, [0.6] * 3) for name in ("baseline", "candidate")})
-    unbounded = (pl.col("query") == "q00001") & (pl.col("policy") == "worst") & (pl.col("model") == "candidate")
-    cut = scores.with_columns(pl.when(~unbounded).then("value").alias("value"))
-    assert decide(scores, names=("a", "b"), margin=0.5, tie_order="worst").status == "passed"
-    with pytest.raises(rr.DataError, match="1 of 3 queries have no worst score of both runs"):
-        decide(cut, names=("a", "b"), margin=0.5, tie_order="worst")
+    odd = (pl.col("query") == "q00001") & (pl.col("model") == "candidate")
+    cut = scores.with_columns(pl.when(~odd | (pl.col("policy") != "worst")).then("value").alias("value"))
+    asked: dict[str, Any] = {"names": ("a", "b"), "margin": 0.5}
+    assert decide(scores, **asked, tie_order="worst").status == "passed"
+    found = decide(cut, **asked, tie_order="worst")
+    assert (found.status, found.exit_code, found.no_worse_p) == ("lists are cut", 3, None)
+    skipped = scores.with_columns(pl.when(~odd).then("value").alias("value"))
+    with pytest.raises(rr.DataError, match="1 of 3 queries have no expected score of both runs"):
+        decide(skipped, **asked)
+
+
+def lists_of(depth: int, relevant: int, queries: int = 20) -> pl.DataFrame:
+    """Lists of so many items at distances 0, 1, 2 …, of which the first are relevant."""
+    ranks = list(range(depth))
+    return pl.DataFrame(
+        {
+            "query": [f"q{query:02}" for query in range(queries) for _ in ranks],
+            "item": [f"q{query:02}d{rank}" for query in range(queries) for rank in ranks],
+            "distance": ranks * queries,
+            "relevance": [int(rank < relevant) for rank in ranks] * queries,
+        }
+    )
+
+
+def test_cut_lists_are_not_certified_by_their_estimate() -> None:
+    """The candidate's ten items tie at the end of its list; whole, it puts forty others into that tie."""
+    rank = pl.col("distance")
+    whole = lists_of(50, 10).with_columns(distance=pl.when(rank.is_in([8, 9])).then(rank + 41).otherwise(rank))
+    tied = whole.with_columns(distance=pl.lit(0))
+    top = tied.filter(relevance=1)
+    truth = pl.DataFrame({"query": whole["query"].unique().sort(), "n_relevant": 10})
+    asked: dict[str, Any] = {"measure": "precision@10", "margin": 0.05, "queries": truth}
+    failed = rr.gate(whole, tied, truncated="no", **asked)
+    assert failed.status == "failed"
+    assert failed.difference == pytest.approx(0.2 - 0.8)
+    found = rr.gate(whole, top, truncated="within_tie", **asked)
+    assert (found.candidate_value, found.status, found.exit_code) == (1.0, "lists are cut", 3)
+    assert found.bound_low is not None
+    assert found.bound_low <= 0.2 - 0.8
+    assert found.line().startswith("lists are cut: precision@10 of candidate is 1.0000, of baseline 0.8000")
+    assert "items below the ends of the lists could change it" in found.line()
+    assert found.as_dict()["exit_code"] == 3
+    assert ET.fromstring(junit_xml(found)).find(".//failure").attrib["type"] == "lists are cut"  # type: ignore[union-attr]
+    assert markdown_summary(found).startswith("**lists are cut**")
+    assert "items below the ends" in markdown_summary(found)
+
+
+def test_bounds_of_cut_lists_may_decide() -> None:
+    whole, truth = lists_of(50, 8), pl.DataFrame({"query": [f"q{query:02}" for query in range(20)], "n_relevant": 8})
+    last_two = whole.filter(pl.col("distance") < 10).with_columns(pl.col("distance").clip(upper_bound=8))
+    asked: dict[str, Any] = {"measure": "precision@10", "margin": 0.05, "queries": truth, "truncated": "within_tie"}
+    assert rr.gate(whole, last_two, **asked).status == "passed"  # all relevant items lie before the last tie
+    turned = last_two.with_columns(distance=9 - pl.col("distance"))  # three nearer items are not relevant
+    assert rr.gate(whole, turned, **{**asked, "measure": "precision@3"}).status == "failed"
+
+
+def test_an_unknown_r_is_not_certified() -> None:
+    """Of three relevant items that both runs retrieve the candidate has more among its first three."""
+    far = lists_of(10, 3).with_columns(distance=(pl.col("distance") + 9) % 10)
+    asked: dict[str, Any] = {"margin": 0.05, "truncated": "within_tie"}
+    found = rr.gate(far, lists_of(10, 3), measure="recall@3", **asked)
+    assert found.difference is not None
+    assert found.difference > 0.3
+    assert (found.status, found.exit_code) == ("R is not known", 3)
+    assert "relevant items that neither run retrieved could change it; pass judgements" in found.line()
+    assert rr.gate(far, lists_of(10, 3), measure="precision@3", **asked).status == "passed"  # R divides nothing
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item:retrieval_report.RetrievalReportWarning")
+@pytest.mark.parametrize("no_relevant", ["one", "zero"])
+def test_data_without_a_relevant_item_decide_nothing(no_relevant: str) -> None:
+    nothing = lists_of(10, 0)
+    found = rr.gate(nothing, nothing, measure="recall@3", margin=0.05, truncated="no", no_relevant=no_relevant)
+    assert (found.status, found.exit_code) == ("nothing to compare", 3)
+    assert "no query has a relevant item" in found.line()
 
 
 def test_queries_that_neither_answers_count_where_asked() -> None:
@@ -295,5 +365,5 @@ def test_bad_input_writes_nothing(files: Path) -> None:
 
 def test_help_names_the_exit_codes() -> None:
     text = CliRunner().invoke(cli, ["gate", "--help"]).output
-    for line in ("0  passed", "1  failed", "2  bad input", "3  not decided"):
+    for line in ("0  passed", "1  failed", "2  bad input", "3  not decided: too few queries, cut lists"):
         assert line in text

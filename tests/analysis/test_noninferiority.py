@@ -125,6 +125,33 @@ def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> No
         rr.stats.no_worse(scores, baseline="a", margin=0.1, tie_order="worst", policies="worst")
 
 
+def test_an_estimate_is_held_to_the_margin_by_its_bounds() -> None:
+    """One query of b is cut: only its lowest value decides "no worse", only its highest "worse"."""
+    base = np.linspace(0.4, 0.6, 30)
+    noise = np.random.default_rng(0).normal(0, 0.001, 30)
+    exact = (base, base, base, base)
+
+    def verdict(low: float, high: float, value: float, **flags: bool) -> tuple[object, ...]:
+        candidate, lowest, highest = base + noise, base + noise, base + noise
+        candidate[7], lowest[7], highest[7] = (base[7] + change for change in (value, low, high))
+        scores = bounded_scores({"a": exact, "b": (candidate, candidate, lowest, highest)})
+        marked = (pl.col("model") == "b") & (pl.col("query") == "q00007")
+        scores = scores.with_columns(pl.when(marked).then(pl.lit(True)).otherwise(name).alias(name) for name in flags)
+        row = rr.stats.no_worse(scores, baseline="a", margin=0.01, policies="expected").row(0, named=True)
+        return row["verdict"], row["no_worse_p"] is None, row["worse_p"] is None
+
+    assert verdict(-0.9, 0.1, 0.0)[0] == "no worse"  # without a mark it is exact
+    assert verdict(-0.9, 0.1, 0.0, truncated=True)[0] == "lists are cut"
+    assert verdict(-0.9, 0.1, 0.0, pooled=True)[0] == "R is not known"
+    assert verdict(-0.001, 0.1, 0.0, truncated=True)[0] == "no worse"
+    assert verdict(math.nan, 0.1, 0.0, truncated=True) == ("lists are cut", True, False)
+    assert verdict(-0.001, math.nan, 0.0, truncated=True) == ("no worse", False, True)
+    late = bounded_scores({"a": exact, "b": (base - 0.02 + noise,) * 4}).with_columns(truncated=pl.lit(True))
+    assert rr.stats.no_worse(late, baseline="a", margin=0.01, policies="expected")["verdict"].to_list() == ["worse"]
+    alone = late.filter(policy="expected")
+    assert rr.stats.no_worse(alone, baseline="a", margin=0.01)["verdict"].to_list() == ["lists are cut"]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"margin": 0}, {"margin": -0.1}, {"margin": math.inf}, {"baseline": "x"}, {"tie_order": "best"}, {"alpha": 0.5},
