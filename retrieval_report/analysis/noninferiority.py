@@ -198,7 +198,8 @@ def _columns(known: _Known, pairs: Pairs, margin: float, alpha: float, power: fl
     above = one_sided(least.mean, least.std, size, -margin)
     below = one_sided(-most.mean, most.std, size, margin)
     reasons: dict[str, Bools] = {
-        word: np.asarray((scored & (where[pairs.first] | where[pairs.second])).any(axis=1) for word, where in known.reasons.items()
+        word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
+        for word, where in known.reasons.items()
     }
     if nothing:
         above, below = np.full_like(above, np.nan), np.full_like(below, np.nan)
