@@ -17,7 +17,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
-from retrieval_report.reading.results import Results, as_array, item_ids, read_results, warn_of_direction
+from retrieval_report.reading.results import Results, as_array, check_direction, item_ids, read_results
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -128,12 +128,8 @@ def from_search(
     Raises
     ------
     DataError, ParameterError
-        Shapes do not match, an index has no item, or relevance comes from two sources.
-
-    Warns
-    -----
-    RetrievalReportWarning
-        Distances decrease, or scores increase, from the first result of every query to its last.
+        Shapes do not match, an index has no item, relevance comes from two sources, or every row of a search begins
+        with its largest distance (smallest score), as similarities do without ``scores=``.
 
     Examples
     --------
@@ -156,7 +152,8 @@ def from_search(
     found = {_name(model): read_results(one, f"model {model!r}", indexes=indexes) for model, one in given.items()}
     scored = _scored(scores, list(found))
     for model, one in found.items():
-        warn_of_direction(one, f"model {model!r}", scores=model in scored, alone=len(found) == 1)
+        remedy = _remedy(model, scored, alone=len(found) == 1)
+        check_direction(one, f"model {model!r}", scores=model in scored, remedy=remedy)
     labels = (query_labels, item_labels)
     _check_sources(labels, judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
@@ -192,6 +189,13 @@ def _scored(scores: object, models: list[str]) -> set[str]:
     for model in named:
         check_choice("scores", model, models)
     return set(named)
+
+
+def _remedy(model: str, scored: set[str], *, alone: bool) -> str:
+    """Say which ``scores=`` turns the direction of one model's values."""
+    if alone:
+        return f"pass scores={model not in scored}"
+    return "leave it out of scores=" if model in scored else f"name it in scores={{{model!r}}}"
 
 
 def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:

@@ -15,7 +15,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError, ParameterError
-from retrieval_report.contracts.warning import warn
 
 NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
@@ -200,7 +199,7 @@ def _flat_queries(indexes: object, flat: Array, lengths: NDArray[np.int64], what
 def results_frame(given: object, what: str) -> pl.DataFrame:
     """Return results of a search that names its items, as ``query``, ``item`` and ``distance``."""
     found = read_results(given, what)
-    warn_of_direction(found, what, scores=False)
+    check_direction(found, what, scores=False, remedy="turn them into rankings by from_search(results, scores=True)")
     return pl.DataFrame({"query": found.query, "item": item_ids(found.item), "distance": found.value})
 
 
@@ -212,17 +211,25 @@ def item_ids(values: Array) -> pl.Series:
     return pl.Series("item", values.astype(np.int64) if fits else values)
 
 
-def warn_of_direction(found: Results, what: str, *, scores: bool, alone: bool = True) -> None:
-    """Warn if results are sorted in the opposite direction of what their numbers are said to mean."""
-    if not found.indexed or found.value.size < 2:
+def check_direction(found: Results, what: str, *, scores: bool, remedy: str) -> None:
+    """Refuse results of which every row begins with the value that its kind puts last; ``remedy`` says what to do.
+
+    >>> similar = read_results((np.array([[0.9, 0.2], [0.8, 0.8]]), np.array([[4, 7], [4, 5]])), "results")
+    >>> check_direction(similar, "results", scores=False, remedy="pass scores=True")
+    Traceback (most recent call last):
+    retrieval_report.DataError: results: every row of distances begins with its largest, as similarities do; if they \
+are similarities, pass scores=True; if they are distances, sort the rows
+    """
+    if not found.indexed or not found.value.size:  # the columns of a matrix are items, not ranks
         return
-    value, same = found.value, found.query[1:] == found.query[:-1]
-    rises, falls = (bool((turn & same).any()) for turn in (value[1:] > value[:-1], value[1:] < value[:-1]))
-    if (rises, falls) != (scores, not scores):
+    begin = np.flatnonzero(np.append(True, found.query[1:] != found.query[:-1]))
+    ends = np.minimum.reduceat(found.value, begin), np.maximum.reduceat(found.value, begin)
+    nearest, farthest = reversed(ends) if scores else ends
+    first = found.value[begin]
+    if (first != farthest).any() or (first == nearest).all():
         return
-    named, other = ("scores", "distances") if scores else ("distances", "scores")
-    hint = f"pass scores={not scores}" if alone else f"{'leave it out of' if scores else 'name the model in'} scores="
-    warn(
-        f"{what}: the {named} of every query {'rise' if scores else 'fall'} from its first result to its last, as "
-        f"{other} do; if they are {other}, {hint}"
+    named, size, other = ("scores", "smallest", "distances") if scores else ("distances", "largest", "similarities")
+    raise DataError(
+        f"{what}: every row of {named} begins with its {size}, as {other} do; if they are {other}, {remedy}; if they "
+        f"are {named}, sort the rows"
     )

@@ -15,10 +15,10 @@ from retrieval_report import (
     DataError,
     KeyMismatchError,
     ParameterError,
-    RetrievalReportWarning,
     audit,
     evaluate,
     from_search,
+    read_rankings,
 )
 from retrieval_report.search import Inputs
 
@@ -137,13 +137,26 @@ def test_scores_are_larger_where_nearer() -> None:
     assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices))
 
 
-def test_numbers_that_go_the_other_way_are_noticed() -> None:
+def test_similarities_given_as_distances_are_refused() -> None:
+    """The engine lists the nearest first: a row that begins with its farthest is one of similarities."""
     distances, indices = nearest()
-    with pytest.warns(RetrievalReportWarning, match="model 'a': the distances of every query fall .* scores=True"):
-        from_search({"a": (-distances, indices)}, **FLAT)
-    with pytest.warns(RetrievalReportWarning, match="the scores of every query rise .* scores=False"):
+    similar = -distances
+    similar[:, 1:] = similar[:, :0:-1]  # only the first of every row tells
+    for values in (-distances, similar):
+        with pytest.raises(
+            DataError, match=r"model 'a': every row of distances begins with its largest.* pass scores=True"
+        ):
+            from_search({"a": (values, indices)}, **FLAT)
+    with pytest.raises(DataError, match=r"every row of scores begins with its smallest.* pass scores=False"):
         from_search((distances, indices), **FLAT, scores=True)
+    with pytest.raises(DataError, match=r"from_search\(results, scores=True\)"):
+        read_rankings((-distances, indices))
+    one_row = -distances
+    one_row[3] = distances[3]
+    from_search((one_row, indices), **FLAT)  # a row that begins with its nearest
     from_search((np.ones((2, 3)), indices[:2, :3]), query_labels=[1, 2], item_labels=LABELS)  # all tied: who knows
+    from_search((distances[:, :1], indices[:, :1]), **FLAT)
+    from_search(-np.sort(RNG.random((6, 40))), **FLAT)  # columns of a matrix are items, not ranks
 
 
 def test_models_with_scores_stand_beside_models_with_distances() -> None:
@@ -152,9 +165,9 @@ def test_models_with_scores_stand_beside_models_with_distances() -> None:
     inputs = from_search(given, **FLAT, scores={"inner product"})
     found = evaluate(**inputs, metrics="ap@2", policies="expected")
     assert found.filter(model="flat")["value"].equals(found.filter(model="inner product")["value"])
-    with pytest.warns(RetrievalReportWarning, match="model 'inner product': .* name the model in scores="):
+    with pytest.raises(DataError, match=r"model 'inner product': .* name it in scores={'inner product'}"):
         from_search(given, **FLAT)
-    with pytest.warns(RetrievalReportWarning, match="model 'flat': .* leave it out of scores="):
+    with pytest.raises(DataError, match=r"model 'flat': .* leave it out of scores="):
         from_search(given, **FLAT, scores=True)
     with pytest.raises(ParameterError, match="scores: 'inner' is not one of 'flat', 'inner product'"):
         from_search(given, **FLAT, scores=["inner"])
