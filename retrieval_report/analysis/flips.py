@@ -62,13 +62,12 @@ def flips(
 
         - "nothing to compare": one of the two means is missing.
         - "lists are cut": items that the lists do not show could reverse the order.
-        - "depends on tie order": policies disagree, or the probability of a reversal is, or may be, above ``tie_risk``,
-          or the expected means are equal but depend on tie order; without policy expected: policies disagree or the
-          ranges overlap.
+        - "depends on tie order": the probability of a reversal is, or may be, above ``tie_risk``, or the expected means
+          are equal but depend on tie order; without policy expected: policies disagree or the ranges overlap.
         - "equal": the means are equal, whatever the tie order.
         - "not significant": none of that, but ``family_p`` is ``alpha`` or more.
-        - "safe": none of these. A safe pair may overlap: a tie order chosen in favour of one model reverses it, but the
-          order received does not, and a random one does so with a probability of at most ``p_tie_high``.
+        - "safe": none of these. A safe pair may overlap: a tie order chosen in favour of one model reverses it, and so
+          may the one received (``disagree``); a random one does so with a probability of at most ``p_tie_high``.
         - "safe from tie order": the same, but without a test of the queries (``family_p`` is null).
 
     Raises

@@ -39,6 +39,9 @@ def with_verdicts(
 ) -> pl.DataFrame:
     """Add ``disagree``, the policies that favour the other model, and ``verdict`` to pairs of models.
 
+    Whether a pair depends on tie order follows from the probability of a reversal. Where that is not known, a policy
+    that favours the other model decides; elsewhere it is one order among many, and no more than a fact.
+
     Parameters
     ----------
     pairs
@@ -58,13 +61,20 @@ def with_verdicts(
     ...                       "moved": [True, True, False, True], "family_p": [0.01] * 4})
     >>> with_verdicts(pairs, pl.col("order"), {}, tie_risk=TIE_RISK, alpha=ALPHA)["verdict"].to_list()
     ['safe', 'depends on tie order', 'equal', 'depends on tie order']
+
+    Naive scores that favour the other model decide only where the probability is not known.
+
+    >>> pairs = pairs.with_columns(p_tie_high=pl.Series([1e-9, None, None, None]))
+    >>> found = with_verdicts(pairs, pl.col("order"), {"naive": -pl.col("order")}, tie_risk=TIE_RISK, alpha=ALPHA)
+    >>> found.select("disagree", "verdict").rows()[:2]
+    [('naive', 'safe'), ('naive', 'depends on tie order')]
     """
     level = order == 0
-    risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(False)
+    risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(pl.col("disagree") != "")
     rules = {
         NOTHING: order.is_null(),
         CUT: pl.col("cut"),
-        DEPENDS: (pl.col("disagree") != "") | risky | (level & pl.col("moved")),
+        DEPENDS: risky | (level & pl.col("moved")),
         EQUAL: level,
         UNTESTED: pl.col("family_p").is_null(),
         SAFE: significant(pl.col("family_p"), alpha),
@@ -109,7 +119,7 @@ def least_certain(verdicts: Iterable[str]) -> str:
 def surely_depends(pair: Mapping[str, Any]) -> bool:
     """Whether a pair that may depend on tie order does so whatever the chance is within its bounds."""
     low = pair.get("p_tie_low")
-    return bool(pair["disagree"]) or (low is not None and low >= TIE_RISK)
+    return bool(pair["disagree"]) if low is None else low >= TIE_RISK
 
 
 def equal_means(one: Any, other: Any) -> bool:

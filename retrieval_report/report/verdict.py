@@ -27,9 +27,9 @@ DEEPER = f"{notices.RETRIEVE_DEEPER}; for binary codes, count_codes needs no lis
 SAFETY = {  # how safe a lead is
     CUT: f"The lists are cut, and what they leave out could reverse this lead. {DEEPER}",
     DEPENDS: "The lead {depends} on tie order{why}.{chance}",
-    NOT_SIGNIFICANT: "The lead does not depend on tie order, but is not significant ({p}).{chance}",
-    SAFE: "The lead does not depend on tie order, and is significant ({p}).{chance}",
-    verdicts.UNTESTED: "The lead does not depend on tie order. Its significance was not tested, which requires plain "
+    NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).{chance}",
+    SAFE: "The lead {holds}, and is significant ({p}).{chance}",
+    verdicts.UNTESTED: "The lead {holds}. Its significance was not tested, which requires plain "
     "means and queries that both models have.{chance}",
     EQUAL: "No tie order separates them.",
     verdicts.NOTHING: "The two have no query in common, so their means are not over the same queries.",
@@ -185,7 +185,8 @@ def _safety(pair: Row) -> str:
         return LEVEL[pair["verdict"]]
     return SAFETY[pair["verdict"]].format(
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
-        why=f" ({_disagreement(pair)})" if pair["disagree"] else "",
+        holds="is safe from random tie order" if pair["disagree"] else "does not depend on tie order",
+        why=f" ({_disagreement(pair)})" if pair["disagree"] and pair.get("p_tie_high") is None else "",
         p=f"corrected {p_value(pair['family_p'])}",
         chance=_reversal(pair),
     )
@@ -259,13 +260,13 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     shown = [row for row in ranked if row["model"] in errors]
     worst = max(shown, key=lambda row: (errors[row["model"]], row["model"]))
     error, std = errors[worst["model"]], worst["tie_std"]
-    if error < 10**-DECIMALS / 2:
-        return [f"Naive scores, with ties {ties}, agree with the exact {measure} to {DECIMALS} digits here."]
     deviations = f", {error / std:.1f} standard deviations of random tie order" if std else ""
     text = (
         f"Naive scores, with ties {ties}, are off by up to {size(error)}: {_name(worst['model'])} shows "
         f"{number(worst['naive'])} where {number(worst['expected'])} is exact{deviations}."
     )
+    if error < 10**-DECIMALS / 2:
+        text = f"Naive scores, with ties {ties}, agree with the exact {measure} to {DECIMALS} digits here."
     if accidental := verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected")):
         text += f" They name another winner: {_name(min(accidental))}."
     return [text]

@@ -40,15 +40,20 @@ def test_policies_that_agree_far_apart_are_safe() -> None:
     assert verdict({"a": {"expected": 0.5, "std": 0.01}, "b": {"expected": 0.6, "std": 0.01}}) == "safe from tie order"
 
 
-def test_a_naive_order_the_other_way_round_depends_on_tie_order() -> None:
-    found = flips(
-        summary_of(
-            {"a": {"expected": 0.5, "naive": 0.6, "std": 0.01}, "b": {"expected": 0.6, "naive": 0.5, "std": 0.01}}
-        )
-    ).row(0, named=True)
-    assert (found["disagree"], found["verdict"]) == ("naive", "depends on tie order")
+@pytest.mark.parametrize(
+    ("deviation", "word"),
+    [(0.001, "safe from tie order"), (0.01, "safe from tie order"), (0.1, "depends on tie order")],
+)
+def test_the_word_follows_from_the_chance_whatever_the_naive_order_shows(deviation: float, word: str) -> None:
+    models: dict[str, Row] = {
+        "a": {"expected": 0.5, "naive": 0.6, "shuffled": 0.6, "std": deviation},
+        "b": {"expected": 0.6, "naive": 0.5, "shuffled": 0.5, "std": deviation},
+    }
+    found = flips(summary_of(models)).row(0, named=True)
+    assert (found["disagree"], found["verdict"]) == ("shuffled, naive", word)
+    assert (found["p_tie_high"] <= 0.05) == (word == "safe from tie order")
     assert (found["expected_a"], found["naive_a"], found["expected_b"], found["naive_b"]) == (0.5, 0.6, 0.6, 0.5)
-    assert found["shuffled_a"] is None
+    assert verdict(models, tie_risk=found["p_tie_high"] / 2) == "depends on tie order"
 
 
 def test_naive_scores_that_are_equal_name_nobody() -> None:

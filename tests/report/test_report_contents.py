@@ -144,10 +144,11 @@ def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataF
     ).with_columns(truncated_share=pl.lit(0.0))
 
 
-def flips_of(verdict: str, p_tie: float, disagree: str = "", method: str = "normal") -> pl.DataFrame:
+def flips_of(verdict: str, p_tie: float | None, disagree: str = "", method: str = "normal") -> pl.DataFrame:
     row = {"model_a": "a", "model_b": "b", "metric": "rr", "cutoff": None, "disagree": disagree, "verdict": verdict}
     numbers = {"p_tie": p_tie, "p_tie_method": method, "family_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
-    return pl.DataFrame([row | numbers], schema_overrides={"cutoff": pl.Int64})
+    chances = {"p_tie_low": p_tie, "p_tie_high": p_tie}
+    return pl.DataFrame([row | numbers | chances], schema_overrides={"cutoff": pl.Int64})
 
 
 TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
@@ -157,7 +158,8 @@ TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
     (flips_of("safe", 0.0, method="exact"), "tie order, and is significant .* No order inside ties can reverse it."),
     (flips_of("safe", 1e-9), r"significant \(corrected p = 0.2500\). .*below 0.0001 \(normal distribution, bounded\)."),
     (flips_of("not significant", 0.01), r"but is not significant \(corrected p = 0.2500\).* probability 0.0100"),
-    (flips_of("depends on tie order", 0.2, "naive"), r"depends on tie order \(naive scores favour the other model\)"),
+    (flips_of("depends on tie order", None, "naive"), r"depends on tie order \(naive scores favour the other model\)"),
+    (flips_of("safe", 1e-9, "naive"), "^The lead is safe from random tie order, and is significant"),
 ])  # fmt: skip
 def test_the_verdict_says_whether_the_lead_is_safe(flips: pl.DataFrame, sentence: str) -> None:
     status, sentences = verdict(summary_of(TWO), flips, metric="rr", cutoff=None)
@@ -172,6 +174,16 @@ def test_the_verdict_says_how_far_off_naive_scores_are_and_whom_they_name() -> N
     assert sentences[-1] == (
         "Naive scores, with ties in the order received, are off by up to 0.3000: b shows 0.8000 where 0.5000 is "
         "exact, 15.0 standard deviations of random tie order. They name another winner: b."
+    )
+
+
+def test_naive_scores_that_agree_to_all_digits_may_name_another_winner() -> None:
+    means = [("a", 0.50002, 0.50001), ("b", 0.50001, 0.50002)]
+    rows = [(name, *row) for name, mean, naive in means for row in (("expected", mean, 0.1), ("naive", naive, None))]
+    _, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.5, "naive"), metric="rr", cutoff=None)
+    assert sentences[-1] == (
+        "Naive scores, with ties in the order received, agree with the exact rr@all to 4 digits here. "
+        "They name another winner: b."
     )
 
 
