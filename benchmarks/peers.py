@@ -274,7 +274,7 @@ def check(frame: pl.DataFrame) -> str:
     """Check that NDCG with averaged ties equals scikit-learn's, since the definitions agree."""
     if not importlib.util.find_spec("sklearn"):
         return "scikit-learn is not installed: nothing was compared"
-    scores = rr.evaluate(frame, metrics="ndcg(gain=linear)", cutoffs=CUTOFFS, policies="expected")
+    scores = rr.evaluate(frame, metrics="ndcg", cutoffs=CUTOFFS, policies="expected")
     means = [rr.summarise(scores.filter(pl.col("cutoff").eq_missing(k)))["value"].item() for k in CUTOFFS]
     worst = max(abs(one - other) for one, other in zip(means, sklearn(frame), strict=True))
     if worst > 1e-9:

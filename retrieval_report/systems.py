@@ -7,7 +7,7 @@
 >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "score": [2, 2, 1], "relevance": [2, 1, 0]}
 >>> scores = rr.systems.evaluate_like(rankings, "trec_eval", metrics="ndcg@1")
 >>> scores.select("metric", "policy", "value").rows()
-[('ndcg(gain=linear)', 'expected', 0.75), ('ndcg(gain=linear)', 'naive', 0.5)]
+[('ndcg', 'expected', 0.75), ('ndcg', 'naive', 0.5)]
 """
 
 from __future__ import annotations

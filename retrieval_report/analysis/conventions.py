@@ -154,7 +154,7 @@ def _of(system: str, version: str, records: Iterable[Convention], **shared: obje
 
 _Listed = partial(Convention, seen="list")
 _OF_RETRIEVED = "precision(denominator=retrieved)"
-_LISTWISE = (_OF_RETRIEVED, "recall", "ap", "rr", "dcg", "ndcg(ideal=list)")
+_LISTWISE = (_OF_RETRIEVED, "recall", "ap", "rr", "dcg(gain=exp2)", "ndcg(gain=exp2,ideal=list)")
 
 
 def _listwise(order: str, calls: str) -> tuple[Convention, ...]:
@@ -168,7 +168,7 @@ _TREC = (
     Convention("f1", "set_F", "item_descending", cutoffs="whole"),
     Convention("ap", "map, map_cut", "item_descending"),
     Convention("rr", "recip_rank", "item_descending", cutoffs="whole"),
-    Convention("ndcg(gain=linear)", "ndcg, ndcg_cut", "item_descending"),
+    Convention("ndcg", "ndcg, ndcg_cut", "item_descending"),
     Convention("hit_rate", "success", "item_descending", cutoffs="given"),
     Convention("r_precision", "Rprec", "item_descending"),
 )
@@ -179,7 +179,7 @@ _IR_MEASURES = (
     Convention("ap", "AP", "item_descending", float32=True),
     Convention("rr", "RR", "item_descending", float32=True, cutoffs="whole"),
     Convention("rr", "RR@k", "item", cutoffs="given", note="RR@k comes from another provider than the rest"),
-    Convention("ndcg(gain=linear)", "nDCG", "item_descending", float32=True),
+    Convention("ndcg", "nDCG", "item_descending", float32=True),
     Convention("hit_rate", "Success", "item_descending", float32=True, cutoffs="given"),
     Convention("r_precision", "Rprec", "item_descending", float32=True),
 )
@@ -189,19 +189,19 @@ _RANX = (
     Convention("f1", "f1", "arbitrary"),
     Convention("ap", "map", "arbitrary"),
     Convention("rr", "mrr", "arbitrary"),
-    Convention("dcg(gain=linear)", "dcg", "arbitrary"),
-    Convention("dcg", "dcg_burges", "arbitrary"),
-    Convention("ndcg(gain=linear)", "ndcg", "arbitrary"),
-    Convention("ndcg", "ndcg_burges", "arbitrary"),
+    Convention("dcg", "dcg", "arbitrary"),
+    Convention("dcg(gain=exp2)", "dcg_burges", "arbitrary"),
+    Convention("ndcg", "ndcg", "arbitrary"),
+    Convention("ndcg(gain=exp2)", "ndcg_burges", "arbitrary"),
     Convention("hit_rate", "hit_rate", "arbitrary"),
     Convention("r_precision", "r-precision", "arbitrary"),
 )
 _END_OF_TIE = "every relevant item gets the precision at the end of its tie, which no order inside ties need reach"
 _SCIKIT_LEARN = (
-    _Listed("ndcg(gain=linear,ideal=list)", "ndcg_score", "exact"),
-    _Listed("ndcg(gain=linear,ideal=list)", "ndcg_score(ignore_ties=True)", "arbitrary"),
-    _Listed("dcg(gain=linear)", "dcg_score", "exact"),
-    _Listed("dcg(gain=linear)", "dcg_score(ignore_ties=True)", "arbitrary"),
+    _Listed("ndcg(ideal=list)", "ndcg_score", "exact"),
+    _Listed("ndcg(ideal=list)", "ndcg_score(ignore_ties=True)", "arbitrary"),
+    _Listed("dcg", "dcg_score", "exact"),
+    _Listed("dcg", "dcg_score(ignore_ties=True)", "arbitrary"),
     _Listed("ap", "average_precision_score", "threshold", cutoffs="whole", note=_END_OF_TIE),
 )
 _TORCHMETRICS = (
@@ -210,7 +210,7 @@ _TORCHMETRICS = (
     _Listed("recall", "RetrievalRecall", "arbitrary", positive="unretrieved"),
     _Listed("ap(denominator=retrieved)", "RetrievalMAP", "arbitrary", positive="irrelevant"),
     _Listed("rr", "RetrievalMRR", "arbitrary", positive="irrelevant"),
-    _Listed("ndcg(gain=linear,ideal=list)", "RetrievalNormalizedDCG", "exact"),
+    _Listed("ndcg(ideal=list)", "RetrievalNormalizedDCG", "exact"),
     _Listed("hit_rate", "RetrievalHitRate", "arbitrary"),
     _Listed("r_precision", "RetrievalRPrecision", "arbitrary"),
 )
@@ -229,7 +229,7 @@ _TF_SIMILARITY = (
 )
 _TALR = (
     _Listed("ap", "tieAP", "exact", note="leaves trailing queries without relevant item out"),
-    _Listed("ndcg(ideal=list)", "tieNDCG", "exact", no_relevant="one"),
+    _Listed("ndcg(gain=exp2,ideal=list)", "tieNDCG", "exact", no_relevant="one"),
 )
 _TIE_AWARE = (
     _Listed("precision", "precision", "exact", cutoffs="given"),
@@ -244,7 +244,7 @@ _HASHING = (
     _Listed(_OF_RETRIEVED, "precision", "arbitrary"),
     _Listed("recall", "recall", "arbitrary"),
     _Listed("ap(denominator=retrieved)", "mAP", "arbitrary", note=_DEEP_HASH),
-    _Listed("ndcg(ideal=list)", "NDCG", "arbitrary"),
+    _Listed("ndcg(gain=exp2,ideal=list)", "NDCG", "arbitrary"),
 )
 _RECOMMENDERS = (
     Convention("precision", "precision_at_k", "row"),

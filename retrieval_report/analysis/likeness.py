@@ -28,7 +28,7 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
 
     >>> asked = measures_like("trec_eval", "map, ndcg@10", None)
     >>> {measure: record.definition for measure, (record, _) in asked.items()}
-    {('ap', None): 'ap', ('ndcg', 10): 'ndcg(gain=linear)'}
+    {('ap', None): 'ap', ('ndcg', 10): 'ndcg'}
     >>> measures_like("ranx", "rbp@10", None)
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
@@ -81,7 +81,7 @@ def evaluate_like(
     Parameters
     ----------
     rankings, judgements, queries, metrics, cutoffs
-        As for :func:`evaluate`; a metric is taken as the system defines it (NDCG of trec_eval has linear gains).
+        As for :func:`evaluate`; a metric is taken as the system defines it (NDCG of KerasRS has the gain 2^grade − 1).
     like
         A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"sklearn"``, ``"ranx"``, …; or
         your own record (:class:`Convention`).
@@ -112,7 +112,7 @@ def evaluate_like(
     >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "score": [2, 2, 1], "relevance": [2, 1, 0]}
     >>> scores = evaluate_like(rankings, "trec_eval", metrics="ndcg@1, p@1")
     >>> scores.select("metric", "policy", "value").rows()
-    [('ndcg(gain=linear)', 'expected', 0.75), ('ndcg(gain=linear)', 'naive', 0.5), ('precision', 'expected', 1.0), \
+    [('ndcg', 'expected', 0.75), ('ndcg', 'naive', 0.5), ('precision', 'expected', 1.0), \
 ('precision', 'naive', 1.0)]
     """
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, "metrics": metrics, "cutoffs": cutoffs}

@@ -238,7 +238,8 @@ class ACG(Metric):
 class DCG(Metric):
     """Discounted cumulative gain: Σ_{i≤e} gain(rel(i)) · discount(i) (Järvelin and Kekäläinen 2002).
 
-    ``gain``: ``exp2`` (2^rel − 1), ``linear``, a mapping grade → gain, or a function of an array of grades.
+    ``gain``: ``linear`` (the grade itself), ``exp2`` (2^rel − 1, Burges et al. 2005), a mapping grade → gain, or a
+    function of an array of grades.
     ``discount``: ``log2`` (1/log2(1 + i)), ``reciprocal`` (1/i), or a function of an array of ranks.
 
     >>> str(DCG(gain={0: 0, 1: 1, 2: 5}))
@@ -246,7 +247,7 @@ class DCG(Metric):
     """
 
     name: ClassVar[str] = "dcg"
-    gain: Gains = "exp2"
+    gain: Gains = "linear"
     discount: Discounts = "log2"
 
     def __post_init__(self) -> None:

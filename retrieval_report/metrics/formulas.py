@@ -55,7 +55,7 @@ FORMULAS: Mapping[str, Formula] = {
     "rbp": Formula("(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade if that is given", NOTHING),
     "err": Formula("Σ 1/i · stop(i) · Π over j < i of (1 − stop(j)), stop = (2^grade − 1)/2^max_grade", NOTHING),
 }
-GAINS = {"exp2": "2^g − 1", "linear": "g"}
+GAINS = {"linear": "g", "exp2": "2^g − 1"}
 DISCOUNTS = {"log2": "1/log2(1 + i)", "reciprocal": "1/i"}
 
 

@@ -36,7 +36,7 @@ ELSEWHERE = {  # what trec_eval and ir_measures call them
     "recip_rank": "rr",
     "rprec": "r_precision",
     "map_cut": "ap",
-    "ndcg_cut": "ndcg(gain=linear)",
+    "ndcg_cut": "ndcg",
 }
 SUMS = {"acg", "dcg", "num_rel_ret", "wap"}  # their scores grow with grades or cutoffs
 LARGEST = 2**63 - 1
@@ -46,7 +46,7 @@ Requests = list[tuple[Metric, tuple[int | None, ...]]]
 def is_share(metric: str) -> bool:
     """Return whether all scores of a metric lie between 0 and 1; False for metrics outside the catalogue.
 
-    >>> is_share("ndcg(gain=linear)"), is_share("precision(radius=2)"), is_share("dcg"), is_share("latency")
+    >>> is_share("ndcg(gain=exp2)"), is_share("precision(radius=2)"), is_share("dcg"), is_share("latency")
     (True, True, False, False)
     """
     name = metric.partition("(")[0]
@@ -223,7 +223,7 @@ def parse_metrics(metrics: object, cutoffs: object) -> Requests:
     """Return which metric is wanted at which cutoffs, in the order given; repeats are merged.
 
     >>> parse_metrics("ap@5, ndcg, ap@10", 3)
-    [(AP(denominator='total'), (5, 10)), (NDCG(gain='exp2', discount='log2', ideal='judged'), (3,))]
+    [(AP(denominator='total'), (5, 10)), (NDCG(gain='linear', discount='log2', ideal='judged'), (3,))]
     """
     default = parse_cutoffs(cutoffs)
     given: list[object] = []

@@ -44,9 +44,9 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Gain:
-    """An item counts the gain of its grade: ``exp2`` (2^rel − 1), ``linear``, a table, or a function of an array."""
+    """An item counts the gain of its grade: ``linear`` (the grade), ``exp2`` (2^rel − 1), a table or a function."""
 
-    rule: str | GainTable | Callable[[Floats], Any] = "exp2"
+    rule: str | GainTable | Callable[[Floats], Any]
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade; raise unless the values are finite, at least 0 and do not decrease."""
@@ -204,7 +204,7 @@ def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
         return gain
     if callable(gain) and isinstance(gain, Hashable):
         return gain
-    raise ParameterError(f"gain: {gain!r} is not 'exp2', 'linear', a mapping grade → gain, or a function of an array")
+    raise ParameterError(f"gain: {gain!r} is not 'linear', 'exp2', a mapping grade → gain, or a function of an array")
 
 
 def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:

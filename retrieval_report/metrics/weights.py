@@ -88,7 +88,7 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     rankings
         A rankings frame with a column ``weight`` and ``relevance``.
     metric
-        DCG or NDCG, whose own gain is used; a cutoff in it is ignored.
+        DCG or NDCG, whose own gain is used (KerasRS has ``"ndcg(gain=exp2,ideal=list)"``); a cutoff in it is ignored.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     >>> weighed = weigh_gains(rankings, "ndcg(ideal=list)")
     >>> scores = evaluate(weighed.rankings, metrics=weighed.metric, cutoffs=None, policies="expected")
     >>> summarise(scores, queries=weighed.weights, average="weighted").select("metric", "value").row(0)
-    ('ndcg(gain=linear,ideal=list)', 0.7967075809905068)
+    ('ndcg(ideal=list)', 0.7967075809905068)
     """
     asked, _ = parse_metric(metric)
     if not isinstance(asked, DCG):

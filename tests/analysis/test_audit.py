@@ -284,14 +284,14 @@ def test_conventions_of_ones_own_are_audited() -> None:
 def test_a_metric_is_compared_with_all_of_its_name() -> None:
     run = make_run(queries=9)
     judgements = make_judgements(run)
-    metrics = ("ndcg(gain=linear)@5", "ndcg@5")
+    metrics = ("ndcg(gain=exp2)@5", "ndcg@5")
     frame = audit(run, judgements=judgements, metrics=metrics, systems=["ranx"])
     shifts = frame.filter(model="a").select("metric", "definition", "definition_shift").rows()
     assert [(metric, definition, shift == 0) for metric, definition, shift in shifts] == [
-        ("ndcg(gain=linear)", "ndcg(gain=linear)", True),
-        ("ndcg", "ndcg(gain=linear)", False),
-        ("ndcg(gain=linear)", "ndcg", False),
+        ("ndcg(gain=exp2)", "ndcg", False),
         ("ndcg", "ndcg", True),
+        ("ndcg(gain=exp2)", "ndcg(gain=exp2)", True),
+        ("ndcg", "ndcg(gain=exp2)", False),
     ]
 
 

@@ -61,13 +61,12 @@ def test_scikit_learn_prints_the_same() -> None:
 
 
 def test_the_first_number_is_the_one_that_is_known() -> None:
-    """NDCG of trec_eval has linear gains; ours are exponential."""
-    ours = evaluate(RANKINGS, judgements=JUDGEMENTS, metrics="ndcg@10", policies="expected")["value"].mean()
-    like = evaluate_like(RANKINGS, "trec_eval", judgements=JUDGEMENTS, metrics="ndcg@10")
-    linear = evaluate(RANKINGS, judgements=JUDGEMENTS, metrics="ndcg(gain=linear)@10", policies="expected")
-    expected = like.filter(policy="expected")
-    assert expected["metric"].unique().to_list() == ["ndcg(gain=linear)"]
-    assert expected["value"].to_list() == linear["value"].to_list()
+    """KerasRS takes 2^grade − 1 as the gain, and the items of the list as the ideal; ours is trec_eval's."""
+    ours = evaluate(BOTH, metrics="ndcg@10", policies="expected")["value"].mean()
+    exponential = evaluate(BOTH, metrics="ndcg(gain=exp2,ideal=list)@10", policies="expected")
+    expected = evaluate_like(BOTH, "KerasRS", metrics="ndcg@10").filter(policy="expected")
+    assert expected["metric"].unique().to_list() == ["ndcg(gain=exp2,ideal=list)"]
+    assert expected["value"].to_list() == exponential["value"].to_list()
     assert expected["value"].mean() != pytest.approx(ours, abs=1e-3)
 
 

@@ -22,7 +22,7 @@ from retrieval_report.lists import tie_groups
 from strategies import ties
 
 ONE: dict[str, Any] = {"model": "m", "query": "q"}
-METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "dcg(gain=linear)")
+METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "dcg")
 
 
 def rankings_of(groups: list[list[Grade]], **names: str) -> pl.DataFrame:

@@ -327,7 +327,7 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
     judgements = pl.DataFrame({"query": ["q"] * 3, "item": ["i0", "i1", "far"], "relevance": [1, 0, 2]})
     frame = one_list([1, 1], [1, 0])
     found = evaluate(
-        frame.drop("relevance"), judgements=judgements, metrics=["recall", "ndcg(gain=linear)"], cutoffs=1,
+        frame.drop("relevance"), judgements=judgements, metrics=["recall", "ndcg"], cutoffs=1,
         policies="expected", truncated="no",
     )  # fmt: skip
     assert found["value"].to_list() == [0.25, 0.25]
@@ -337,7 +337,7 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
         [frame, pl.DataFrame({"query": "q", "item": "far", "distance": None, "relevance": 2})], how="vertical_relaxed"
     )
     same = evaluate(
-        told, metrics=["recall", "ndcg(gain=linear)"], cutoffs=1, policies="expected", truncated="no",
+        told, metrics=["recall", "ndcg"], cutoffs=1, policies="expected", truncated="no",
         null_distance="not_retrieved",
     )  # fmt: skip
     assert_frame_equal(same, found)
@@ -352,9 +352,7 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
         with pytest.warns(
             RetrievalReportWarning, match="lists only some relevant items are in the data, first query 'q'"
         ):
-            scores = evaluate(
-                other, queries=told, metrics="ndcg(gain=linear)", cutoffs=3, policies="expected", truncated="no"
-            )
+            scores = evaluate(other, queries=told, metrics="ndcg", cutoffs=3, policies="expected", truncated="no")
         assert scores.filter(query="q")["value"].item() == pytest.approx((2 + 3 / math.log2(3)) / ideal)
     # Without any of these recall is too high.
     assert value(frame, "recall", 1) == 0.5

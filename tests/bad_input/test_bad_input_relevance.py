@@ -97,8 +97,8 @@ def test_row_024_infinite_relevance() -> None:
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Decimal(10, 3)])
 def test_row_025_fractional_relevance(dtype: Any) -> None:
     frame = one_list([1, 2], numbers([Decimal("0.25"), Decimal("1.5")], pl.Decimal(10, 3)).cast(dtype))
-    assert value(frame, "dcg") == pytest.approx(2**0.25 - 1 + (2**1.5 - 1) / math.log2(3), rel=1e-12)
-    assert value(frame, "dcg(gain=linear)") == pytest.approx(0.25 + 1.5 / math.log2(3), rel=1e-12)
+    assert value(frame, "dcg(gain=exp2)") == pytest.approx(2**0.25 - 1 + (2**1.5 - 1) / math.log2(3), rel=1e-12)
+    assert value(frame, "dcg") == pytest.approx(0.25 + 1.5 / math.log2(3), rel=1e-12)
     assert value(frame, "precision") == 1.0
     assert value(frame, "precision", relevant_from=1) == 0.5
     assert value(frame, "precision", relevant_from=0.25) == 1.0
@@ -111,7 +111,7 @@ def test_row_025_small_fractions_keep_their_digits(grade: float) -> None:
     with mpmath.workdps(40):
         gain = mpmath.mpf(2) ** mpmath.mpf(grade) - 1
     frame = one_list([1], [grade])
-    assert value(frame, "dcg") == pytest.approx(float(gain), rel=1e-12, abs=0)
+    assert value(frame, "dcg(gain=exp2)") == pytest.approx(float(gain), rel=1e-12, abs=0)
     assert value(frame, "err") == pytest.approx(float(gain / 16), rel=1e-12, abs=0)
 
 
@@ -135,36 +135,36 @@ STEEP = "ignore:gain 'exp2' with grades up to:retrieval_report.contracts.errors.
 def test_row_028_gains_are_computed_in_float64(dtype: Any) -> None:
     for grade in (10, 40, 62, 63, 64, 100, 127):
         frame = one_list([1, 2], numbers([grade, 0], dtype))
-        assert scores(frame, ["dcg", "ndcg"]) == [2.0**grade - 1.0, 1.0]
+        assert scores(frame, ["dcg(gain=exp2)", "ndcg(gain=exp2)"]) == [2.0**grade - 1.0, 1.0]
 
 
 @pytest.mark.filterwarnings(STEEP)
 def test_row_028_the_largest_grade_that_has_a_gain() -> None:
     frame = one_list([1, 2], [1023, 0])
-    assert value(frame, "dcg") == 2.0**1023
-    assert scores(frame, ["ndcg", "ndcg(ideal=list)"]) == [1.0, 1.0]
+    assert value(frame, "dcg(gain=exp2)") == 2.0**1023
+    assert scores(frame, ["ndcg(gain=exp2)", "ndcg(gain=exp2,ideal=list)"]) == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("metric", ["dcg", "ndcg", "ndcg(ideal=list)", "dcg(discount=reciprocal)"])
+@pytest.mark.parametrize("metric", ["dcg()", "ndcg()", "ndcg(ideal=list)", "dcg(discount=reciprocal)"])
 @pytest.mark.parametrize(
     ("grade", "printed"), [(1024, "2^1024"), (10**6, "2^1e+06"), (2**62, "2^4.611686018427388e+18")]
 )
 def test_row_028_gain_that_is_not_finite(metric: str, grade: int, printed: str) -> None:
     frame = one_list([1, 2], [grade, 0])
-    refused(frame, DataError, "exp2", number_text(grade), "not finite", "linear", metrics=metric)
-    linear = metric.replace("(", "(gain=linear,") if "(" in metric else f"{metric}(gain=linear)"
-    assert value(frame, linear) == (1.0 if "ndcg" in metric else float(grade))
+    steep = metric.replace("(", "(gain=exp2,")
+    refused(frame, DataError, "exp2", number_text(grade), "not finite", "linear", metrics=steep)
+    assert value(frame, metric) == (1.0 if "ndcg" in metric else float(grade))
 
 
 def test_row_028_gain_of_a_judged_item_that_is_not_retrieved() -> None:
     judgements = pl.DataFrame({"query": ["q1", "q2", "q2"], "item": ["a", "b", "far"], "relevance": [1, 1, 1024]})
-    refused(rankings(relevance=None), DataError, "exp2", "1024", judgements=judgements, metrics="ndcg")
+    refused(rankings(relevance=None), DataError, "exp2", "1024", judgements=judgements, metrics="ndcg(gain=exp2)")
 
 
 @pytest.mark.filterwarnings(STEEP)
 @pytest.mark.parametrize(
     ("metric", "grade"),
-    [("dcg", 1023), ("ndcg", 1023), ("dcg(gain=linear)", 1.7e308), ("acg", 1.7e308), ("wap", 1.7e308)],
+    [("dcg(gain=exp2)", 1023), ("ndcg(gain=exp2)", 1023), ("dcg", 1.7e308), ("acg", 1.7e308), ("wap", 1.7e308)],
 )
 def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade: float) -> None:
     try:
@@ -176,9 +176,7 @@ def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade:
 
 
 @pytest.mark.filterwarnings(STEEP)
-@pytest.mark.parametrize(
-    ("metric", "grade"), [("ndcg", 600), ("ndcg(gain=linear)", 1e200), ("ndcg(gain=linear)", 1e-200)]
-)
+@pytest.mark.parametrize(("metric", "grade"), [("ndcg(gain=exp2)", 600), ("ndcg", 1e200), ("ndcg", 1e-200)])
 def test_row_028_squares_that_leave_float64_do_not_spoil_the_spread(metric: str, grade: float) -> None:
     found = evaluate(one_list([1, 1], [grade, 0]), metrics=metric, cutoffs=None, policies="expected")
     second = 1 / math.log2(3)
@@ -190,8 +188,8 @@ def test_row_028_squares_that_leave_float64_do_not_spoil_the_spread(metric: str,
 def test_row_029_large_grades_need_no_table(grade: int) -> None:
     frame = one_list([1, 2, 2], [0, grade, 1])
     assert value(frame, "acg", 2) == pytest.approx((grade + 1) / 4, rel=1e-12)
-    assert value(frame, "dcg(gain=linear)", 2) == pytest.approx((grade + 1) / 2 / math.log2(3), rel=1e-12)
-    assert value(frame, "ndcg(gain=linear)", 1) == 0.0
+    assert value(frame, "dcg", 2) == pytest.approx((grade + 1) / 2 / math.log2(3), rel=1e-12)
+    assert value(frame, "ndcg", 1) == 0.0
     assert value(frame, "ap") == pytest.approx((1 / 2 + 2 / 3) / 2, rel=1e-12)
     assert value(frame, f"rbp(p=0.5,max_grade={grade})", 3) == pytest.approx(
         0.5 * (0.25 + 0.5) * (1 + 1 / grade) / 2, rel=1e-12
@@ -214,7 +212,7 @@ def test_row_030_small_integers_do_not_wrap_in_sums(dtype: Any) -> None:
     assert value(frame, "acg") == 100.0
     assert value(frame, "recall", 700) == 0.7
     assert value(frame, "wap", 1) == pytest.approx(100 / n, rel=1e-12)
-    assert value(frame, "dcg(gain=linear,discount=reciprocal)") == pytest.approx(
+    assert value(frame, "dcg(discount=reciprocal)") == pytest.approx(
         100 * math.fsum(1 / measure for measure in range(1, n + 1)), rel=1e-12
     )
     found = evaluate(frame, metrics="precision", policies="expected")
@@ -281,7 +279,7 @@ def test_row_032_no_relevant_item_in_any_query() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_row_033_all_relevant(policy: str) -> None:
     frame = one_list([1, 1, 2, 3, 3, 3], [2] * 6)
-    names = ["ap", "ndcg", "rr", "hit_rate", "recall", "precision", "f1", "r_precision", "ap_at_r", "ndcg(gain=linear)"]
+    names = ["ap", "ndcg", "rr", "hit_rate", "recall", "precision", "f1", "r_precision", "ap_at_r", "ndcg(gain=exp2)"]
     assert scores(frame, names, policies=policy, shuffles=3) == pytest.approx([1.0] * len(names), rel=1e-12)
     assert scores(frame, ["ndcg", "precision", "rr"], 2, policies=policy, shuffles=3) == pytest.approx([1.0] * 3)
     assert value(frame, "wap", policies=policy, shuffles=3) == pytest.approx(2.0, rel=1e-12)
@@ -327,17 +325,19 @@ def test_row_034_the_same_relevance_in_another_type_is_no_disagreement() -> None
 def test_row_035_steep_gains_are_warned_of() -> None:
     frame = one_list([1, 2, 3], [100, 0, 50])
     with pytest.warns(RetrievalReportWarning, match=r"exp2.*100.*one item decides"):
-        assert value(frame, "ndcg") == pytest.approx(1.0, rel=1e-12)
+        assert value(frame, "ndcg(gain=exp2)") == pytest.approx(1.0, rel=1e-12)
     with pytest.warns(RetrievalReportWarning, match=r"exp2.*100"):
-        value(frame, "dcg")
+        value(frame, "dcg(gain=exp2)")
     # No warning where the gain is another, or no gain is taken.
-    assert value(frame, "dcg(gain=linear)") == 125.0
+    assert value(frame, "dcg") == 125.0
     assert value(frame, "ap") == pytest.approx((1 + 2 / 3) / 2, rel=1e-12)
     assert scores(frame, [DCG(gain=np.sqrt)]) == pytest.approx([10 + math.sqrt(50) / 2], rel=1e-12)
 
 
 def test_row_035_the_warning_comes_once_and_points_at_the_caller() -> None:
     with pytest.warns(RetrievalReportWarning) as caught:
-        evaluate(one_list([1, 2, 3], [100, 0, 50]), metrics=["dcg", "ndcg", "ndcg(ideal=list)"])
+        evaluate(
+            one_list([1, 2, 3], [100, 0, 50]), metrics="dcg(gain=exp2), ndcg(gain=exp2), ndcg(gain=exp2,ideal=list)"
+        )
     assert len(caught) == 1
     assert caught[0].filename == __file__

@@ -48,7 +48,7 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(files: dict[str
         assert written.equals(frame.with_columns(pl.col(pl.String).replace("", None)))
         assert f"{name}.csv" in output
     assert "ndcg@10, 150 queries\n" in output
-    assert "bm25-1-digit  0.3494   0.0008  a        1 to 2" in output
+    assert "bm25-1-digit  0.3992   0.0007  a        1 to 2" in output
     assert "not decided" in output
     assert "same winner" in output
 

@@ -39,7 +39,7 @@ METRICS = (
     "r_precision",
     "ap",
     "rr",
-    "ndcg(gain=linear)",
+    "ndcg",
     "rbp(p=0.9)",
 )
 
@@ -48,8 +48,8 @@ Rows = Mapping[tuple[str, int | None], Mapping[str, Any]]
 PLAIN = {
     "map": "ap",
     "map_cut": "ap",
-    "ndcg": "ndcg(gain=linear)",
-    "ndcg_cut": "ndcg(gain=linear)",
+    "ndcg": "ndcg",
+    "ndcg_cut": "ndcg",
     "P": "precision",
     "rbp": "rbp(p=0.9)",
     "recall": "recall",

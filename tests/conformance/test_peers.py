@@ -81,12 +81,12 @@ def test_scores_of_lists_without_ties_are_pytrec_evals() -> None:
         "map": ("ap", None),
         "recip_rank": ("rr", None),
         "Rprec": ("r_precision", None),
-        "ndcg": ("ndcg(gain=linear)", None),
+        "ndcg": ("ndcg", None),
         "set_P": ("precision(denominator=retrieved)", None),
         "set_recall": ("recall", None),
         "set_F": ("f1", None),
     }
-    stems = {"P": "precision", "recall": "recall", "map_cut": "ap", "ndcg_cut": "ndcg(gain=linear)"}
+    stems = {"P": "precision", "recall": "recall", "map_cut": "ap", "ndcg_cut": "ndcg"}
     stems["success"] = "hit_rate"
     ours |= {f"{stem}_{k}": (metric, k) for stem, metric in stems.items() for k in CUTOFFS}
     scores = rr.evaluate(
@@ -123,7 +123,7 @@ def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties() -> N
     rankings = random_lists(queries=40, items=60, distances=5, grades=3, seed=11)
     scores = rr.evaluate(
         rankings,
-        metrics=("ap", "ndcg(gain=linear)", "rr"),
+        metrics=("ap", "ndcg", "rr"),
         cutoffs=(None,),
         policies=("naive",),
         naive_order="item_descending",
@@ -137,7 +137,7 @@ def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties() -> N
     }
     theirs = pytrec_eval.RelevanceEvaluator(judgements, {"map", "ndcg", "recip_rank"}).evaluate(run)
     for query, row in theirs.items():
-        for measure, metric in {"map": "ap", "ndcg": "ndcg(gain=linear)", "recip_rank": "rr"}.items():
+        for measure, metric in {"map": "ap", "ndcg": "ndcg", "recip_rank": "rr"}.items():
             assert values[query, metric] == pytest.approx(row[measure], rel=1e-12, abs=1e-15), (
                 query,
                 measure,

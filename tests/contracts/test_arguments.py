@@ -74,10 +74,10 @@ def test_gains_of_small_grades_keep_their_digits() -> None:
 
 def test_steep_gains_are_warned_of_where_they_are_taken() -> None:
     with pytest.warns(UserWarning, match="grades up to 40") as caught:
-        warn_steep([AP(), DCG(), DCG(discount="reciprocal")], np.array([0.0, 40.0]))
+        warn_steep([AP(), DCG(gain="exp2"), DCG(gain="exp2", discount="reciprocal")], np.array([0.0, 40.0]))
     assert [warning.filename for warning in caught] == [__file__]
-    warn_steep([AP(), DCG(gain="linear")], np.array([0.0, 40.0]))
-    warn_steep([DCG()], np.array([]))
+    warn_steep([AP(), DCG()], np.array([0.0, 40.0]))
+    warn_steep([DCG(gain="exp2")], np.array([]))
 
 
 def test_gains_that_are_given_twice_or_cannot_be_told_apart() -> None:

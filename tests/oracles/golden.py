@@ -22,8 +22,8 @@ TEXT = {
     "acg": "acg",
     "wap_total": "wap",
     "wap_retrieved": "wap(denominator=retrieved)",
-    "dcg": "dcg",
-    "ndcg": "ndcg",
+    "dcg": "dcg(gain=exp2)",
+    "ndcg": "ndcg(gain=exp2)",
     "rbp": "rbp(p=0.8)",
     "err": "err(max_grade=3)",
 }

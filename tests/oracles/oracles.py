@@ -248,7 +248,7 @@ def dcg(
     grades: Sequence[Grade],
     k: int | None = None,
     *,
-    gain: Gain = "exp2",
+    gain: Gain = "linear",
     discount: Discount = "log2",
     **query: Unpack[Query],
 ) -> Fraction:
@@ -261,7 +261,7 @@ def ndcg(
     grades: Sequence[Grade],
     k: int | None = None,
     *,
-    gain: Gain = "exp2",
+    gain: Gain = "linear",
     discount: Discount = "log2",
     ideal: str = "judged",
     **query: Unpack[Query],

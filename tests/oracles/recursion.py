@@ -170,7 +170,7 @@ def increment(name: str, options: Mapping[str, Any]) -> Increment:
     def worth(drawn: Histogram) -> Fraction:
         return sum((Fraction(grade) * count for grade, count in drawn.items() if relevant(grade)), ZERO)
 
-    gain, discount = options.get("gain", "exp2"), options.get("discount", "log2")
+    gain, discount = options.get("gain", "linear"), options.get("discount", "log2")
     p, top = oracles.parameter(options.get("p", 0.8)), options.get("max_grade")
 
     def scaled(grade: Grade) -> Fraction:
@@ -230,7 +230,7 @@ def divisor(name: str, ties: Sequence[Histogram], k: int | None, options: Mappin
 def ideal(ties: Sequence[Histogram], k: int | None, options: Mapping[str, Any]) -> Divisor:
     """The ideal DCG: of all judged items, of the list, or of the first k ("cutoff")."""
     pool = options.get("judged") if options.get("ideal", "judged") == "judged" else None
-    gain, discount = options.get("gain", "exp2"), options.get("discount", "log2")
+    gain, discount = options.get("gain", "linear"), options.get("discount", "log2")
 
     def best_sum(counted: Sequence[Histogram]) -> Fraction:
         gains = (gain_of(grade, gain) for tie in counted for grade, count in tie.items() for _ in range(count))

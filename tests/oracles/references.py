@@ -141,7 +141,7 @@ def reference_ndcg(
     k: int | None,
     *,
     normalised: bool = True,
-    gain: Gain = "exp2",
+    gain: Gain = "linear",
     discount: oracles.Discount = "log2",
     ideal: str = "judged",
     **query: Any,

@@ -71,12 +71,12 @@ LIST = [0, 3, 0, 1, 2]  # hits at positions 2, 4 and 5
         ("mrr", None, {}, F(1, 2)),
         ("rr", 1, {}, 0),
         ("rr", None, {"relevant_from": 1}, F(1, 2)),
-        ("dcg(gain=linear, discount=reciprocal)", 4, {}, F(3, 2) + F(1, 4)),
-        ("ndcg(gain=linear, discount=reciprocal)", 4, {}, F(7, 4) / (3 + F(2, 2) + F(1, 3))),
-        ("ndcg(gain=linear, discount=reciprocal)", 2, {"judged": [*LIST, 3]}, F(3, 2) / (3 + F(3, 2))),
-        ("ndcg(gain=linear, discount=reciprocal, ideal=list)", 2, {"judged": [3, 3]}, F(3, 2) / 4),
-        ("ndcg(gain=linear, discount=reciprocal, ideal=cutoff)", 4, {}, F(7, 4) / (3 + F(1, 2))),
-        ("ndcg(gain=linear, discount=reciprocal, ideal=cutoff)", 1, {}, 0),
+        ("dcg(discount=reciprocal)", 4, {}, F(3, 2) + F(1, 4)),
+        ("ndcg(discount=reciprocal)", 4, {}, F(7, 4) / (3 + F(2, 2) + F(1, 3))),
+        ("ndcg(discount=reciprocal)", 2, {"judged": [*LIST, 3]}, F(3, 2) / (3 + F(3, 2))),
+        ("ndcg(discount=reciprocal, ideal=list)", 2, {"judged": [3, 3]}, F(3, 2) / 4),
+        ("ndcg(discount=reciprocal, ideal=cutoff)", 4, {}, F(7, 4) / (3 + F(1, 2))),
+        ("ndcg(discount=reciprocal, ideal=cutoff)", 1, {}, 0),
         ("acg", 4, {}, 1),
         ("acg", 8, {}, F(6, 8)),
         ("wap", 4, {}, (F(3, 2) + F(4, 4)) / 3),
@@ -92,10 +92,10 @@ def test_metrics_on_one_list_by_hand(text: str, k: int | None, query: dict[str, 
 
 def test_log2_discount_and_exp2_gain_by_hand() -> None:
     wanted = 7 / math.log2(3) + 1 / math.log2(5) + 3 / math.log2(6)
-    assert float(score(LIST, "dcg")) == pytest.approx(wanted, rel=1e-15)
+    assert float(score(LIST, "dcg(gain=exp2)")) == pytest.approx(wanted, rel=1e-15)
     best = 7 + 3 / math.log2(3) + 1 / 2
-    assert float(score(LIST, "ndcg")) == pytest.approx(wanted / best, rel=1e-15)
-    assert float(score([0.5], "dcg")) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
+    assert float(score(LIST, "ndcg(gain=exp2)")) == pytest.approx(wanted / best, rel=1e-15)
+    assert float(score([0.5], "dcg(gain=exp2)")) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
 
 
 def test_gains_and_discounts_may_be_tables_and_functions() -> None:
@@ -105,7 +105,7 @@ def test_gains_and_discounts_may_be_tables_and_functions() -> None:
 
 
 def test_the_ideal_of_all_judged_items_is_cut_only_by_a_cutoff() -> None:
-    options: dict[str, Any] = {"gain": "linear", "discount": "reciprocal", "judged": [1, 1, 1]}
+    options: dict[str, Any] = {"discount": "reciprocal", "judged": [1, 1, 1]}
     assert score([1], "ndcg", None, **options) == 1 / (1 + F(1, 2) + F(1, 3))
     assert score([1], "ndcg", 1, **options) == 1
     assert score([1], "ndcg", 2, **options) == F(2, 3)

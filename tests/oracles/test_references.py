@@ -22,7 +22,7 @@ TEXTS = [
     *(name for name in METRICS if name not in ("bpref", "num_rel_ret")),  # of which there is no reference
     *(f"{name}(denominator={choice})" for name in ("ap", "wap") for choice in ("min", "retrieved", "k")),
     *("precision(denominator=retrieved)", "rbp(p=0.5, max_grade=4)", "err(max_grade=3)"),
-    *("dcg(gain=linear, discount=reciprocal)", "ndcg(gain=linear)", "ndcg(ideal=list)", "ndcg(ideal=cutoff)"),
+    *("dcg(gain=exp2, discount=reciprocal)", "ndcg(gain=exp2)", "ndcg(ideal=list)", "ndcg(ideal=cutoff)"),
 ]
 TINY = Fraction(1, 10**45)
 

@@ -22,7 +22,7 @@ METRICS = (
     "precision", "precision(denominator=retrieved)", "recall", "f1", "hit_rate", "rr", "r_precision", "ap_at_r",
     "ap", "ap(denominator=min)", "ap(denominator=retrieved)", "ap(denominator=k)",
     "wap", "wap(denominator=min)", "wap(denominator=retrieved)", "wap(denominator=k)",
-    "acg", "dcg", "dcg(gain=linear)", "ndcg", "ndcg(ideal=list)", "ndcg(gain=linear,ideal=list)", "rbp(p=0.5)", "err",
+    "acg", "dcg", "dcg(gain=exp2)", "ndcg", "ndcg(ideal=list)", "ndcg(gain=exp2,ideal=list)", "rbp(p=0.5)", "err",
 )  # fmt: skip
 BINARY = "ndcg(ideal=cutoff)"  # for relevances that are 0 or one grade
 GRADES = (1, 2, 3)

@@ -293,7 +293,7 @@ GROWING = [
         "hit_rate",
         "rr",
         "dcg",
-        "dcg(gain=linear,discount=reciprocal)",
+        "dcg(gain=exp2,discount=reciprocal)",
         "ap",
         "wap",
         "rbp",

@@ -23,7 +23,7 @@ from retrieval_report.scoring.walks import Walk
 
 SUMS = (
     *("ap", "ap(denominator=retrieved)", "ap(denominator=min)", "wap", "ndcg", "ndcg(ideal=list)", "dcg", "acg"),
-    *("rbp", "err", "ap_at_r", "ndcg(gain=linear,discount=reciprocal)"),
+    *("rbp", "err", "ap_at_r", "ndcg(gain=exp2,discount=reciprocal)"),
 )
 CLOSED = ("precision", "precision(denominator=retrieved)", "recall", "f1", "hit_rate", "rr", "r_precision")
 

@@ -303,7 +303,7 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
     on.evaluate(nothing, queries=told, **EXPECTED)  # there are some, only not here
     steep = sent(spark, made().with_columns(relevance=pl.lit(25)))
     with pytest.warns(rr.RetrievalReportWarning, match="gain 'exp2' with grades up to 25"):
-        on.evaluate(steep, **EXPECTED)
+        on.evaluate(steep, **{**EXPECTED, "metrics": "ndcg(gain=exp2)"})
 
 
 def test_text_is_compared_by_its_bytes(spark: Any) -> None:
