@@ -17,6 +17,7 @@ from retrieval_report.analysis.distributions import MEAN_DISTRIBUTION, mean_dist
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
 from retrieval_report.analysis.leaderboard import leaderboard
+from retrieval_report.analysis.likeness import Emulated, measures_like
 from retrieval_report.analysis.noninferiority import no_worse
 from retrieval_report.analysis.once import Once
 from retrieval_report.analysis.profile import tie_profile
@@ -121,14 +122,10 @@ class Answers(Selection):
         return self._once(("deciding", *names), lambda: deciding_queries(self.scores.filter(known), *names))
 
     def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
-        """The result of `mean_distribution` at one measure; no rows for counts or with ``like``."""
-        if self.counted or self._data.like:
+        """The result of `mean_distribution` at one measure; no rows for counts."""
+        if self.counted:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
-        options = {part.name: getattr(self.options, part.name) for part in fields(Options)}
-        measure: dict[str, Any] = {"metric": metric, "cutoff": cutoff}
-        return self._once(
-            ("distribution", metric, cutoff), lambda: mean_distribution(self.judged, self.summary, **measure, **options)
-        )
+        return self._once(("distribution", metric, cutoff), lambda: self._distribution(metric, cutoff))
 
     @property
     def similarity(self) -> pl.DataFrame:
@@ -282,8 +279,30 @@ class Answers(Selection):
         means = summarise(judgement_coverage(given["rankings"], given["judgements"], **asked))
         return self._of_models(means.select(list(schema("coverage"))))
 
+    @property
+    def _emulated(self) -> Emulated:
+        """The rankings of the selected queries as the system of ``like`` receives them."""
+        assert self._data.like is not None
+        measures = measures_like(self._data.like, **self._data.asked)
+        queries = self._view.queries
+        return self._data.found.find(
+            ("emulated", queries), lambda: Emulated.of(self.judged, None, None, measures, self._data.options)
+        )
+
+    def _distribution(self, metric: str, cutoff: int | None) -> pl.DataFrame:
+        sources = [(self.judged, self.options)]
+        if self._data.like is not None:
+            every = self._emulated.sources()
+            sources = [(judged, options) for judged, options, measures in every if (metric, cutoff) in measures]
+        parts = [pl.DataFrame(schema=MEAN_DISTRIBUTION)]
+        for judged, options in sources:
+            rules = {part.name: getattr(options, part.name) for part in fields(Options)}
+            parts.append(mean_distribution(judged, self.summary, metric=metric, cutoff=cutoff, **rules))
+        return pl.concat(parts)
+
     def _compared(self, policies: str | Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
-        own: dict[str, Any] = {} if self._data.like else {"rankings": self.judged, **self._options}
+        own: dict[str, Any] = {"rankings": self._emulated} if self._data.like else {"rankings": self.judged}
+        own |= {} if self._data.like else self._options
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
             own["most_apart"], policies = max(1, MOST_PAIRS // models), "expected"

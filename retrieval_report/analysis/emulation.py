@@ -141,22 +141,22 @@ class Data:
 
     def scores(self, quantity: Quantity, metrics: str | list[str], float32: bool = False, **asked: Any) -> pl.DataFrame:
         """Return the scores of every list, from the rows as the system would receive them."""
-        options, requests = Options(**{**self._rules(quantity), **asked}), parse_metrics(metrics, None)
-        return pl.concat(score_judged(part, requests, options).frame() for part in self._seen(quantity, float32))
+        requests = parse_metrics(metrics, None)
+        parts = self.seen(quantity, float32, **asked)
+        return pl.concat(score_judged(part, requests, options).frame() for part, options in parts)
 
     def drawn(self, quantity: Quantity, metric: str, **draws: int) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Scores of every list in the mean over random orders, and every model's mean under each of them."""
-        options = Options(**{**self._rules(quantity), "policies": "shuffled", **draws})
         requests = parse_metrics(metric, None)
-        runs = (Run(lay_out(part, options), requests, options) for part in self._seen(quantity, False))
-        parts = [score_with_means(run) for run in runs]
+        seen = self.seen(quantity, policies="shuffled", **draws)
+        parts = [score_with_means(Run(lay_out(part, options), requests, options)) for part, options in seen]
         return pl.concat(scores.frame() for scores, _ in parts), pl.concat(means for _, means in parts)
 
     def printed(self, quantity: Quantity, metrics: str | list[str], way: Way, seed: int = 0) -> pl.DataFrame:
         """Return the value of every list as printed with this tie order; an open order is one random draw."""
         if way.order == "threshold":
             level = self._rules(quantity)["relevant_from"]
-            return pl.concat(_threshold_lists(part, level) for part in self._seen(quantity, False))
+            return pl.concat(_threshold_lists(part, level) for part, _ in self.seen(quantity))
         if way.order not in OPEN:
             data = self.by_item if way.order in BY_ITEM else self
             return data.scores(quantity, metrics, way.float32, **way.asked)
@@ -176,8 +176,17 @@ class Data:
         """Return the smallest relevant grade."""
         return self.options["relevant_from"] if quantity.relevant_from is None else quantity.relevant_from
 
-    def _seen(self, quantity: Quantity, float32: bool) -> list[Judged]:
-        """Return the rankings as the system would receive them."""
+    def seen(self, quantity: Quantity, float32: bool = False, **asked: Any) -> list[tuple[Judged, Options]]:
+        """Return the rankings as the system would receive them, with options that follow its rules."""
+        rules, found = {**self._rules(quantity), **asked}, []
+        for part in self._received(quantity, float32):
+            words = rules["truncated"]
+            if not isinstance(words, str):
+                words = {model: word for model, word in words.items() if model in part.whole.models}
+            found.append((part, Options(**{**rules, "truncated": words})))
+        return found
+
+    def _received(self, quantity: Quantity, float32: bool) -> list[Judged]:
         judged = self.lists if quantity.seen == "list" else self.judged
         rows, score = judged.retrieved, pl.col(judged.order)
         if quantity.positive == "unretrieved":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 import polars as pl
@@ -15,6 +16,7 @@ from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
+from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import start
 
 Measure = tuple[str, int | None]
@@ -60,6 +62,7 @@ class LikeOptions(TypedDict, total=False):
     unjudged: str | None
     unjudged_query: str
     null_distance: str
+    truncated: str | Mapping[str, str]
     shuffles: int
     threads: int | None
 
@@ -92,8 +95,9 @@ def evaluate_like(
     seed
         Seed of the random orders.
     **options
-        Of :func:`evaluate`: ``relevant_from``, ``unjudged``, ``unjudged_query``, ``null_distance``, ``shuffles`` and
-        ``threads``. Queries without relevant items or without rows are treated by the system's own rule.
+        Of :func:`evaluate`: ``relevant_from``, ``unjudged``, ``unjudged_query``, ``null_distance``, ``truncated``,
+        ``shuffles`` and ``threads``. Queries without relevant items or without rows are treated by the system's own
+        rule, and ``naive`` takes the rows for the whole list, whatever ``truncated`` says.
 
     Returns
     -------
@@ -126,18 +130,59 @@ def score_like(
     measures = measures_like(like, asked.pop("metrics"), asked.pop("cutoffs"))
     check_like(asked)
     wanted = options_with(asked)
-    common: dict[str, Any] = {name: asked[name] for name in asked if name not in ("policies", "seed", "shuffles")}
-    common["truncated"] = "no"
-    checked = options_with(common, policies="expected")
-    judged = judge_items(rankings, judgements, queries, checked, "like")
-    start(judged, parse_metrics("rr", None), checked)  # warns where nothing is relevant
-    data = Data.of(judged, {"relevant_from": None, **common})
-    every = dict.fromkeys(measures.values())
-    parts = [_part(data, index, record, cutoff, wanted) for index, (record, cutoff) in enumerate(every)]
+    emulated = Emulated.of(rankings, judgements, queries, measures, asked)
+    parts = [emulated.score(number, measure, wanted) for number, measure in enumerate(emulated.records)]
     found = pl.concat(scores for scores, _ in parts).sort("model", "query", "measure", maintain_order=True)
     drawn = pl.concat(means for _, means in parts)
     scores = in_contract(found, SCORES)
     return scores, drawn.sort("model", maintain_order=True) if drawn.width else drawn
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """Judged rankings, and the convention by which a system computes each measure of the scores."""
+
+    data: Data
+    records: Mapping[Measure, Convention]  # by definition and cutoff
+
+    @classmethod
+    def of(
+        cls, rankings: object, judgements: object, queries: object, measures: Asked, options: Mapping[str, Any]
+    ) -> Emulated:
+        """Join the frames, and decide which lists are cut once for all measures; this warns as `evaluate` does."""
+        rules = {name: options[name] for name in options if name not in ("policies", "seed", "shuffles")}
+        checked = options_with(rules, policies="expected")
+        judged = judge_items(rankings, judgements, queries, checked, "like")
+        records = {(record.definition, cutoff): record for record, cutoff in measures.values()}
+        requests = parse_metrics("rr", [cutoff for _, cutoff in records])  # warns of what no metric changes
+        decisions = start(judged, requests, checked).prepared.decisions
+        words = {model: decision.truncated for model, decision in decisions.items()}
+        return cls(Data.of(judged, {"relevant_from": None, **rules, "truncated": words}), records)
+
+    def sources(self, **asked: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
+        """Yield the rankings as the system receives them and its rules, with the measures that it computes so."""
+        groups: dict[Quantity, list[Measure]] = {}
+        for measure, record in self.records.items():
+            groups.setdefault(self.data.simple(Quantity.of(record)), []).append(measure)
+        for quantity, measures in groups.items():
+            for judged, options in self.data.seen(quantity, **asked):
+                yield judged, options, measures
+
+    def score(self, number: int, measure: Measure, wanted: Options) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """The scores of one measure under every policy asked for, in the order asked; and its random orders."""
+        data, record = self.data, self.records[measure]
+        quantity, text = data.simple(Quantity.of(record)), measure_text(*measure)
+        rows, means = [], pl.DataFrame()
+        for column, policy in enumerate(wanted.policies):
+            if policy == "naive":
+                scores = data.printed(quantity, text, data.way(record), wanted.seed)
+                scores = scores.with_columns(policy=pl.lit("naive"), std=pl.lit(None, pl.Float64))
+            elif policy == "shuffled":
+                scores, means = data.drawn(quantity, text, shuffles=wanted.shuffles, seed=wanted.seed)
+            else:
+                scores = data.scores(quantity, text, policies=policy)
+            rows.append(scores.select(list(SCORES)).with_columns(measure=pl.lit(number * 10 + column)))
+        return pl.concat(rows), means
 
 
 def check_like(options: Iterable[str]) -> None:
@@ -146,21 +191,3 @@ def check_like(options: Iterable[str]) -> None:
     for name in options:
         if name not in (*free, "policies", "seed"):
             raise ParameterError(f"{name}: not with like=, which decides it; options that remain are {', '.join(free)}")
-
-
-def _part(
-    data: Data, measure: int, record: Convention, cutoff: int | None, wanted: Options
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The scores of one measure under every policy asked for, in the order asked; and its random orders."""
-    quantity, text = data.simple(Quantity.of(record)), measure_text(record.definition, cutoff)
-    rows, means = [], pl.DataFrame()
-    for number, policy in enumerate(wanted.policies):
-        if policy == "naive":
-            scores = data.printed(quantity, text, data.way(record), wanted.seed)
-            scores = scores.with_columns(policy=pl.lit("naive"), std=pl.lit(None, pl.Float64))
-        elif policy == "shuffled":
-            scores, means = data.drawn(quantity, text, shuffles=wanted.shuffles, seed=wanted.seed)
-        else:
-            scores = data.scores(quantity, text, policies=policy)
-        rows.append(scores.select(list(SCORES)).with_columns(measure=pl.lit(measure * 10 + number)))
-    return pl.concat(rows), means

@@ -12,6 +12,7 @@ import numpy as np
 from retrieval_report.analysis.convolution import Spread, merged
 from retrieval_report.analysis.grid import Floats, Grid, Pairs
 from retrieval_report.analysis.inputs import BOUNDS
+from retrieval_report.analysis.likeness import Emulated
 from retrieval_report.analysis.paired import paired_mean
 from retrieval_report.analysis.reversal import WIDE, Chance, ListOrders, Reversals
 from retrieval_report.analysis.tie_bounds import Ranges, normal_chances, ranges, tail_bounds
@@ -161,15 +162,19 @@ def tie_orders(
     found: Orders = {}
     if not any(wanted.values()):
         return found
-    prepared = lay_out(judge(rankings, judgements, queries, checked), checked)
-    for requests in _alike(index for index, lists in wanted.items() if lists):
-        asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
-        lists = set().union(*(wanted[index] for index in asked))
-        scored = score_orders(prepared.only(lists), requests, checked, draws, walks=True)
-        for one in scored:
-            for column, index in enumerate(asked):
-                if (one.model, one.query) in wanted[index]:
-                    found.setdefault(index, {})[one.model, one.query] = _orders(one, column)
+    if isinstance(rankings, Emulated):
+        sources = rankings.sources(policies="expected", seed=seed)
+    else:
+        sources = iter([(judge(rankings, judgements, queries, checked), checked, list(wanted))])
+    for judged, rules, measures in sources:
+        prepared = lay_out(judged, rules)
+        for requests in _alike(index for index in measures if wanted.get(index)):
+            asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
+            lists = set().union(*(wanted[index] for index in asked))
+            for one in score_orders(prepared.only(lists), requests, rules, draws, walks=True):
+                for column, index in enumerate(asked):
+                    if (one.model, one.query) in wanted[index]:
+                        found.setdefault(index, {})[one.model, one.query] = _orders(one, column)
     _check_moments(grid, found)
     return found
 
