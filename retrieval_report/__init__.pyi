@@ -42,12 +42,12 @@ from retrieval_report.metrics.catalogue import (
     APAtR as APAtR,
     Bpref as Bpref,
     HitRate as HitRate,
-    Metric as Metric,
     NumRelRet as NumRelRet,
     Precision as Precision,
     Recall as Recall,
     RPrecision as RPrecision,
 )
+from retrieval_report.metrics.record import Metric as Metric
 from retrieval_report.reading import (
     read_judgements as read_judgements,
     read_queries as read_queries,

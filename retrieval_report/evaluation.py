@@ -10,8 +10,8 @@ import polars as pl
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import EvaluateOptions, Options, ScoringOptions, options_with
 from retrieval_report.disk import collect_counts, collect_scores, is_streamed
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import draw_means, score_lists, score_with_means, start
 from retrieval_report.scoring.ties import count_rows

@@ -219,3 +219,23 @@ def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None
     program = f"import sys, {PACKAGE} as rr; rr.evaluate, rr.summarise; print(*sorted({heavy} & set(sys.modules)))"
     outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert outcome.stdout.strip() == ""
+
+
+def test_only_the_catalogue_asks_what_kind_of_metric_or_term_a_record_is() -> None:
+    """Everything else reads the facts on the record, so that a user's own metric has them too."""
+    records = {
+        node.name
+        for name in ("catalogue", "terms")
+        for node in parse(ROOT / PACKAGE / "metrics" / f"{name}.py").body
+        if isinstance(node, ast.ClassDef) and node.name not in ("Metric", "Facts", "Reads")
+    }
+    asking = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in (ROOT / PACKAGE).rglob("*.py")
+        if path.parent.name != "metrics"
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance"
+        for kind in ast.walk(node.args[1])
+        if getattr(kind, "id", getattr(kind, "attr", "")) in records
+    ]
+    assert asking == []

@@ -26,8 +26,8 @@ from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, measure_text, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.run import score_judged, score_lists
 
 AUDIT = schema("audit")

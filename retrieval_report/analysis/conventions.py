@@ -15,8 +15,8 @@ import polars as pl
 
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.metrics.record import Metric
 
 ORDERS = {
     "row": "rows as received",

@@ -17,8 +17,8 @@ from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import NO
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests, parse_measure, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.closed_orders import closed
 from retrieval_report.scoring.every_order import score_orders
 from retrieval_report.scoring.judged import judge

@@ -15,8 +15,8 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions
 from retrieval_report.evaluation import evaluate
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import measure_text, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size

@@ -15,8 +15,8 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import score_judged, score_lists
 from retrieval_report.scoring.scores import ListScores

@@ -14,8 +14,8 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import start
 

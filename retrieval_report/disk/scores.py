@@ -17,8 +17,8 @@ from retrieval_report.contracts.options import EvaluateOptions, Options, options
 from retrieval_report.disk.kept import facts_of, keeping
 from retrieval_report.disk.sources import Table, open_table
 from retrieval_report.disk.work import afresh, counted_parts, scored_parts
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.writing.files import refuse_inputs
 from retrieval_report.writing.temporary import Scratch, scratch

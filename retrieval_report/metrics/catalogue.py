@@ -1,77 +1,28 @@
 """The catalogue of metrics: frozen records with parameters, and their text form, ``"ap(denominator=retrieved)@10"``.
 
-A record says which sum it needs from the kernels (``term``) and how the sum becomes the score (``divisor``).
-Positions count from 1; k is the cutoff (the list's own length if null), n the length of the list, R the number of
-relevant items of the query, and e = min(k, n). docs/metrics.md has every formula with its source.
+Positions count from 1; k is the cutoff (the list's own length if
+null), n the length of the list, R the number of relevant items of the query, and e = min(k, n). docs/metrics.md has
+every formula with its source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from retrieval_report.contracts.arguments import is_number, number_text
+from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.formulas import DISCOUNTS, divisors
+from retrieval_report.metrics.record import Facts, Largest, Metric
 
 Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
 Discounts = str | Callable[[Floats], Any]
-
-
-class Facts(Protocol):
-    """The quantities a metric may divide by, as arrays that broadcast to (lists, cutoffs)."""
-
-    @property
-    def cutoff(self) -> Floats:
-        """k, or the list's own length if the cutoff is null."""
-
-    @property
-    def length(self) -> Floats:
-        """n, the number of items of the list."""
-
-    @property
-    def relevant(self) -> Floats:
-        """R, the number of relevant items of the query."""
-
-    def ideal(self, term: terms.Ideal) -> Floats:
-        """Return the ideal DCG."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """Base of all metrics."""
-
-    name: ClassVar[str]
-    own_depth: ClassVar[bool] = False  # scores the first R positions or the whole list, whatever the cutoffs
-    needs_relevant: ClassVar[bool] = False  # has no meaning where nothing is relevant
-
-    @property
-    def term(self) -> terms.Term:
-        """The sum this metric is made of."""
-        raise NotImplementedError
-
-    def divisor(self, facts: Facts) -> Floats:
-        """Return what the sum is divided by; the score is 0 where this is 0."""
-        return np.ones((1, 1))
-
-    def undefined(self, facts: Facts) -> Bools:
-        """Return where the metric has no meaning because nothing is relevant."""
-        return np.equal(facts.relevant, 0) if self.needs_relevant else np.zeros((1, 1), dtype=bool)
-
-    def __str__(self) -> str:
-        """Return the text form: the name and the parameters that differ from their defaults."""
-        shown = [
-            f"{field.name}={_show(getattr(self, field.name))}"
-            for field in fields(self)
-            if getattr(self, field.name) != field.default
-        ]
-        return f"{self.name}({','.join(shown)})" if shown else self.name
 
 
 @dataclass(frozen=True)
@@ -93,6 +44,7 @@ class Precision(NumRelRet):
     """
 
     name: ClassVar[str] = "precision"
+    largest: ClassVar[Largest] = 1.0
     denominator: str = "k"
 
     def __post_init__(self) -> None:
@@ -117,6 +69,7 @@ class Recall(_PerRelevant):
     """Share of the relevant items found among the top k: hits / R."""
 
     name: ClassVar[str] = "recall"
+    largest: ClassVar[Largest] = 1.0
     term = terms.Sum(terms.Relevant(), terms.Unit())
 
 
@@ -125,6 +78,7 @@ class F1(NumRelRet):
     """Harmonic mean of precision and recall at k: 2 · hits / (k + R)."""
 
     name: ClassVar[str] = "f1"
+    largest: ClassVar[Largest] = 1.0
 
     def divisor(self, facts: Facts) -> Floats:
         return (facts.cutoff + facts.relevant) / 2.0
@@ -135,6 +89,7 @@ class HitRate(Metric):
     """Chance that the top k hold a relevant item (success@k; TF Similarity's RecallAtK)."""
 
     name: ClassVar[str] = "hit_rate"
+    largest: ClassVar[Largest] = 1.0
     needs_relevant: ClassVar[bool] = True
     term = terms.FirstRelevant(reciprocal=False)
 
@@ -144,6 +99,7 @@ class RPrecision(Recall):
     """Precision among the first R positions: hits@R / R. Cutoffs do not apply."""
 
     name: ClassVar[str] = "r_precision"
+    largest: ClassVar[Largest] = 1.0
     own_depth: ClassVar[bool] = True
 
 
@@ -162,6 +118,7 @@ class AP(_PerRelevant):
     """
 
     name: ClassVar[str] = "ap"
+    largest: ClassVar[Largest] = 1.0
     graded: ClassVar[bool] = False
     denominator: str = "total"
 
@@ -179,6 +136,9 @@ class AP(_PerRelevant):
             return facts.cutoff
         return facts.relevant if self.denominator == "total" else np.minimum(facts.cutoff, facts.relevant)
 
+    def when_all_follow(self) -> AP:
+        return replace(self, denominator="total") if self.denominator == "retrieved" else self
+
 
 @dataclass(frozen=True)
 class WAP(AP):
@@ -188,6 +148,7 @@ class WAP(AP):
     """
 
     name: ClassVar[str] = "wap"
+    largest: ClassVar[Largest] = "grade"
     graded: ClassVar[bool] = True
 
 
@@ -196,6 +157,7 @@ class APAtR(_PerRelevant):
     """AP over the first R positions, divided by R (MAP@R, Musgrave et al. 2020). Cutoffs do not apply."""
 
     name: ClassVar[str] = "ap_at_r"
+    largest: ClassVar[Largest] = 1.0
     own_depth: ClassVar[bool] = True
     term = terms.Pairs(graded=False, retrieved=False)
 
@@ -210,6 +172,7 @@ class Bpref(_PerRelevant):
     """
 
     name: ClassVar[str] = "bpref"
+    largest: ClassVar[Largest] = 1.0
     own_depth: ClassVar[bool] = True
     term = terms.Preferences()
 
@@ -219,6 +182,7 @@ class RR(Metric):
     """Reciprocal rank: 1 / (rank of the first relevant item), 0 if that rank is beyond k."""
 
     name: ClassVar[str] = "rr"
+    largest: ClassVar[Largest] = 1.0
     needs_relevant: ClassVar[bool] = True
     term = terms.FirstRelevant(reciprocal=True)
 
@@ -228,6 +192,7 @@ class ACG(Metric):
     """Average cumulative gain: Σ_{i≤e} rel(i) / k (Zhao et al. 2015)."""
 
     name: ClassVar[str] = "acg"
+    largest: ClassVar[Largest] = "grade"
     term = terms.Sum(terms.Gain("linear"), terms.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
@@ -257,7 +222,15 @@ class DCG(Metric):
 
     @property
     def term(self) -> terms.Term:
-        return terms.Sum(terms.Gain(terms.gain_rule(self.gain)), terms.Discount(self.discount))
+        return terms.Sum(self._gain, terms.Discount(self.discount))
+
+    @property
+    def _gain(self) -> terms.Gain:
+        return terms.Gain(terms.gain_rule(self.gain))
+
+    def check(self, grades: Floats, relevant: Bools) -> None:
+        self._gain.of(grades, relevant)
+        self.term.check(grades)
 
 
 @dataclass(frozen=True)
@@ -270,6 +243,7 @@ class NDCG(DCG):
     """
 
     name: ClassVar[str] = "ndcg"
+    largest: ClassVar[Largest] = 1.0
     ideal: str = "judged"
 
     def __post_init__(self) -> None:
@@ -285,7 +259,7 @@ class NDCG(DCG):
         """Return the ideal DCG this metric divides by, or None if it is that of the top k itself."""
         if self.ideal == "cutoff":
             return None
-        return terms.Ideal(terms.Gain(terms.gain_rule(self.gain)), terms.Discount(self.discount), self.ideal)
+        return terms.Ideal(self._gain, terms.Discount(self.discount), self.ideal)
 
     def divisor(self, facts: Facts) -> Floats:
         return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
@@ -293,6 +267,9 @@ class NDCG(DCG):
     def undefined(self, facts: Facts) -> Bools:
         none = np.equal(facts.relevant, 0)
         return none if self.best is None else none & np.equal(facts.ideal(self.best), 0)
+
+    def when_all_follow(self) -> NDCG:
+        return replace(self, ideal="judged")
 
 
 @dataclass(frozen=True)
@@ -303,6 +280,7 @@ class RBP(Metric):
     """
 
     name: ClassVar[str] = "rbp"
+    largest: ClassVar[Largest] = 1.0
     p: float = 0.8
     max_grade: float | None = None
 
@@ -330,6 +308,7 @@ class ERR(Metric):
     """
 
     name: ClassVar[str] = "err"
+    largest: ClassVar[Largest] = 1.0
     max_grade: float = 4.0
 
     def __post_init__(self) -> None:
@@ -340,9 +319,3 @@ class ERR(Metric):
     @property
     def term(self) -> terms.Term:
         return terms.Stops(self.max_grade)
-
-
-def _show(value: object) -> str:
-    if isinstance(value, tuple):
-        return ";".join(f"{number_text(grade)}:{number_text(gain)}" for grade, gain in value)
-    return number_text(value) if is_number(value) else getattr(value, "__name__", str(value))  # type: ignore[arg-type]

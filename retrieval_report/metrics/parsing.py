@@ -12,7 +12,7 @@ from retrieval_report.contracts.arguments import is_missing, is_whole, listed, s
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import catalogue
-from retrieval_report.metrics.catalogue import Metric
+from retrieval_report.metrics.record import Metric
 
 DEFAULT_METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 DEFAULT_CUTOFFS = (1, 5, 10, None)
@@ -21,8 +21,6 @@ CATALOGUE: dict[str, type[Metric]] = {
     for record in vars(catalogue).values()
     if inspect.isclass(record) and issubclass(record, Metric) and hasattr(record, "name")  # the bases have no name
 }
-BY_R = ("recall", "f1", "r_precision", "ap_at_r")  # metrics divided by R, whatever their parameters
-DIVIDED = ("total", "min", "judged")  # denominators and ideals that depend on R
 ALIASES = {
     "map": "ap",
     "mrr": "rr",
@@ -38,7 +36,6 @@ ELSEWHERE = {  # what trec_eval and ir_measures call them
     "map_cut": "ap",
     "ndcg_cut": "ndcg",
 }
-SUMS = {"acg", "dcg", "num_rel_ret", "wap"}  # their scores grow with grades or cutoffs
 LARGEST = 2**63 - 1
 Requests = list[tuple[Metric, tuple[int | None, ...]]]
 
@@ -49,8 +46,8 @@ def is_share(metric: str) -> bool:
     >>> is_share("ndcg(gain=exp2)"), is_share("precision(radius=2)"), is_share("dcg"), is_share("latency")
     (True, True, False, False)
     """
-    name = metric.partition("(")[0]
-    return name in CATALOGUE and name not in SUMS
+    record = CATALOGUE.get(metric.partition("(")[0])
+    return record is not None and record.largest == 1.0
 
 
 def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
@@ -253,5 +250,4 @@ def divided_by_relevant(text: str) -> bool:
     except ParameterError:  # a gain that is a function has no text form that could be parsed
         name = text.partition("(")[0]
         return name == "ndcg" or name not in CATALOGUE
-    chosen = {getattr(metric, name, None) for name in ("denominator", "ideal")}
-    return metric.name in BY_R or not chosen.isdisjoint(DIVIDED)
+    return metric.reads.relevant or metric.own_depth or any(ideal.over == "judged" for ideal in metric.reads.ideals)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -124,33 +124,106 @@ class Discount:
 
 
 @dataclass(frozen=True)
-class Sum:
+class Term:
+    """Base of the sums; what is not said of one holds as it stands here."""
+
+    judged_only: ClassVar[bool] = False  # considers the judged items alone, down to the end of the list
+    first_only: ClassVar[bool] = False  # nothing after the first relevant item counts
+
+    @property
+    def ratio(self) -> bool:
+        """Whether the sum is divided by what the same positions hold."""
+        return False
+
+    @property
+    def fades(self) -> bool:
+        """Whether an item counts nothing infinitely far down."""
+        return True
+
+    @property
+    def counts_relevant(self) -> bool:
+        """Whether the sum is the number of relevant items among the top k."""
+        return False
+
+    @property
+    def large(self) -> bool:
+        """Whether items may bring more than 1, so that squares may leave float64."""
+        return False
+
+    def gains(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return what an item of each grade brings, whatever its rank."""
+        return relevant.astype(np.float64)
+
+    def check(self, grades: Floats) -> None:
+        """Raise an error for grades (ascending) that the sum does not accept."""
+
+
+@dataclass(frozen=True)
+class Sum(Term):
     """Σ weight(i) · value(item at i) over the first k positions."""
 
     values: Relevant | Scaled | Gain
     weights: Unit | Geometric | Discount
 
+    @property
+    def fades(self) -> bool:
+        """Whether an item counts nothing infinitely far down."""
+        return self.weights != Unit()
+
+    @property
+    def counts_relevant(self) -> bool:
+        """Whether the sum is the number of relevant items among the top k."""
+        return self == Sum(Relevant(), Unit())
+
+    @property
+    def large(self) -> bool:
+        """Whether items may bring more than 1, so that squares may leave float64."""
+        return self.values != Relevant()
+
+    def gains(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return what an item of each grade brings, whatever its rank."""
+        return self.values.of(grades, relevant)
+
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(Term):
     """Σ (1/i)·[relevant]·(values of the relevant items so far), with ``retrieved`` divided by those found."""
 
     graded: bool
     retrieved: bool
 
+    @property
+    def ratio(self) -> bool:
+        """Whether the sum is divided by what the same positions hold."""
+        return self.retrieved
+
+    def gains(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return what an item of each grade brings, whatever its rank."""
+        return np.where(relevant, grades, 0.0) if self.graded else super().gains(grades, relevant)
+
 
 @dataclass(frozen=True)
-class FirstRelevant:
+class FirstRelevant(Term):
     """1 / (rank of the first relevant item), or just whether there is one."""
 
+    first_only: ClassVar[bool] = True
     reciprocal: bool
+
+    @property
+    def fades(self) -> bool:
+        """Whether an item counts nothing infinitely far down."""
+        return self.reciprocal
 
 
 @dataclass(frozen=True)
-class Stops:
+class Stops(Term):
     """Σ 1/i · P(search ends at i), where an item of grade g ends it with probability (2^g − 1)/2^max_grade."""
 
     max_grade: float
+
+    def gains(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return what an item of each grade brings, whatever its rank."""
+        return self.of(grades)
 
     def of(self, grades: Floats) -> Floats:
         """Return the chance of each grade to end the search."""
@@ -160,10 +233,19 @@ class Stops:
 
 
 @dataclass(frozen=True)
-class OwnIdeal:
+class OwnIdeal(Term):
     """DCG divided by the ideal DCG of the same top k, for binary relevance only."""
 
     discount: Discount
+
+    @property
+    def ratio(self) -> bool:
+        """Whether the sum is divided by what the same positions hold."""
+        return True
+
+    def gains(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return what an item of each grade brings, whatever its rank."""
+        return (grades > 0).astype(np.float64)
 
     def check(self, grades: Floats) -> None:
         """Raise unless there is at most one grade above 0."""
@@ -183,13 +265,17 @@ class Ideal:
     discount: Discount
     over: str
 
+    @property
+    def sum(self) -> Sum:
+        """The sum of which this is the largest value."""
+        return Sum(self.gain, self.discount)
+
 
 @dataclass(frozen=True)
-class Preferences:
+class Preferences(Term):
     """Σ over the relevant items of 1 − (judged non-relevant items before it) / min(R, judged non-relevant items)."""
 
-
-Term = Sum | Pairs | FirstRelevant | Stops | OwnIdeal | Preferences
+    judged_only: ClassVar[bool] = True
 
 
 def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
@@ -240,21 +326,20 @@ def exponential(grades: Floats) -> Floats:
     return result
 
 
-def warn_steep(metrics: Iterable[object], grades: Floats, warn: Callable[[str], None] = warn) -> None:
+def warn_steep(metrics: Iterable[Any], grades: Floats, warn: Callable[[str], None] = warn) -> None:
     """Warn if a metric uses the gain ``exp2`` with grades so large that a single item decides the score."""
     largest = grades.max(initial=0.0)
-    sums = [term for term in (getattr(metric, "term", None) for metric in metrics) if isinstance(term, Sum)]
-    if largest < STEEP_GRADE or Gain("exp2") not in [term.values for term in sums]:
+    if largest < STEEP_GRADE or Gain("exp2") not in [getattr(metric.term, "values", None) for metric in metrics]:
         return
     warn(f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider gain='linear'")
 
 
-def check_judged_only(metrics: Iterable[object], by_judgements: bool, unjudged: str | None) -> None:
+def check_judged_only(metrics: Iterable[Any], by_judgements: bool, unjudged: str | None) -> None:
     """Raise if items without judgement would count as judged for a metric that considers judged items only."""
     if unjudged != "non_relevant" and (unjudged is not None or not by_judgements):
         return
     for metric in metrics:
-        if isinstance(getattr(metric, "term", None), Preferences):
+        if metric.term.judged_only:
             raise ParameterError(
                 f"{metric}: considers judged items only, and items without judgement would count as not relevant; "
                 "unjudged='drop' removes them from the lists, unjudged='error' makes sure that there are none"

@@ -13,8 +13,9 @@ from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, with_model
 from retrieval_report.kernels.lists import Floats
-from retrieval_report.metrics.catalogue import AP, DCG, NDCG, Metric
+from retrieval_report.metrics.catalogue import AP, DCG, NDCG
 from retrieval_report.metrics.parsing import parse_metric, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import Gain, gain_rule
 from retrieval_report.reading.frames import to_polars
 

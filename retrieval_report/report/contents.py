@@ -18,8 +18,8 @@ from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.report.fingerprint import fingerprint
 from retrieval_report.report.notices import any_cut, naive_ties, notices
 from retrieval_report.report.verdict import verdict

@@ -13,13 +13,12 @@ import numpy as np
 
 from retrieval_report.kernels.lists import Bools, Codes, Floats, Integers, Lists
 from retrieval_report.kernels.ratios import hypergeometric_band
-from retrieval_report.metrics.terms import FirstRelevant, Relevant, Sum, Term, Unit
+from retrieval_report.metrics.terms import Term
 
 
 def closed(term: Term) -> bool:
     """Return whether the distribution of a list's score has a closed form, however large its ties."""
-    counts_hits = isinstance(term, Sum) and isinstance(term.values, Relevant) and isinstance(term.weights, Unit)
-    return counts_hits or isinstance(term, FirstRelevant)
+    return term.counts_relevant or term.first_only
 
 
 class Orders(NamedTuple):
@@ -60,7 +59,7 @@ def closed_form(term: Term, ties: Lists, base: Codes, limit: int, number: int, r
     for here, items, kinds, before in ties_above(limit, ties, number):
         size, slots = int(items.sum()), here.stop - here.start
         hits = int(items[relevant[kinds]].sum())
-        if isinstance(term, FirstRelevant) and hits:
+        if term.first_only and hits:
             return _first_hit(base, (before, slots, size, hits), term)
         if slots < size and 0 < hits < size:
             return _hits(base, here, kinds, relevant, size, hits)
@@ -82,13 +81,13 @@ def _hits(base: Codes, here: slice, kinds: Codes, relevant: Bools, size: int, hi
     return Orders(grade, chance, True, lambda value: value[0] + share[:, None] * (value[1] - value[0]))
 
 
-def _first_hit(base: Codes, position: tuple[int, int, int, int], term: FirstRelevant) -> Orders:
+def _first_hit(base: Codes, position: tuple[int, int, int, int], term: Term) -> Orders:
     """Return the orders with the first relevant item at each slot of the first tie that has one, and beyond it."""
     before, slots, size, hits = position
     positions = np.arange(min(slots, size - hits + 1))
     going = np.cumprod(np.concatenate([[1.0], (size - hits - positions) / (size - positions)]))
     chance = going[:-1] * hits / (size - positions)
-    value = 1.0 / (before + 1 + positions) if term.reciprocal else np.ones(positions.size)
+    value = 1.0 / (before + 1 + positions) if term.fades else np.ones(positions.size)
     if positions.size < size - hits + 1:
         chance, value = np.append(chance, going[-1]), np.append(value, 0.0)
     return Orders(base[None, :], chance, True, lambda scored: np.repeat(value[:, None], scored.shape[1], axis=1))

@@ -10,7 +10,7 @@ retrieved, or on an unknown number of relevant items, are corrected metric by me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -19,14 +19,15 @@ import numpy as np
 from retrieval_report.kernels import completions
 from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Lists
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.catalogue import ACG, AP, DCG, NDCG, WAP, APAtR, HitRate, Metric, Recall, RPrecision
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.cut_preferences import cut_preferences
-from retrieval_report.scoring.following import BY_RELEVANT, Following, ungraded, values_of
+from retrieval_report.scoring.following import Following, ungraded
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.scorer import Scorer, arrange
+from retrieval_report.scoring.scorer import Given, Scorer, arrange
 
 DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
+BLOCK = 1 << 20  # scores held in memory at a time
 MOST_SEARCHED = 200  # depth down to which the best NDCG with unknown ideals is searched for; beyond it the bound is 1
 
 
@@ -48,25 +49,32 @@ class Completions:
     def extremes(self, metrics: Sequence[Metric], *, best: bool) -> dict[tuple[Metric, int | None], Floats]:
         """Return the lowest or highest value of every list, for each metric and cutoff (None: its own depth)."""
         result: dict[tuple[Metric, int | None], Floats] = {}
-        sums = [metric for metric in metrics if not isinstance(metric.term, terms.Preferences)]
+        sums = [metric for metric in metrics if not metric.term.judged_only]
         for metric in set(metrics) - set(sums):
             result[metric, None] = cut_preferences(self.prepared, self.following, self.workers, best=best)
-        if sums and (self.near or self.own_depth):
-            scorer = self.high if best else self.low
-            for metric, found in scorer.score(sums, arrange(scorer.prepared, "best" if best else "worst")).items():
-                values = self._mended(metric, found.value) if best else found.value
+        if self.near or self.own_depth:
+            for metric, values in (self._highest(sums) if best else self._lowest(sums)).items():
                 result |= {(metric, cutoff): values[:, column] for column, cutoff in enumerate(self.near or (None,))}
         whole = self._most_of_all if best else self._least_of_all
         return result | {(metric, cutoff): whole(metric, cutoff) for cutoff in self.deep for metric in sums}
 
-    @cached_property
-    def low(self) -> Scorer:
-        """Return the scorer of the lowest scores: irrelevant items first, the highest ideals, the largest R."""
-        ideal = self._cells(self.most, more=self.reach, unseen=True, zeros=True)
-        lists = self._lists(self._cells(self.least, more=self.reach, unseen=True, zeros=True))
-        scorer = self._scorer(lists, self._ideal(self._lists(ideal)), self._unknown(self.most, self.reach), self.near)
+    def _lowest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
+        """Return the lowest values down to each cutoff."""
+        gaining = [metric for metric in metrics if self._gains(metric)[0] > 0]
+        plain = [metric for metric in metrics if metric not in gaining]
+        # Irrelevant items push others down, but where they bring something, a list is worst without them.
+        closed = _closed(self.prepared.ties, self.prepared.beyond.within)
+        result = self._worst(self._lists(self._cells(self.least, more=self.reach, unseen=True, zeros=True)), plain)
+        return result | (self._worst(closed, gaining) if gaining else {})
+
+    def _worst(self, lists: Lists, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
+        """Return values of lists in their worst order, with the highest ideals and the largest R."""
+        ideal = self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
+        scorer = self._scorer(lists, self._ideal(ideal), self._unknown(self.most, self.reach), self.near)
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
-        return scorer
+        scorer.length = np.full((1, 1), np.inf)
+        found = scorer.score(metrics, arrange(scorer.prepared, "worst"))
+        return {metric: scores.value for metric, scores in found.items()}
 
     @cached_property
     def high(self) -> Scorer:
@@ -135,51 +143,81 @@ class Completions:
         own = replace(self.prepared, ties=lists, naive=None, retrieved=listed, judged=judged, length=lists.length)
         return Scorer(own, cutoffs, self.workers)
 
+    def _largest(self, metric: Metric, gains: Floats) -> float:
+        """Return the largest score of a metric that any list can reach, NaN if there is no limit."""
+        if metric.reads.ideals and gains[0] > 0:  # items without judgement bring something, but not to the ideal
+            return np.nan
+        if metric.largest == "grade":
+            return float(self.prepared.grades[-1])
+        return np.nan if metric.largest is None else float(metric.largest)
+
+    def _gains(self, metric: Metric) -> Floats:
+        return metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)
+
+    def _highest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
+        """Return the highest values down to each cutoff."""
+        found = self.high.score(metrics, arrange(self.high.prepared, "best"))
+        return {metric: self._mended(metric, scores.value) for metric, scores in found.items()}
+
     def _mended(self, metric: Metric, values: Floats) -> Floats:
-        """Correct the highest values that depend on the number of relevant items or on the ideal."""
-        unlimited = self.following.unlimited[:, None]
-        if isinstance(metric, RPrecision | APAtR):
-            return np.where(unlimited, 1.0, values)
-        if isinstance(metric, AP) and metric.denominator in BY_RELEVANT:
-            return np.where(unlimited, self._most_ap(metric), values) if unlimited.any() else values
-        if isinstance(metric, NDCG) and metric.ideal != "cutoff":
+        """Correct the highest values that depend on R, on the number of items retrieved, or on the ideal."""
+        unlimited, reads = self.following.unlimited, metric.reads
+        if self.own_depth:
+            return np.where(unlimited[:, None], self._largest(metric, self._gains(metric)), values)
+        if reads.ideals:
             return self._most_ndcg(metric, values)
+        rows = np.flatnonzero(reads.length | (unlimited & reads.relevant))
+        if rows.size:
+            values = values.copy()
+            for column, asked in enumerate(self.high.asked[0].tolist()):
+                values[rows, column] = self._most_of(metric, self.high, rows, asked, asked)
         return values
 
-    def _most_ap(self, metric: AP) -> Floats:
-        """Return the highest AP if any number of relevant items may follow, each adding a term and increasing R."""
-        asked, scorer = self.high.asked, self.high
-        if isinstance(metric, WAP):  # terms depend on grades: only a bound, by the largest sum and the smallest R
-            total = scorer.moments(metric.term, arrange(scorer.prepared, "best")).mean
-            least = np.maximum(self.relevant, 1.0)[:, None]
-            return total / (least if metric.denominator == "total" else np.minimum(asked, least))
-        seen = self._scorer(self.seen, self._ideal(self.seen), self._unknown(self.least, 0 * self.reach), self.near)
-        sums = seen.moments(metric.term, arrange(seen.prepared, "best")).mean
-        here = self.seen.total_of_last(self.prepared.relevant_grade)
-        ahead = self.seen.total(self.prepared.relevant_grade) - here
-        result = np.zeros(asked.shape)
-        for row in np.flatnonzero(self.following.unlimited):
-            for column, cutoff in enumerate(asked[row]):
-                first = int(self.before[row] + here[row])
-                rank = np.arange(first + 1, max(int(cutoff), first) + 1)
-                terms = (ahead[row] + here[row] + np.arange(1, rank.size + 1)) / rank
-                found = sums[row, column] + np.concatenate([[0.0], np.cumsum(terms)])
-                relevant = self.relevant[row] + np.arange(found.size)
-                by = relevant if metric.denominator == "total" else np.minimum(cutoff, relevant)
-                result[row, column] = np.divide(found, by, out=np.zeros_like(found), where=by > 0).max()
-        return result
+    def _most_of(self, metric: Metric, scorer: Scorer, rows: Integers, asked: int, cutoff: int | None) -> Floats:
+        """Return the highest values of some lists over the number of relevant items that follow.
 
-    def _most_ndcg(self, metric: NDCG, values: Floats) -> Floats:
-        """Return the highest NDCG if following items enter the ideal; 1 where no search is made."""
-        follow, over_list = self.following, metric.ideal == "list"
-        unknown = follow.some if over_list else ungraded(self.prepared, follow)
+        Each adds to the sum as long as a cutoff reaches it, and may increase R and the length of the list. A sum over
+        the first so many relevant items is that over the positions that they fill, if nothing else counts.
+        """
+        gains, relevant = self._gains(metric), self.prepared.relevant_grade
+        alone = not (gains[~relevant] > 0).any()
+        known = self.following.relevant(relevant)[rows]
+        unlimited = self.following.unlimited[rows]
+        last = np.where(self.prepared.beyond.within, self.prepared.ties.total_of_last(relevant), 0)
+        first = (self.before + last)[rows]
+        room = np.maximum(asked - first, 0)
+        most = np.where(unlimited, room, np.minimum(room, known))
+        result = np.empty(rows.size)
+        for block in _blocks(most):
+            more = np.minimum(np.arange(most[block].max() + 1), most[block][:, None])
+            part = Scorer(scorer.prepared.take(rows[block]), scorer.cutoffs, self.workers)
+            depths = np.minimum(first[block][:, None] + more, asked) if alone else np.full(more.shape, asked)
+            reached = np.minimum(depths, part.prepared.length[:, None])
+            sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean * part.unit(metric.term)
+            length = self.prepared.length[rows[block]][:, None] + more
+            divisor = metric.divisor(
+                Given(
+                    cutoff=length.astype(np.float64) if cutoff is None else np.full((1, 1), float(cutoff)),
+                    length=length.astype(np.float64),
+                    relevant=self.relevant[rows[block]][:, None] + np.maximum(more - known[block][:, None], 0),
+                )
+            )
+            scores = np.divide(sums, divisor, out=np.zeros(more.shape), where=np.broadcast_to(divisor, more.shape) > 0)
+            result[block] = scores.max(axis=1)
+        return np.fmin(result, self._largest(metric, gains))
+
+    def _most_ndcg(self, metric: Metric, values: Floats) -> Floats:
+        """Return the highest NDCG if following items enter the ideal; the largest score where no search is made."""
+        follow, term, ideal = self.following, metric.term, metric.reads.ideals[0]
+        over_list, gains = ideal.over == "list", self._gains(metric)
+        unknown = follow.counted(self.prepared.grades > 0) if over_list else ungraded(self.prepared, follow)
         open_ideal = follow.unlimited | follow.loose | unknown
         if not open_ideal.any():
             return values
-        term = metric.term
-        assert isinstance(term, terms.Sum)
-        gains = values_of(self.high, term)
-        search = _search(self, term, gains / self.high.unit(term), over_list)
+        largest = self._largest(metric, gains)
+        if term != ideal.sum:
+            return np.where(open_ideal[:, None], largest, values)
+        search = _search(self, ideal.sum, gains / self.high.unit(term), over_list)
         least = self._unknown(self.least, 0 * self.reach)  # of all grades; that of the list may be higher
         own = self._scorer(self.prepared.ties, self.prepared.retrieved, least, self.near)
         of_ties = own.score([metric], arrange(own.prepared, "best"))[metric].value  # what tie order alone can give
@@ -189,48 +227,39 @@ class Completions:
                 if cutoff <= self.before[row]:
                     continue  # this would increase the ideal but not the sum
                 if cutoff > MOST_SEARCHED or gains[0] > 0 or follow.loose[row]:
-                    result[row, column] = 1.0
+                    result[row, column] = largest
                 else:
                     result[row, column] = search(row, cutoff)
         return result
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
         """Return the lowest score of a whole list: missing items lie infinitely far away, after irrelevant ones."""
-        prepared, unlimited = self.prepared, self.following.unlimited
-        shown = prepared.retrieved.total(prepared.relevant_grade)
-        if cutoff is None and isinstance(metric, Recall):
-            return np.divide(shown, self.relevant, out=np.zeros(shown.size), where=(self.relevant > 0) & ~unlimited)
-        if cutoff is None and isinstance(metric, HitRate):
-            return (shown > 0).astype(np.float64)
-        if isinstance(metric, NDCG) and metric.ideal != "judged":
-            return np.zeros(shown.size)
-        scorer = self._far(_closed(prepared.ties, prepared.beyond.within), cutoff, np.inf)
-        scorer.relevant = np.where(unlimited, np.inf, self.relevant)[:, None]
-        if isinstance(metric, AP) and metric.denominator == "retrieved":  # all of R may be retrieved, far away
-            metric = type(metric)()
+        prepared, follow = self.prepared, self.following
+        shown = prepared.ties
+        if cutoff is not None or metric.term.fades:
+            shown = _closed(shown, prepared.beyond.within)
+        scorer = self._far(shown, cutoff, np.inf)
+        scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
+        metric = metric.when_all_follow()
         values = scorer.score([metric], arrange(scorer.prepared, "worst"))[metric].value[:, 0]
-        return np.where(unlimited, 0.0, values) if isinstance(metric, NDCG) else values
+        return np.where(follow.unlimited | follow.loose, 0.0, values) if metric.reads.ideals else values
 
     def _most_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
         """Return the highest score of a whole list; NaN if it is unbounded or the bound is not known."""
         lists = self._lists(self._cells(self.most, more=np.ones_like(self.reach), unseen=True, zeros=False))
         scorer = self._far(lists, cutoff, self.retrieved)
+        term, reads, follow = metric.term, metric.reads, self.following
         values = scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value[:, 0]
-        term, follow = metric.term, self.following
-        if isinstance(term, terms.FirstRelevant):
+        if term.first_only:
             return values
-        if isinstance(metric, ACG) and cutoff is None:
-            return np.full(values.size, self.prepared.grades[-1])
-        unknown = follow.unlimited | follow.loose
-        if isinstance(metric, NDCG):
-            unknown = unknown | (metric.ideal != "judged") | ((follow.free > 0) & (self.least < self.most))
-        if isinstance(term, terms.Sum):
-            unknown = unknown | bool(values_of(scorer, term)[0] > 0)
-        if isinstance(metric, AP):
-            graded = isinstance(metric, WAP) and metric.denominator != "total" and cutoff is None
-            unknown = unknown | graded | (metric.denominator == "retrieved")
-        bounded = isinstance(metric, NDCG) or not isinstance(metric, DCG | ACG | WAP)
-        return np.where(unknown, 1.0 if bounded else np.nan, values)
+        gains = self._gains(metric)
+        unknown = follow.unlimited | follow.loose | bool(gains[0] > 0 or term.ratio)
+        for ideal in reads.ideals:
+            unknown = unknown | (ideal.over != "judged") | ungraded(self.prepared, follow)
+        if reads.length or (reads.cutoff and cutoff is None):
+            rows = np.flatnonzero(~unknown)
+            values[rows] = self._most_of(metric, scorer, rows, DEEP if cutoff is None else cutoff, cutoff)
+        return np.where(unknown, self._largest(metric, gains), values)
 
     def _far(self, lists: Lists, cutoff: int | None, length: Floats | float) -> Scorer:
         """Return a scorer of whole lists with a given cutoff and length to divide by."""
@@ -238,6 +267,13 @@ class Completions:
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
+
+
+def _blocks(sizes: Integers) -> Iterator[slice]:
+    """Yield ranges of rows whose tables, as wide as the largest row, hold about BLOCK numbers."""
+    rows = max(1, BLOCK // (int(sizes.max(initial=0)) + 1))
+    for start in range(0, sizes.size, rows):
+        yield slice(start, start + rows)
 
 
 def _search(own: Completions, term: terms.Sum, gains: Floats, over_list: bool) -> Callable[[int, int], float]:

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers
-from retrieval_report.metrics import terms
-from retrieval_report.metrics.catalogue import ACG, AP, F1, NDCG, APAtR, Metric, Precision, Recall
+from retrieval_report.kernels.lists import Bools, Cells, Integers
+from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.terms import Ideal
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.beyond import difference
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.scorer import WHOLE, Scorer
-
-BY_RELEVANT = ("total", "min")  # denominators of AP that R decides
+from retrieval_report.scoring.scorer import WHOLE, Given, Scorer
 
 
 @dataclass(frozen=True)
@@ -25,6 +23,7 @@ class Following:
     free: Integers  # relevant items of unknown grade
     unlimited: Bools  # whether any number of further relevant items may follow
     loose: Bools  # whether any number of items may follow whose grade is above 0 but not relevant
+    loose_grade: Bools  # which of the known grades are such
 
     @classmethod
     def of(cls, prepared: Prepared) -> Following:
@@ -32,51 +31,53 @@ class Following:
         near = ~prepared.beyond.far
         unseen = difference(prepared.known, prepared.retrieved)
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
-        graded = ((prepared.grades > 0) & ~prepared.relevant_grade).any() and not prepared.all_judged
+        loose_grade = (prepared.grades > 0) & ~prepared.relevant_grade
         return cls(
-            unseen._replace(items=items), np.where(near, prepared.free, 0), near & prepared.beyond.pooled, near & graded
+            unseen._replace(items=items),
+            free=np.where(near, prepared.free, 0),
+            unlimited=near & prepared.beyond.pooled,
+            loose=near & bool(loose_grade.any() and not prepared.all_judged),
+            loose_grade=loose_grade,
         )
 
     def relevant(self, relevant_grade: Bools) -> Integers:
         """Return the number of relevant items that may follow each list, if it is limited."""
         return arrays.sums(self.unseen.items * relevant_grade[self.unseen.grade], self.unseen.start) + self.free
 
-    @property
-    def some(self) -> Bools:
-        """Return which lists may be followed by an item of relevance above 0."""
-        unseen = arrays.sums(self.unseen.items, self.unseen.start)
-        return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | self.loose)
+    def counted(self, counts: Bools) -> Bools:
+        """Return which lists may be followed by an item that counts; ``counts`` says which known grades do."""
+        unseen = arrays.sums(self.unseen.items * counts[self.unseen.grade], self.unseen.start)
+        loose = self.loose & bool((counts & self.loose_grade).any())
+        return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | loose)
 
 
 def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Return which scores (lists, cutoffs) depend on what truncation leaves open."""
-    prepared, beyond = scorer.prepared, scorer.prepared.beyond
-    if isinstance(metric.term, terms.Preferences):  # it looks at the whole list
+    prepared, beyond, term = scorer.prepared, scorer.prepared.beyond, metric.term
+    if term.judged_only:  # it looks at the whole list
         return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
     deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
     relevant = prepared.relevant_grade
-    if isinstance(metric.term, terms.FirstRelevant):  # what comes after the first relevant item is all the same
+    if term.first_only:
         last = np.where(beyond.within, prepared.ties.total_of_last(relevant), 0)
         deeper = deeper & (prepared.retrieved.total(relevant) == last)[:, None]
-    graded = beyond.within & (prepared.ties.total_of_last(prepared.grades > 0) > 0)
-    matters = (follow.some | graded)[:, None]
-    if isinstance(metric, NDCG) and metric.ideal != "cutoff":  # what follows is in the ideal of every cutoff
-        unknown = follow.some if metric.ideal == "list" else ungraded(prepared, follow)
-        deeper = deeper | (unknown & beyond.open)[:, None]
-    longer = scorer.asked > prepared.length[:, None]
-    return deeper & (matters | (longer & _counts_retrieved(metric, scorer)))
+    gains = term.gains(prepared.grades, relevant)
+    counts = gains > gains[0]  # more than an irrelevant item
+    mixed = beyond.within & (prepared.ties.total_of_last(counts) > 0)
+    longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
+    reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)
+    others = _open_ideal(prepared, metric, follow)[:, None] | _divided_by_length(metric, scorer)
+    return reached | (others & beyond.open[:, None])
 
 
 def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Return which scores are open at every cutoff because R or the grades in the ideal are not known."""
-    prepared = scorer.prepared
-    divided = isinstance(metric, Recall | F1 | APAtR) or (isinstance(metric, AP) and metric.denominator in BY_RELEVANT)
     unknown = np.zeros_like(follow.unlimited)
-    if divided:
+    if metric.reads.relevant or metric.own_depth:
         unknown = follow.unlimited
-    elif isinstance(metric, NDCG) and metric.ideal == "judged":
-        unknown = follow.unlimited | follow.loose | ungraded(prepared, follow)
-    return np.broadcast_to((unknown & prepared.beyond.open)[:, None], scorer.asked.shape)
+    if any(ideal.over == "judged" for ideal in metric.reads.ideals):
+        unknown = unknown | follow.unlimited | follow.loose | ungraded(scorer.prepared, follow)
+    return np.broadcast_to((unknown & scorer.prepared.beyond.open)[:, None], scorer.asked.shape)
 
 
 def ungraded(prepared: Prepared, follow: Following) -> Bools:
@@ -84,17 +85,24 @@ def ungraded(prepared: Prepared, follow: Following) -> Bools:
     return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))
 
 
-def _counts_retrieved(metric: Metric, scorer: Scorer) -> Bools:
-    """Return where even irrelevant items that follow change a score."""
-    if isinstance(metric, Precision) and metric.denominator == "retrieved":
-        return np.ones_like(scorer.asked, np.bool_)
-    term, whole = metric.term, scorer.asked == WHOLE
-    if isinstance(term, terms.Sum) and values_of(scorer, term)[0] > 0:
-        return np.ones_like(whole)
-    by_length = isinstance(metric, AP) and metric.denominator in ("k", "min")
-    return np.asarray(whole & (by_length or isinstance(metric, Precision | F1 | ACG)))
+def _open_ideal(prepared: Prepared, metric: Metric, follow: Following) -> Bools:
+    """Return which lists may be followed by items that change the ideal at every cutoff."""
+
+    def opened(ideal: Ideal) -> Bools:
+        if ideal.over == "list":
+            return follow.counted(prepared.grades > 0)
+        return follow.loose | ungraded(prepared, follow)
+
+    opens = np.zeros_like(follow.loose)
+    for ideal in metric.reads.ideals:
+        opens = opens | opened(ideal)
+    return opens
 
 
-def values_of(scorer: Scorer, term: terms.Sum) -> Floats:
-    """Return what an item of each grade adds to a sum, before its weight."""
-    return term.values.of(scorer.prepared.grades, scorer.prepared.relevant_grade)
+def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
+    """Return which scores change with the number of items that follow, relevant or not."""
+    if not metric.reads.length and not (metric.reads.cutoff and (scorer.asked == WHOLE).any()):
+        return np.zeros_like(scorer.asked, np.bool_)
+    cutoff = np.where(scorer.asked == WHOLE, np.inf, scorer.cutoff)
+    endless = Given(cutoff, np.full_like(scorer.length, np.inf), scorer.relevant)
+    return np.broadcast_to(metric.divisor(endless) != metric.divisor(scorer), scorer.asked.shape)

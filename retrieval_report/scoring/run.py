@@ -17,9 +17,9 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.dividing import Scores
 from retrieval_report.kernels.lists import Bools, Floats, Integers
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.metrics.terms import Preferences, check_judged_only, warn_steep
+from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.terms import check_judged_only, warn_steep
 from retrieval_report.scoring.completion import Completions
 from retrieval_report.scoring.drawn import drawn_lists, list_keys
 from retrieval_report.scoring.following import Following, reaching, unsure
@@ -76,7 +76,7 @@ class Run:
         """Return the deepest rank that any metric considers, list by list."""
         own = self.deep_scorer.depths[:, 0] if self.deep else 0
         limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own)
-        whole = any(isinstance(metric.term, Preferences) for metric in self.deep)
+        whole = any(metric.term.judged_only for metric in self.deep)
         return self.prepared.length if whole else limit
 
     def undefined(self) -> Bools:

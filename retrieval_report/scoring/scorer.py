@@ -14,7 +14,7 @@ from retrieval_report.kernels import additive, cascade, dividing, pairwise, pref
 from retrieval_report.kernels.dividing import Scores
 from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, frozen
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.catalogue import DCG, NDCG, Metric
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.arrays import ordered, over_ranges
 from retrieval_report.scoring.layout import Prepared
 
@@ -48,6 +48,18 @@ def arrange(prepared: Prepared, policy: str) -> Arrangement:
     if policy == "expected":
         return Arrangement(prepared.ties, prepared.ties, None, True)
     return Arrangement(ordered(prepared.ties, best=policy == "best"), prepared.ties, policy, False)
+
+
+class Given(NamedTuple):
+    """Quantities that a metric may divide by."""
+
+    cutoff: Floats
+    length: Floats
+    relevant: Floats
+
+    def ideal(self, term: terms.Ideal) -> Floats:
+        """Refuse: what divides by an ideal divides by nothing else (see `Facts`)."""
+        raise NotImplementedError(term)
 
 
 @dataclass
@@ -86,8 +98,7 @@ class Scorer:
             lists = self.prepared.judged if term.over == "judged" else self.prepared.retrieved
             length = lists.length[:, None]
             depths = np.minimum(self.asked, length) if term.over == "judged" else self.depths
-            wanted = terms.Sum(term.gain, term.discount)
-            self._ideals[term] = self.moments(wanted, Arrangement(lists, lists, None, False), depths).mean
+            self._ideals[term] = self.moments(term.sum, Arrangement(lists, lists, None, False), depths).mean
         return self._ideals[term]
 
     def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
@@ -104,11 +115,10 @@ class Scorer:
             term = metric.term
             if term not in sums:
                 sums[term] = self.moments(term, arrangement)
-            unit = 1.0 if isinstance(metric, NDCG) else self.unit(term)  # its ideal is in the same unit
             divisor = np.ascontiguousarray(metric.divisor(self))  # kernels compile anew for other layouts
             given = (
                 Moments(*map(frozen, sums[term])),
-                dividing.Divisor(frozen(divisor), unit),
+                dividing.Divisor(frozen(divisor), self.unit_of(metric)),
                 dividing.Columns(frozen(columns), frozen(places)),
                 scores,
             )
@@ -120,21 +130,23 @@ class Scorer:
 
     def unit(self, term: terms.Term) -> float:
         """Return a power of two near the largest value; dividing values by it keeps their squares within float64."""
-        if not isinstance(term, terms.Sum) or isinstance(term.values, terms.Relevant):
+        if not term.large:
             return 1.0
         if term not in self._units:
-            values = term.values.of(self.prepared.grades, self.prepared.relevant_grade)
+            values = term.gains(self.prepared.grades, self.prepared.relevant_grade)
             largest = float(values.max(initial=0.0))
             self._units[term] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
         return self._units[term]
 
+    def unit_of(self, metric: Metric) -> float:
+        """Return what the quotient of a metric's sum and divisor is to be multiplied by."""
+        of_divisor = [self.unit(ideal.sum) for ideal in metric.reads.ideals] or [1.0]
+        return self.unit(metric.term) / of_divisor[0]
+
     def check(self, metrics: Iterable[Metric]) -> None:
         """Raise an error for grades that a metric does not accept, before anything is computed."""
         for metric in metrics:
-            if isinstance(metric, DCG):
-                terms.Gain(terms.gain_rule(metric.gain)).of(self.prepared.grades, self.prepared.relevant_grade)
-            if isinstance(metric.term, terms.OwnIdeal):
-                metric.term.check(self.prepared.grades)
+            metric.check(self.prepared.grades, self.prepared.relevant_grade)
 
     def moments(self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None) -> Moments:
         """Return mean and variance of a sum, with columns in ascending order of cutoff.
@@ -149,33 +161,58 @@ class Scorer:
         over_ranges(lambda first, last: kernel(first, last, lists, depths, given, moments), cells, self.workers)
         return moments
 
-    def _kernel(
-        self, term: terms.Term, arrangement: Arrangement, depths: Integers
-    ) -> tuple[Callable[..., None], NamedTuple]:
+    def _kernel(self, term: terms.Term, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
         """Return the kernel that writes the moments of a sum, and the record that it takes beside the lists."""
-        grades, relevant, extreme = self.prepared.grades, self.prepared.relevant_grade, arrangement.extreme
-        if isinstance(term, terms.Sum):
-            values, unit = term.values.of(grades, relevant) / self.unit(term), isinstance(term.weights, terms.Unit)
-            weights = term.weights.table(1 if unit else _longest(depths))
-            return additive.additive_moments, additive.Summed(values, unit, weights)
-        if isinstance(term, terms.FirstRelevant):
-            return cascade.first_relevant_moments, cascade.First(relevant, term.reciprocal)
-        if isinstance(term, terms.Stops):
-            return stopping.stopping_moments, stopping.Stops(term.of(grades), arrangement.want_variance)
-        if isinstance(term, terms.Preferences):
-            most = np.minimum(np.maximum(self.prepared.relevant, 0), self.prepared.judged.total(~relevant))
-            return preferences.preference_moments, preferences.Judged(relevant, most)
-        if isinstance(term, terms.Pairs):
-            values = np.where(relevant, grades, 0.0) if term.graded else relevant.astype(np.float64)
-            harmonics = tables.reciprocal_weights(_longest(depths))
-            if term.retrieved and extreme:
-                return ratios.ratio_extremes, ratios.Ratio(values, harmonics, False, extreme == "best")
-            kernel = pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments
-            return kernel, ratios.Paired(values, harmonics)
-        counted, discounts = grades > 0, term.discount.table(_longest(depths))
-        if extreme:
-            return ratios.ratio_extremes, ratios.Ratio(counted.astype(np.float64), discounts, True, extreme == "best")
-        return ratios.own_ideal_moments, ratios.OwnIdeal(counted, discounts)
+        return KERNELS[type(term)](self, term, arrangement, depths)
+
+    def weighted(self, term: terms.Sum, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of a sum of weighted values."""
+        unit = not term.fades
+        weights = term.weights.table(1 if unit else _longest(depths))
+        return additive.additive_moments, additive.Summed(self._gains(term) / self.unit(term), unit, weights)
+
+    def first(self, term: terms.FirstRelevant, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of the first relevant item."""
+        return cascade.first_relevant_moments, cascade.First(self.prepared.relevant_grade, term.reciprocal)
+
+    def stops(self, term: terms.Stops, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of a search that may end at every item."""
+        return stopping.stopping_moments, stopping.Stops(self._gains(term), arrangement.want_variance)
+
+    def preferences(self, term: terms.Preferences, arrangement: Arrangement, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of preferences among judged items."""
+        relevant = self.prepared.relevant_grade
+        most = np.minimum(np.maximum(self.prepared.relevant, 0), self.prepared.judged.total(~relevant))
+        return preferences.preference_moments, preferences.Judged(relevant, most)
+
+    def pairs(self, term: terms.Pairs, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of average precision."""
+        values, harmonics = self._gains(term), tables.reciprocal_weights(_longest(depths))
+        if term.retrieved and arrangement.extreme:
+            return ratios.ratio_extremes, ratios.Ratio(values, harmonics, False, arrangement.extreme == "best")
+        kernel = pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments
+        return kernel, ratios.Paired(values, harmonics)
+
+    def own_ideal(self, term: terms.OwnIdeal, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of DCG divided by that of the same items in their best order."""
+        values, discounts = self._gains(term), term.discount.table(_longest(depths))
+        if arrangement.extreme:
+            return ratios.ratio_extremes, ratios.Ratio(values, discounts, True, arrangement.extreme == "best")
+        return ratios.own_ideal_moments, ratios.OwnIdeal(values > 0, discounts)
+
+    def _gains(self, term: terms.Term) -> Floats:
+        return term.gains(self.prepared.grades, self.prepared.relevant_grade)
+
+
+Kernel = Callable[..., None]
+KERNELS: dict[type[terms.Term], Callable[..., tuple[Kernel, NamedTuple]]] = {
+    terms.Sum: Scorer.weighted,
+    terms.FirstRelevant: Scorer.first,
+    terms.Stops: Scorer.stops,
+    terms.Preferences: Scorer.preferences,
+    terms.Pairs: Scorer.pairs,
+    terms.OwnIdeal: Scorer.own_ideal,
+}
 
 
 def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:

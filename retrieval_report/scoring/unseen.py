@@ -7,7 +7,6 @@ from collections.abc import Callable
 import polars as pl
 
 from retrieval_report.contracts.warning import warn
-from retrieval_report.metrics.catalogue import NDCG
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared
@@ -33,7 +32,7 @@ def warn_unequal(differ: pl.DataFrame, warn: Callable[[str], None] = warn) -> No
 
 def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.Series:
     """Return which lists have a graded ideal that is a guess: some of their relevant items are not in the data."""
-    ideal = any(isinstance(metric, NDCG) and metric.ideal == "judged" for metric, _ in requests)
+    ideal = any(ideal.over == "judged" for metric, _ in requests for ideal in metric.reads.ideals)
     known = judged.whole.judged or "n_relevant" not in judged.lists.columns
     if not ideal or known or prepared.relevant_grade.sum() <= 1:
         return pl.repeat(False, prepared.names.height, eager=True)

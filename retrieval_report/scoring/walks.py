@@ -9,8 +9,8 @@ import numpy as np
 
 from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.kernels.walks import CASCADE, PAIRS, WEIGHTED, Steps, Terms, list_steps, walk_moments
-from retrieval_report.metrics.catalogue import NDCG, Metric
-from retrieval_report.metrics.terms import Pairs, Stops, Sum
+from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.terms import Pairs, Stops, Sum, Term
 from retrieval_report.scoring.run import Run
 
 MOST_STEPS = 20_000  # steps of one list; each term of a Fourier series takes one pass over them
@@ -58,8 +58,13 @@ class Walks:
         self.lists = run.prepared.ties
         self.depth: Integers = scorer.depths[:, column]
         divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, column]
-        unit = scorer.unit(metric.term) if isinstance(metric, NDCG) else 1.0  # its ideal is in that unit
-        self.scale = np.divide(1.0, divisor * unit, out=np.zeros(divisor.size), where=divisor != 0)
+        # Steps have the term's own unit: only an ideal in the divisor is in another one.
+        self.scale = np.divide(
+            1.0,
+            divisor * scorer.unit(metric.term) / scorer.unit_of(metric),
+            out=np.zeros(divisor.size),
+            where=divisor != 0,
+        )
         self.terms = _terms(run, metric, int(self.depth.max(initial=0)))
         nodes, numbers = np.empty((2, MOST_STEPS), np.int64), np.empty((2, MOST_STEPS))
         self._room = Steps(nodes[0], nodes[1], numbers[0], numbers[1])
@@ -85,13 +90,22 @@ class Walks:
 def _terms(run: Run, metric: Metric, longest: int) -> Terms | None:
     """Return what an item adds at each rank."""
     term, grades, relevant = metric.term, run.prepared.grades, run.prepared.relevant_grade
-    positions = np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
-    if isinstance(term, Sum):
-        weight = np.array(term.weights.table(longest).weight)
-        return Terms(WEIGHTED, term.values.of(grades, relevant), relevant, weight, False)
-    if isinstance(term, Pairs):
-        value = np.where(relevant, grades if term.graded else 1.0, 0.0)
-        return Terms(PAIRS, value, relevant, 1.0 / positions, term.retrieved)
-    if isinstance(term, Stops):
-        return Terms(CASCADE, term.of(grades), relevant, 1.0 / positions, False)
-    return None
+    if type(term) not in KINDS:
+        return None
+    kind, weight = KINDS[type(term)]
+    return Terms(kind, term.gains(grades, relevant), relevant, weight(term, longest), term.ratio)
+
+
+def _weights(term: Sum, longest: int) -> Floats:
+    return np.array(term.weights.table(longest).weight)
+
+
+def _reciprocals(term: Term, longest: int) -> Floats:
+    return 1.0 / np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
+
+
+KINDS: dict[type[Term], tuple[int, Callable[..., Floats]]] = {
+    Sum: (WEIGHTED, _weights),
+    Pairs: (PAIRS, _reciprocals),
+    Stops: (CASCADE, _reciprocals),
+}

@@ -16,8 +16,8 @@ from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.lookup import KEYS

@@ -12,8 +12,8 @@ import pyarrow as pa
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, options_with
-from retrieval_report.metrics.catalogue import Metric
 from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import KnownOfWhole
 from retrieval_report.scoring.lookup import KEYS

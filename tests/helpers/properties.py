@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from catalogue_texts import BINARY as OF_BINARY
 from catalogue_texts import TEXTS
 from retrieval_report import evaluate
 
@@ -15,7 +16,7 @@ EXACT = ("expected", "best", "worst")
 CUTOFFS = [1, 2, 3, 5, 8, None]
 PLACE = ["query", "metric", "cutoff"]
 OWN_DEPTH = ("r_precision", "ap_at_r", "bpref")
-BINARY = [*TEXTS, "ndcg(ideal=cutoff)"]
+BINARY = [*TEXTS, OF_BINARY]
 
 
 def lists(seed: int, *, queries: int = 40, largest: int = 3, longest: int = 12) -> pl.DataFrame:

@@ -14,55 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalogue_texts import BINARY, OF_USERS
+from cut_lists import CUTOFFS, METRICS, UNGRADED, bounds, complete_rankings, cut, frame, judgements
 from oracle_completions import OWN_DEPTH, completed_extremes, completions
-from oracles import Grade, moments
+from oracles import moments
 from retrieval_report import RetrievalReportWarning, evaluate
 
-METRICS = (
-    "precision", "precision(denominator=retrieved)", "recall", "f1", "hit_rate", "rr", "r_precision", "ap_at_r",
-    "ap", "ap(denominator=min)", "ap(denominator=retrieved)", "ap(denominator=k)",
-    "wap", "wap(denominator=min)", "wap(denominator=retrieved)", "wap(denominator=k)",
-    "acg", "dcg", "dcg(gain=exp2)", "ndcg", "ndcg(ideal=list)", "ndcg(gain=exp2,ideal=list)", "rbp(p=0.5)", "err",
-)  # fmt: skip
-BINARY = "ndcg(ideal=cutoff)"  # for relevances that are 0 or one grade
 GRADES = (1, 2, 3)
-
-
-def frame(ties: Sequence[Sequence[Grade]]) -> pl.DataFrame:
-    rows = [(at, grade) for at, tie in enumerate(ties) for grade in tie]
-    return pl.DataFrame(
-        {
-            "query": ["q"] * len(rows),
-            "item": [f"i{number}" for number in range(len(rows))],
-            "distance": [at for at, _ in rows],
-            "relevance": [float(grade) for _, grade in rows],
-        }
-    )
-
-
-def judgements(ties: Sequence[Sequence[Grade]], unseen: Sequence[Grade]) -> pl.DataFrame:
-    shown = frame(ties).select("query", "item", "relevance")
-    more = pl.DataFrame(
-        {"query": ["q"] * len(unseen), "item": [f"u{n}" for n in range(len(unseen))], "relevance": list(unseen)},
-        schema=shown.schema,
-        strict=False,
-    )
-    return pl.concat([shown, more])
-
-
-def bounds(
-    rankings: pl.DataFrame, metrics: Sequence[str], cutoffs: Sequence[int | None], **options: Any
-) -> dict[Any, Any]:
-    policies = ("worst", "expected", "best")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RetrievalReportWarning)  # nothing relevant; an ideal that is a guess
-        scores = evaluate(rankings, metrics=list(metrics), cutoffs=list(cutoffs), policies=policies, **options)
-    first = scores.filter(pl.col("model") == scores["model"].min())
-    wide = first.pivot("policy", index=["metric", "cutoff", "truncated"], values="value")
-    return {
-        (metric, cutoff): (truncated, worst, expected, best)
-        for metric, cutoff, truncated, worst, expected, best in wide.iter_rows()
-    }
 
 
 @st.composite
@@ -171,16 +129,13 @@ def test_judged_items_below_relevant_from_follow_as_irrelevant_ones(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int]
 ) -> None:
     ties, within, cutoffs = case
-    judged, ungraded = judgements(ties, unseen), METRICS[:12]
+    judged = judgements(ties, unseen)
     options: dict[str, Any] = {"truncated": "within_tie" if within else "between_ties"}
     shown = frame(ties).drop("relevance")
-    found = bounds(shown, ungraded, cutoffs, judgements=judged, relevant_from=2, **options)
+    found = bounds(shown, UNGRADED, cutoffs, judgements=judged, relevant_from=2, **options)
     binary = judged.with_columns(pl.col("relevance") >= 2)
-    same = bounds(shown, ungraded, cutoffs, judgements=binary, **options)
-    # Whether a score is marked as open may differ: grades that might count for another metric are enough for it.
-    assert {measure: values[1:] for measure, values in found.items()} == {
-        key: values[1:] for key, values in same.items()
-    }
+    same = bounds(shown, UNGRADED, cutoffs, judgements=binary, **options)
+    assert found == same
 
 
 @settings(max_examples=16)
@@ -223,36 +178,18 @@ def test_the_oracle_leaves_out_only_orders_that_score_alike(
 
 # Cut a complete ranking anywhere -----------------------------------------------------------------------
 
-CUTOFFS = (1, 3, 5, 10, 17, None)
 KEYS = ["query", "metric", "cutoff"]
-
-
-def complete_rankings(generator: np.random.Generator, distances: int, largest: int) -> pl.DataFrame:
-    """Rankings of some queries over all items of a collection, with so many distances and grades."""
-    items, queries = int(generator.integers(20, 120)), 4
-    relevant = (generator.random((queries, items)) < 0.2) * generator.integers(1, largest + 1, (queries, items))
-    return pl.DataFrame(
-        {
-            "query": np.repeat([f"q{number}" for number in range(queries)], items),
-            "item": [f"i{number}" for number in range(items)] * queries,
-            "distance": generator.integers(0, distances, queries * items),
-            "relevance": relevant.ravel(),
-        }
-    ).sort("query", "distance", maintain_order=True)
-
-
-def cut(rankings: pl.DataFrame, depth: int, word: str) -> pl.DataFrame:
-    """The first so many items of every list, with all of the last tie unless it may be cut."""
-    if word == "within_tie":
-        return rankings.group_by("query", maintain_order=True).head(depth)
-    return rankings.filter(pl.col("distance") <= pl.col("distance").get(depth - 1).over("query"))
 
 
 def all_scores(rankings: pl.DataFrame, **options: Any) -> pl.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RetrievalReportWarning)  # seem cut; grades of the ideal unknown
         return evaluate(
-            rankings, metrics=METRICS, cutoffs=CUTOFFS, policies=("naive", "expected", "worst", "best"), **options
+            rankings,
+            metrics=[*METRICS, *OF_USERS],
+            cutoffs=CUTOFFS,
+            policies=("naive", "expected", "worst", "best"),
+            **options,
         )
 
 
@@ -263,6 +200,13 @@ def check_bounds(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
     assert together.height == truth.height
     outside = together.filter((pl.col("value") < pl.col("worst") - 1e-12) | (pl.col("value") > pl.col("best") + 1e-12))
     assert outside.is_empty(), f"{about}: {outside.row(0, named=True)}"
+
+
+def check_order(found: pl.DataFrame, about: str) -> None:
+    """The expected value of the rows received lies within the bounds too."""
+    wide = found.pivot("policy", index=KEYS, values="value")
+    wrong = wide.filter((pl.col("worst") > pl.col("expected") + 1e-12) | (pl.col("expected") > pl.col("best") + 1e-12))
+    assert wrong.is_empty(), f"{about}: {wrong.row(0, named=True)}"
 
 
 def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
@@ -297,6 +241,7 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(distances: int
                     about = f"cut {word} at {depth}, {list(known)} known, {said} said"
                     found = all_scores(shown, truncated=said, **known)
                     check_bounds(truth, found, about)
+                    check_order(found, about)
                     check_unmarked(truth, found, about)
 
 
@@ -304,9 +249,12 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(distances: int
 def test_of_r_unknown_too(distances: int) -> None:
     whole = complete_rankings(np.random.default_rng(distances), distances, 1)
     truth = all_scores(whole, truncated="no")
-    divided = pl.col("metric").str.contains(r"^(recall|f1|r_precision|ap_at_r|w?ap|ndcg)")  # by R, or by the ideal
+    divided = pl.col("metric").str.contains(
+        r"^(recall|f1|r_precision|ap_at_r|w?ap|ndcg|found_share|steep_ndcg|density)"
+    )  # by R, or by the ideal
     for word in ("within_tie", "between_ties"):
         found = all_scores(cut(whole, 12, word), truncated=word)
         assert found["pooled"].all()
         check_bounds(truth, found, word)
+        check_order(found, word)
         check_unmarked(truth.filter(~divided), found.filter(~divided), word)

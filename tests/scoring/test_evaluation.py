@@ -18,8 +18,9 @@ from polars.testing import assert_frame_equal
 import oracles
 from catalogue_texts import TEXTS
 from retrieval_report import DCG, NDCG, evaluate, shuffled_means
-from retrieval_report.metrics.catalogue import AP, ERR, RBP, Metric
+from retrieval_report.metrics.catalogue import AP, ERR, RBP
 from retrieval_report.metrics.parsing import CATALOGUE
+from retrieval_report.metrics.record import Metric
 
 POLICIES = ("expected", "best", "worst", "naive")
 OWN_DEPTH = {"r_precision", "ap_at_r", "bpref"}

@@ -1,0 +1,142 @@
+"""The record of a metric, from which scores, bounds, marks, notices and texts are made.
+
+A record says which sum it needs from the kernels (``term``), how the sum becomes the score (``divisor``), and the
+largest score there is (``largest``). Bounds and marks of cut lists, notices and charts read nothing else of a metric,
+so a user's own record gets them in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from retrieval_report.contracts.arguments import is_number, number_text
+from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.metrics import terms
+
+Largest = float | Literal["grade"] | None
+
+
+class Facts(Protocol):
+    """The quantities a metric may divide by, as arrays that broadcast to (lists, cutoffs).
+
+    A divisor must not fall when any of them rises, and must not combine an ideal with anything else.
+    """
+
+    @property
+    def cutoff(self) -> Floats:
+        """k, or the list's own length if the cutoff is null."""
+
+    @property
+    def length(self) -> Floats:
+        """n, the number of items of the list."""
+
+    @property
+    def relevant(self) -> Floats:
+        """R, the number of relevant items of the query."""
+
+    def ideal(self, term: terms.Ideal) -> Floats:
+        """Return the ideal DCG."""
+
+
+class Reads(NamedTuple):
+    """What the divisor of a metric depends on."""
+
+    cutoff: bool
+    length: bool
+    relevant: bool
+    ideals: tuple[terms.Ideal, ...]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Base of all metrics."""
+
+    name: ClassVar[str]
+    own_depth: ClassVar[bool] = False  # scores the first R positions or the whole list, whatever the cutoffs
+    needs_relevant: ClassVar[bool] = False  # has no meaning where nothing is relevant
+    largest: ClassVar[Largest] = None
+    """The largest score a list can reach: a number, the largest grade ("grade"), or None if there is no limit."""
+
+    @property
+    def term(self) -> terms.Term:
+        """The sum this metric is made of."""
+        raise NotImplementedError
+
+    def divisor(self, facts: Facts) -> Floats:
+        """Return what the sum is divided by; the score is 0 where this is 0."""
+        return np.ones((1, 1))
+
+    def undefined(self, facts: Facts) -> Bools:
+        """Return where the metric has no meaning because nothing is relevant."""
+        return np.equal(facts.relevant, 0) if self.needs_relevant else np.zeros((1, 1), dtype=bool)
+
+    @property
+    def reads(self) -> Reads:
+        """What the divisor depends on, found by asking it.
+
+        >>> from retrieval_report import AP, Precision, Recall
+        >>> Precision().reads.relevant, Recall().reads.relevant, AP("min").reads.cutoff
+        (False, True, True)
+        """
+        return _reads(self)
+
+    def when_all_follow(self) -> Metric:
+        """Return the metric that a list gets whose missing items all follow, infinitely far down."""
+        return self
+
+    def check(self, grades: Floats, relevant: Bools) -> None:
+        """Raise an error for grades (ascending) that the metric does not accept."""
+
+    def __str__(self) -> str:
+        """Return the text form: the name and the parameters that differ from their defaults."""
+        shown = [
+            f"{field.name}={_show(getattr(self, field.name))}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}({','.join(shown)})" if shown else self.name
+
+
+@lru_cache(maxsize=1024)
+def _reads(metric: Metric) -> Reads:
+    asked = _Asked()
+    metric.divisor(asked)
+    return Reads("cutoff" in asked.names, "length" in asked.names, "relevant" in asked.names, tuple(asked.ideals))
+
+
+class _Asked:
+    """Facts that remember which of them a divisor asks for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.ideals: list[terms.Ideal] = []
+
+    def _fact(self, name: str) -> Floats:
+        self.names.add(name)
+        return np.ones((1, 1))
+
+    @property
+    def cutoff(self) -> Floats:
+        return self._fact("cutoff")
+
+    @property
+    def length(self) -> Floats:
+        return self._fact("length")
+
+    @property
+    def relevant(self) -> Floats:
+        return self._fact("relevant")
+
+    def ideal(self, term: terms.Ideal) -> Floats:
+        self.ideals.append(term)
+        return np.ones((1, 1))
+
+
+def _show(value: object) -> str:
+    if isinstance(value, tuple):
+        return ";".join(f"{number_text(grade)}:{number_text(gain)}" for grade, gain in value)
+    return number_text(value) if is_number(value) else getattr(value, "__name__", str(value))  # type: ignore[arg-type]

@@ -1,0 +1,93 @@
+"""Facts on a metric's record, and what bounds and marks of cut lists make of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from catalogue_texts import BINARY, OF_USERS
+from cut_lists import CUTOFFS, METRICS, bounds, complete_rankings, frame
+from retrieval_report import NDCG, evaluate
+from retrieval_report.metrics.parsing import parse_metric
+
+
+def test_a_sum_without_limit_has_no_best_value_where_anything_may_follow() -> None:
+    """Of three relevant items shown, a deeper list cannot show fewer."""
+    found = bounds(frame([[1], [1], [1], [0]]), ["num_rel_ret"], [10, None], truncated="within_tie")
+    assert found == {("num_rel_ret", 10): (True, 3.0, 3.0, 10.0), ("num_rel_ret", None): (True, 3.0, 3.0, None)}
+
+
+def test_a_metric_of_a_user_has_the_bounds_of_the_same_metric_in_the_catalogue() -> None:
+    share, gain = OF_USERS[:2]
+    for word in ("within_tie", "between_ties"):
+        found = bounds(frame([[1], [0, 1]]), ["recall", share], [2, 4, None], truncated=word)
+        for cutoff in (2, 4, None):
+            assert found["recall", cutoff] == found["found_share", cutoff]
+        assert found["recall", 2][1] == 0.0  # any number of relevant items may be missing
+        assert bounds(frame([[1], [2]]), [gain], [None], truncated=word)["worth", None][3] is None
+
+
+def test_grades_below_relevant_from_that_may_follow_are_in_the_ideal() -> None:
+    """R is known, but not how many items of grade 1 there are; two more of them give what ``worst`` says."""
+    rankings = pl.DataFrame(
+        {"query": ["p", "p", "r"], "item": ["a", "b", "e"], "distance": [0, 1, 0], "relevance": [0, 1, 2]}
+    )
+    queries = pl.DataFrame({"query": ["p", "r"], "n_relevant": [0, 1]})
+    scores = evaluate(
+        rankings,
+        queries=queries,
+        metrics=NDCG(gain="exp2"),
+        cutoffs=2,
+        policies=("expected", "worst"),
+        relevant_from=2,
+        truncated="between_ties",
+    ).filter(query="p")
+    assert scores["truncated"].all()
+    assert scores["std"].is_null().all()
+    more = pl.concat(
+        [
+            rankings,
+            rankings[:2].with_columns(
+                item=pl.lit("x") + pl.col("item"), distance=pl.lit(9, pl.Int64), relevance=pl.lit(1, pl.Int64)
+            ),
+        ]
+    )
+    deeper = evaluate(more, metrics=NDCG(gain="exp2"), cutoffs=2, policies="expected", truncated="no").filter(query="p")
+    assert (
+        scores.filter(policy="worst")["value"][0] <= deeper["value"][0] < scores.filter(policy="expected")["value"][0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cutoff", "length", "relevant"),
+    [
+        ("precision", True, False, False),
+        ("precision(denominator=retrieved)", True, True, False),
+        ("recall", False, False, True),
+        ("ap(denominator=min)", True, False, True),
+        ("ap(denominator=retrieved)", False, False, False),
+        ("ndcg", False, False, False),
+    ],
+)
+def test_a_record_knows_what_its_divisor_reads(text: str, cutoff: bool, length: bool, relevant: bool) -> None:
+    reads = parse_metric(text)[0].reads
+    assert (reads.cutoff, reads.length, reads.relevant) == (cutoff, length, relevant)
+    assert bool(reads.ideals) == text.startswith("ndcg")
+
+
+@pytest.mark.parametrize("text", [*METRICS, BINARY])
+def test_no_score_is_above_the_largest_that_its_record_names(text: str) -> None:
+    generator = np.random.default_rng(5)
+    top = 1 if text == BINARY else 3
+    rankings = complete_rankings(generator, 4, top)
+    found = evaluate(rankings, metrics=text, cutoffs=CUTOFFS, policies="best", truncated="no")["value"].max()
+    perfect = rankings.with_columns(distance=-pl.col("relevance"))
+    best = evaluate(perfect, metrics=text, cutoffs=CUTOFFS, policies="best", truncated="no")["value"].max()
+    largest = parse_metric(text)[0].largest
+    assert isinstance(found, float)
+    assert isinstance(best, float)
+    if largest is None:
+        assert best > top
+    else:
+        assert max(found, best) <= (top if largest == "grade" else largest) + 1e-12
