@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from polars.testing import assert_frame_equal
 
 import oracles
+from catalogue_texts import TEXTS
 from oracles import Grade
+from properties import OWN_DEPTH
 from retrieval_report import ParameterError, count_ties, evaluate, shuffled_means
 from retrieval_report.analysis.distributions import DISTRIBUTION, DRAWS, score_distribution
 from retrieval_report.analysis.orders import drawn_order, ranking_ties
@@ -22,7 +24,7 @@ from retrieval_report.lists import tie_groups
 from strategies import ties
 
 ONE: dict[str, Any] = {"model": "m", "query": "q"}
-METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "dcg")
+METRICS = [text for text in TEXTS if text not in OWN_DEPTH]
 
 
 def rankings_of(groups: list[list[Grade]], **names: str) -> pl.DataFrame:
