@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests/helpers && ../../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
-.PHONY: help report dashboard test spark docs lint format wheel benchmark clean
+.PHONY: help report dashboard test coverage spark docs lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
@@ -22,16 +22,15 @@ report: .venv/installed ## score the two samples, print the summary, write repor
 dashboard: .venv/installed-app ## look at the samples in a browser
 	@$(BIN)/retrieval-report dashboard
 
-test: .venv/installed-dev ## run the tests and doctests; with EVERYTHING=yes the slow ones too, with coverage
-ifdef EVERYTHING
+test: .venv/installed-dev ## run the tests and doctests; with EVERYTHING=yes the slow ones too
+	$(PYTEST) --durations=30 $(if $(EVERYTHING),,-m "not slow")
+
+coverage: .venv/installed-dev ## run all tests and say which lines no test reaches (two to three times as long as test)
 	@# Coverage cannot look into compiled kernels: the tests that reach all of them run once more, first, interpreted.
 	@# There NumPy warns of the wrap-around that the random keys are made with.
 	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED) -m "not compiled" -W 'ignore:overflow encountered:RuntimeWarning' \
 		--cov --cov-report= --cov-fail-under=0
 	$(UNTESTED) $(PYTEST) --cov --cov-append
-else
-	$(PYTEST) -m "not slow"
-endif
 
 spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
 	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/spark tests/cli/test_cli_spark.py
