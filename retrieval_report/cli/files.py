@@ -67,7 +67,7 @@ FILES = {
     "columns": click.option("--columns", **_named,
                  help="Columns of RANKINGS: query=q_id,score=sim."),
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
-                 help="What names a TREC run; default: its tag, or its file if several runs have the same tag."),
+                 help="What names TREC runs; default: their files, or their tags if these are distinct and telling."),
     "judgement_columns": click.option("--judgement-columns", **_kept, **_named,
                  help="Columns of the judgements: item=docid,relevance=grade."),
     "query_columns": click.option("--query-columns", **_kept, **_named,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ Exit codes:
 @cli.command(short_help="Decide whether a candidate may replace a baseline.", epilog=EXITS)
 @click.argument("baseline")
 @click.argument("candidate")
-@file_options(*(name for name in FILES if name not in ("rankings", "name_by")))
+@file_options(*(name for name in FILES if name != "rankings"))
 @click.option("--measure", "--metrics", "measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
 @click.option("--margin", type=float, required=True, help="The largest loss that does not matter, such as 0.005.")
 @click.option(
@@ -57,6 +58,7 @@ def gate(
     judgements: str | None,
     queries: str | None,
     columns: dict[str, str] | None,
+    name_by: str | None,
     as_json: bool,
     junit: str | None,
     markdown: str | None,
@@ -68,19 +70,23 @@ def gate(
     several models, and judgements that match neither run are refused.
     """  # fmt: skip
     import retrieval_report as rr
+    from retrieval_report.reading.readers import read_each
     from retrieval_report.report.gates import junit_xml, markdown_summary
 
     targets = _targets((junit, markdown), (baseline, candidate, judgements, queries))
     data = {"queries": read_queries(queries), "judgements": read_judgements(judgements)}
-    runs = [rr.read_rankings(path, columns=columns) for path in (baseline, candidate)]
-    found = rr.gate(runs[0], runs[1], **data, names=_names(baseline, candidate), **settings)
+    runs = read_each((baseline, candidate), columns=columns, name_by=name_by)
+    found = rr.gate(runs[0], runs[1], **data, names=_files(baseline, candidate), **settings)
+    models = [str(run["model"][0]) for run in runs]
+    if models[0] != models[1]:  # errors speak of files, results of models
+        found = replace(found, baseline=models[0], candidate=models[1])
     made = [text(found).encode() for text, path in ((junit_xml, junit), (markdown_summary, markdown)) if path]
     write_files(dict(zip(targets, made, strict=True)))
     click.echo(json.dumps(found.as_dict()) if as_json else visible(found.line()))
     click.get_current_context().exit(found.exit_code)
 
 
-def _names(baseline: str, candidate: str) -> tuple[str, str]:
+def _files(baseline: str, candidate: str) -> tuple[str, str]:
     """Return the files' names, with their folders if the names are equal."""
     short = Path(baseline).name, Path(candidate).name
     return short if short[0] != short[1] else (baseline, candidate)

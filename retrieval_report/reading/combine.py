@@ -8,12 +8,18 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import some
+from retrieval_report.contracts.arguments import repeated, some
 from retrieval_report.contracts.errors import ColumnError, FileError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
+
+PLACEHOLDERS = {
+    *("unknown", "default", "none", "null", "run", "run_id", "run_name", "runid", "tag", "test", "r0"),
+    *("anserini", "beir", "capreolus", "galago", "indri", "pyserini", "pyterrier"),
+}
+"""Tags in lower case that name no run: what tools and scripts write unless they are told."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +105,11 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
 
 
 def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
-    """Name TREC runs by their tags or by their files.
+    """Name all TREC runs by their tags, or all by their files.
 
-    Without ``name_by`` a tag is the name, unless several files carry it and rank the same query. They are then not
-    parts of one run, and each is named after its file.
+    Without ``name_by`` they are named by their files, as tables without a column ``model`` are. Tags are used if
+    nothing else is named by its file, every file has its own, and none is one of `PLACEHOLDERS`; also of a single file
+    of several runs.
 
     Raises
     ------
@@ -110,24 +117,66 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
         With ``name_by="tag"``, if files carry one tag and rank the same query.
     """
     tagged = [part for part in parts if part.tagged]
+    if name_by == "tag":
+        _refuse_shared_tags(tagged)
+        return list(parts)
     if name_by == "file":
         return [by_file(part) if part.tagged else part for part in parts]
-    shared = _shared_tags(tagged)
-    if shared.is_empty():
+    if _named_by_tags(parts, tagged):
         return list(parts)
-    model, query, files = shared.sort("model", "query").row(0)
-    both = f"{tagged[files[0]].path} and {tagged[files[1]].path} both carry the tag {model!r} and rank query {query!r}"
-    if name_by == "tag":
-        raise FileError(f"{both}; give the runs different tags, or name them by file: name_by='file'")
-    warn(f"{both}: files with this tag are named after the file; name_by='file' does so for all runs")
-    tags = set(shared["model"])
-    return [by_file(part) if part.tagged and tags & set(part.frame["model"].unique()) else part for part in parts]
+    _warn_of_pieces(tagged)
+    return [_by_file_and_tag(part) if part.tagged else part for part in parts]
 
 
 def by_file(part: Part) -> Part:
     """Name the model of a file after it."""
     name = base_name(Path(part.path))
     return Part(part.path, part.frame.with_columns(pl.lit(name).alias("model")), name=name)
+
+
+def _by_file_and_tag(part: Part) -> Part:
+    """Name the runs of a file after it; the tags tell several of them apart."""
+    if part.frame["model"].n_unique() == 1:
+        return by_file(part)
+    name = base_name(Path(part.path))
+    return replace(part, frame=part.frame.with_columns(model=pl.format("{}:{}", pl.lit(name), "model")), name=name)
+
+
+def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
+    """Return whether the tags are the names of all runs."""
+    tags = [tag or "unknown" for part in tagged for tag in part.frame["model"].unique()]
+    if len(parts) == 1 and len(tags) > 1:
+        return True
+    others = any(part.name is not None for part in parts)
+    return not others and not repeated(tags) and PLACEHOLDERS.isdisjoint(map(str.casefold, tags))
+
+
+def _warn_of_pieces(tagged: Sequence[Part]) -> None:
+    """Say that files with one tag and no query in common, which may be pieces of one run, are several models."""
+    tags = [
+        part.frame.select("model").unique().with_columns(file=pl.lit(index, pl.UInt32))
+        for index, part in enumerate(tagged)
+    ]
+    several = pl.concat(tags).filter(pl.col("model").is_duplicated()) if len(tags) > 1 else pl.DataFrame()
+    if several.is_empty():
+        return
+    pieces = several.join(_shared_tags(tagged), on="model", how="anti", nulls_equal=True).sort("model", "file")
+    if pieces.height:
+        tag, one, other = *pieces.row(0), pieces["file"][1]
+        warn(
+            f"{tagged[one].path} and {tagged[other].path} carry the tag {tag!r} and share no query: each is a model of "
+            "its own, named after its file; name_by='tag' makes them one"
+        )
+
+
+def _refuse_shared_tags(tagged: Sequence[Part]) -> None:
+    shared = _shared_tags(tagged)
+    if shared.height:
+        model, query, files = shared.sort("model", "query").row(0)
+        raise FileError(
+            f"{tagged[files[0]].path} and {tagged[files[1]].path} both carry the tag {model!r} and rank query "
+            f"{query!r}; give the runs different tags, or name them by file: name_by='file'"
+        )
 
 
 def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:

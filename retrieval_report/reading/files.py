@@ -34,14 +34,25 @@ def frame_from(
     negative: str = "keep",
 ) -> pl.DataFrame:
     """Return the result of the reader of a kind for open files, reading one after the other."""
+    parts = parts_from(sources, kind, columns=columns, max_rows=max_rows, model=model)
+    return in_contract(combine(name_runs(parts, name_by)), kind, negative)
+
+
+def parts_from(
+    sources: Iterable[Source],
+    kind: Kind,
+    *,
+    columns: Mapping[str, str] | None = None,
+    max_rows: int | None = None,
+    model: str | None = None,
+) -> list[Part]:
+    """Return what every file holds, one after the other; `name_runs` names TREC runs once all are known."""
     parts = []
     for source in sources:
         form, frame = _read_source(source, kind, columns, max_rows)
         ranked = kind is RANKINGS
         parts.append(_with_model(source.path, frame, model, form == "run") if ranked else Part(source.path, frame))
-    if kind.others:
-        parts = _with_shared(parts, kind)
-    return in_contract(combine(name_runs(parts, name_by)), kind, negative)
+    return _with_shared(parts, kind) if kind.others else parts
 
 
 def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataFrame:

@@ -10,7 +10,8 @@ import polars as pl
 
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
-from retrieval_report.reading.files import costs_from, frame_from, in_contract, sources_of
+from retrieval_report.reading.combine import combine, name_runs
+from retrieval_report.reading.files import costs_from, frame_from, in_contract, parts_from, sources_of
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind
@@ -50,10 +51,12 @@ def read_rankings(
         TREC run are called query, iteration, item, rank, score and tag, those of a dictionary query, item and score.
     model : str | None
         The model name of all rows, instead of the one in the source. By default it is the column
-        ``model`` (or ``run``, ``system``, ``tag``); the tag of a TREC run; the folder ``model=<name>``; the file's
-        name without its ending; the name of a ``Run``; else ``model``.
+        ``model`` (or ``run``, ``system``, ``tag``); the folder ``model=<name>``; the file's name without its ending,
+        or the tags of TREC runs (see ``name_by``); the name of a ``Run``; else ``model``.
     name_by : {"tag", "file"} | None
-        What names a TREC run. None: its tag, or its file if several files have one tag and rank the same query.
+        What names TREC runs. None: their files; but their tags if all files are TREC runs, no two have the same, and
+        none is what a tool writes unless it is told (``unknown``, ``run``, ``Anserini`` and the like). A single file
+        of several runs has the names of its tags. With ``"tag"``, files of one tag are pieces of one run.
     max_bytes : int | None
         Largest unpacked size of a gzipped file. By default 64 GiB, and beyond 256 MiB at most 250 times its size.
     max_rows : int | None
@@ -82,8 +85,8 @@ def read_rankings(
     Warns
     -----
     RetrievalReportWarning
-        A text file does not end with a newline, so it may have been truncated; TREC runs with one tag are named after
-        their files; or distances decrease in search results.
+        A text file does not end with a newline, so it may have been truncated; TREC files with one tag, which are named
+        after their files, share no query, so they may be pieces of one run; or distances decrease in search results.
 
     Notes
     -----
@@ -111,6 +114,15 @@ def read_rankings(
         check_choice("name_by", name_by, ("tag", "file"))
     names = {"model": model, "name_by": name_by}
     return _read(source, RANKINGS, columns, max_bytes, max_rows=max_rows, **names)
+
+
+def read_each(
+    paths: Sequence[str], *, columns: Mapping[str, str] | None = None, name_by: str | None = None
+) -> list[pl.DataFrame]:
+    """Read the rankings of every path apart, under the names that `read_rankings` gives them together."""
+    groups = [parts_from(sources_of(path, RANKINGS), RANKINGS, columns=columns) for path in paths]
+    named = iter(name_runs([part for group in groups for part in group], name_by))
+    return [in_contract(combine([next(named) for _ in group]), RANKINGS) for group in groups]
 
 
 def read_judgements(

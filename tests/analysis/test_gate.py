@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -321,7 +322,7 @@ def test_the_exit_code_is_the_answer(files: Path, candidate: str, margin: str, c
         assert result.stdout == ""
         assert word in result.stderr
     else:
-        assert result.stdout.startswith(f"{word}: ndcg@5 of {candidate} is ")
+        assert result.stdout.startswith(f"{word}: ndcg@5 of {Path(candidate).stem} is ")
         assert len(result.stdout.splitlines()) == 1
 
 
@@ -341,10 +342,17 @@ def test_json_junit_and_markdown(files: Path) -> None:
     result = run(files, "worse.csv", "--json", "--junit", str(junit), "--markdown", str(markdown))
     assert result.exit_code == 1
     told = json.loads(result.stdout)
-    assert (told["status"], told["exit_code"], told["candidate"]) == ("failed", 1, "worse.csv")
+    assert (told["status"], told["exit_code"], told["candidate"]) == ("failed", 1, "worse")
     assert ET.parse(junit).getroot().attrib["failures"] == "1"
-    assert markdown.read_text().startswith("**failed**: ndcg@5 of worse.csv against base.csv")
+    assert markdown.read_text().startswith("**failed**: ndcg@5 of worse against base")
     assert "| p (worse) | worse below 0.05 | < 0.0001 |" in markdown.read_text()
+
+
+def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path) -> None:
+    (files / "new").mkdir()
+    shutil.copy(files / "base.csv", files / "new/base.csv")
+    told = json.loads(run(files, "new/base.csv", "--json").stdout)
+    assert (told["baseline"], told["candidate"]) == (str(files / "base.csv"), str(files / "new/base.csv"))
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--markdown"])

@@ -214,7 +214,7 @@ def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
     assert rows(drawn(test.run())) == {"rankings": RANKINGS.height + 1}
 
 
-@pytest.mark.parametrize(("name_by", "name"), [(None, "unknown"), ("file", "bm25")])
+@pytest.mark.parametrize(("name_by", "name"), [(None, "bm25"), ("tag", "unknown"), ("file", "bm25")])
 def test_runs_of_the_command_line_are_named_by_tag_or_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name_by: str | None, name: str
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from retrieval_report.contracts.errors import DataError, FileError, ParameterError, RetrievalReportWarning
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.reading.readers import read_each
 
 RUN = "301 Q0 FBIS3-1 0 4.5 bm25\n301 Q0 FBIS3-2 1 4.5 bm25\n0302 Q0 FT941-7 0 -1e-3 bm25\n"
 QRELS = "301 0 FBIS3-1 1\n301 0 FBIS3-2 0\n0302 0 FT941-7 -2\n"
@@ -68,9 +69,9 @@ def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path: Path) -> None:
     assert read_rankings(path)["query"][0] == "301"
 
 
-def test_the_tag_is_the_model_unless_another_is_given(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.run", "q Q0 a 1 1 x\nq Q0 a 1 1 y\n")
-    assert read_rankings(path)["model"].to_list() == ["x", "y"]
+def test_a_file_of_several_runs_has_the_names_of_its_tags(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.run", "q Q0 a 1 1 x\nq Q0 a 1 1 unknown\n")
+    assert read_rankings(path)["model"].to_list() == ["x", "unknown"]
     assert read_rankings(path, model="z")["model"].to_list() == ["z", "z"]
 
 
@@ -83,20 +84,54 @@ def test_a_score_can_be_declared_a_distance(tmp_path: Path) -> None:
     assert ranks.dtype == pl.Int64
 
 
-def test_files_with_one_tag_are_pieces_of_a_run_when_they_share_no_query(tmp_path: Path) -> None:
+def test_files_with_one_tag_and_no_shared_query_may_be_pieces_of_a_run(tmp_path: Path) -> None:
     write(tmp_path / "a.run", "q1 Q0 a 1 1 t\n")
     write(tmp_path / "b.run", "q2 Q0 a 1 1 t\n")
-    assert read_rankings(tmp_path).rows() == [("t", "q1", "a", 1, 0), ("t", "q2", "a", 1, 1)]
+    with pytest.warns(RetrievalReportWarning, match=r"a.run and .*b.run carry the tag 't' and share no query: each"):
+        assert read_rankings(tmp_path)["model"].to_list() == ["a", "b"]
+    joined = read_rankings(tmp_path, name_by="tag")
+    assert joined.rows() == [("t", "q1", "a", 1, 0), ("t", "q2", "a", 1, 1)]
 
 
-def test_files_with_one_tag_and_one_query_are_named_after_their_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tags", "names"),
+    [
+        ({"a": "bm25", "b": "dense"}, ["bm25", "dense"]),
+        ({"a": "bm25", "b": "unknown"}, ["a", "b"]),
+        ({"a": "bm25", "b": "Anserini"}, ["a", "b"]),
+        ({"a": "bm25", "b": "dense", "c": "dense"}, ["a", "b", "c"]),
+        ({"a": "bm25", "b": ""}, ["a", "b"]),  # a table without a model is named after its file
+        ({"a": "bm25"}, ["bm25"]),
+        ({"a": "run"}, ["a"]),
+    ],
+)
+def test_runs_are_all_named_by_tag_or_all_by_file(tmp_path: Path, tags: dict[str, str], names: list[str]) -> None:
+    for name, tag in tags.items():
+        write(tmp_path / f"{name}.run", f"q1 Q0 a 1 1 {tag}\n" if tag else "query,item,score\nq1,a,1\n")
+    assert read_rankings(tmp_path)["model"].to_list() == names
+    assert read_rankings(tmp_path, name_by="file")["model"].to_list() == list(tags)
+    each = read_each([str(tmp_path / f"{name}.run") for name in tags])
+    assert [frame["model"].item() for frame in each] == names
+
+
+def test_names_of_files_tell_the_runs_inside_apart(tmp_path: Path) -> None:
+    write(tmp_path / "a.run", "q1 Q0 a 1 1 t\n")
+    write(tmp_path / "b.run", "q1 Q0 a 1 1 t\nq1 Q0 a 1 1 u\n")
+    assert read_rankings(tmp_path)["model"].to_list() == ["a", "b:t", "b:u"]
+
+
+def test_a_model_column_or_folder_names_its_file_whatever_names_the_others(tmp_path: Path) -> None:
+    write(tmp_path / "a.run", "q1 Q0 a 1 1 bm25\n")
+    write(tmp_path / "b.csv", "model,query,item,score\nours,q1,a,1\n")
+    (tmp_path / "model=lsh").mkdir()
+    write(tmp_path / "model=lsh" / "part.run", "q1 Q0 a 1 1 unknown\n")
+    assert read_rankings(tmp_path)["model"].to_list() == ["bm25", "ours", "lsh"]
+
+
+def test_one_tag_cannot_name_two_runs_of_a_query(tmp_path: Path) -> None:
     write(tmp_path / "a.run", "q1 Q0 a 1 1 Anserini\n")
     write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 b 1 1 Anserini\n")
-    write(tmp_path / "c.run", "q1 Q0 a 1 1 other\n")
     clash = r"a.run and .*b.run both carry the tag 'Anserini' and rank query 'q1'"
-    with pytest.warns(RetrievalReportWarning, match=clash):
-        assert read_rankings(tmp_path)["model"].to_list() == ["a", "b", "b", "other"]
-    assert read_rankings(tmp_path, name_by="file")["model"].to_list() == ["a", "b", "b", "c"]
     with pytest.raises(FileError, match=clash):
         read_rankings(tmp_path, name_by="tag")
     with pytest.raises(ParameterError, match="name_by: 'files' is not one of"):
