@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import signal
 import sys
@@ -14,7 +13,6 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
-import polars as pl
 
 from retrieval_report.cli.streams import without_scratch
 from retrieval_report.cli.wording import in_options
@@ -40,10 +38,6 @@ def main() -> NoReturn:
         # Tables contain ± and names anything; the locale must not decide whether they can be printed.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    # Polars reads files instead of mapping them, so that a file truncated meanwhile gives an error instead of killing
-    # the process by SIGBUS.
-    if "POLARS_FORCE_ASYNC" not in os.environ:
-        pl.Config.load(json.dumps({"environment": {"POLARS_FORCE_ASYNC": "1"}}))
     # Raised as an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.unraisablehook = _raise_again

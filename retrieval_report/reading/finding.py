@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import os
 import stat
 import zlib
 from collections.abc import Iterable, Sequence
@@ -45,8 +46,11 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
     FileError
         Nothing is found, or a file is listed twice.
     """
+    if path == "":  # Path("") is the current folder, but whoever passes it had another in mind
+        raise FileError("path: the name is empty; is a variable not set?")
     if isinstance(path, (str, Path)):
-        files = _expand(Path(path), set(skip))
+        home = os.path.expanduser(path)  # noqa: PTH111 (Path.expanduser refuses the home of nobody)
+        files = _expand(Path(home), set(skip))
     elif isinstance(path, Sequence) and not isinstance(path, bytes):
         files = [file for entry in path for file in find_files(entry, skip)]
     else:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and fork of POSIX")
@@ -102,42 +101,6 @@ def test_row_099_a_signal_in_a_callback_of_the_compiler_is_not_lost(tmp_path: Pa
     assert ended.returncode == 128 + number
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "out").exists()
-
-
-SHORTENED = """
-import os, sys
-import polars as pl
-
-arrow = sys.argv.pop()
-batches = pl.LazyFrame.collect_batches
-
-def shortened(frame, *given, **options):
-    yield_all = batches(frame, *given, **options)
-    yield next(yield_all)
-    os.truncate(arrow, os.path.getsize(arrow) // 4)
-    yield from yield_all
-
-from retrieval_report.cli import group
-import click
-
-@group.cli.command()
-def read():
-    print(sum(part.height for part in shortened(pl.scan_ipc(arrow), chunk_size=1000)))
-
-group.main()
-"""
-
-
-def test_row_088_a_file_that_is_shortened_while_it_is_read_does_not_end_the_process(tmp_path: Path) -> None:
-    """The command line has Polars read files instead of mapping them: an error that Python hears of, and no SIGBUS."""
-    rows = pl.select(a=pl.int_range(1_000_000), b=pl.int_range(1_000_000).cast(pl.String))
-    rows.write_ipc(tmp_path / "run.arrow", record_batch_size=10_000)
-    words = [sys.executable, "-c", SHORTENED, "read", str(tmp_path / "run.arrow")]
-    ended = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert ended.returncode >= 0, ended.returncode  # a signal counts below 0
-    if ended.returncode:
-        assert "object was only" in ended.stderr
-    # Else Polars had read the whole file, or stopped early without an error; `disk` counts the rows that it gets.
 
 
 INTERRUPTED = """

@@ -98,7 +98,7 @@ ROWS = (
     ("types that change after 100 rows", "Nothing is inferred from the first rows"),
     ("an open quote; NUL or a line break inside an id", "Error; accepted where quoted"),
     ("a text file that was cut off", "A warning without a last newline; a side file with SHA-256 is verified"),
-    ("Parquet or Arrow damaged, cut off, or shortened while it is read", "Error; another process reads first"),
+    ("Parquet or Arrow damaged or cut off", "Error; another process reads first"),
     ("flipped bits", "Error where the format or the side file shows it"),
     ("gzip, also damaged", "Accepted; damage is an error"),
     ("an empty file, or a header alone", "Error; no rows"),

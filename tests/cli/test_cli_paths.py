@@ -1,0 +1,72 @@
+"""The command line takes every way to write the path of a file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from retrieval_report.cli import cli
+
+ROWS = [("q", f"d{rank}", rank, int(rank == 2)) for rank in range(1, 5)]
+RUN = pl.DataFrame(ROWS, schema=["query", "item", "distance", "relevance"], orient="row")
+SPELLINGS = {
+    "beside": "runs and more/{}",
+    "above": "../home/runs and more/{}",
+    "above, from a folder that is a link": "linked/../runs and more/{}",
+    "absolute": "{home}/runs and more/{}",
+    "of the user": "~/runs and more/{}",
+    "a link": "links/{}",
+}
+FORMATS = ("plain.csv", "table.parquet", "arrow.arrow", "trec.run")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one run in four formats and its judgements, and links to all of them."""
+    home = tmp_path_factory.mktemp("paths") / "home"
+    data = home / "runs and more"
+    data.mkdir(parents=True)
+    rows = RUN.drop("relevance")
+    rows.write_csv(data / "plain.csv")
+    rows.write_parquet(data / "table.parquet")
+    rows.write_ipc(data / "arrow.arrow")
+    lines = [f"{query} Q0 {item} 0 {-distance} trec" for query, item, distance in rows.iter_rows()]
+    (data / "trec.run").write_text("\n".join(lines) + "\n")
+    RUN.select("query", "item", "relevance").write_csv(data / "judged.csv")
+    (home / "links").mkdir()
+    for file in data.iterdir():
+        (home / "links" / file.name).symlink_to(file)
+    (home / "linked").symlink_to(home / "links")
+    return home
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_files_are_found_however_their_path_is_written(home: Path, spelling: str, tmp_path: Path) -> None:
+    """As a process of its own, because starting it set Polars otherwise."""
+    text = SPELLINGS[spelling].replace("{home}", str(home))
+    words = ["evaluate", *map(text.format, FORMATS), "--judgements", text.format("judged.csv"), "--metrics", "ap@3"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "retrieval_report", *words, "--out", str(tmp_path / "scored")],
+        cwd=home,
+        env={**os.environ, "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    written = (tmp_path / "scored" / "summary.csv").read_text()
+    assert all(name.split(".")[0] in written for name in FORMATS), written
+
+
+@pytest.mark.parametrize("words", [["evaluate", ""], ["compare", "plain.csv", "", "--judgements", "judged.csv"]])
+def test_an_empty_name_is_not_the_current_folder(home: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "runs and more")
+    outcome = CliRunner().invoke(cli, words)
+    assert outcome.exit_code == 2
+    assert "the name is empty" in outcome.output
