@@ -17,7 +17,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from records import CUTOFFS, MEASURES, METRICS, Choice, Data, Files, Questions, Rules, Upload, Winners
+from records import CUTOFFS, METRICS, REPORTED, Choice, Data, Files, Questions, Rules, Upload, Winners
 from retrieval_report.analysis import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
@@ -80,7 +80,7 @@ def _read(files: Files, digest: str) -> Data:
         items = None if files.items is None else read_texts(Upload(files.items, Path(files.items).read_bytes()))
     metric, cutoff = files.measure
     start = (metric, cutoff, files.rules, files.draws, files.average)
-    return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *start, items)
+    return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *start, items, files.correction)
 
 
 column_names = remember(64)(columns_of)  # of an uploaded file
@@ -110,7 +110,8 @@ def _scored_for(data: Data, choice: Choice) -> Scored:
 
 def study_of(data: Data, choice: Choice) -> rr.Study:
     """Return the study of the data with the chosen measure as headline, and random orders if chosen."""
-    whole = _scored_for(data, choice).study.using(average=choice.average, **choice.draws._asdict())
+    asked = {"average": choice.average, "correction": choice.correction, **choice.draws._asdict()}
+    whole = _scored_for(data, choice).study.using(**asked)
     study = whole if choice.models == data.models else whole.models(*choice.models)
     study = study.at(*dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in whole.measures))))
     if "shuffled" in choice.policies:
@@ -182,7 +183,8 @@ def report(data: Data, choice: Choice) -> bytes:
 
     It includes the costs, and the baseline and margin, that were entered on other pages.
     """
-    return _report(data, replace(choice, policies=()), asked(data))
+    cutoffs = tuple(dict.fromkeys((*REPORTED, choice.cutoff)))
+    return _report(data, replace(choice, policies=(), cutoffs=cutoffs), asked(data))
 
 
 def _questions(choice: Choice, known: Questions) -> dict[str, Any]:
@@ -198,7 +200,8 @@ def _questions(choice: Choice, known: Questions) -> dict[str, Any]:
 
 @remember(4)
 def _report(data: Data, choice: Choice, known: Questions) -> bytes:
-    measures = dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in MEASURES)))
+    metrics = dict.fromkeys((choice.metric, *METRICS))
+    measures = dict.fromkeys(measure_text(metric, cutoff) for metric in metrics for cutoff in choice.cutoffs)
     study = study_of(data, choice).at(*measures).alone().using(**_questions(choice, known))
     contents = study.contents(headline=choice.measure)
     return render_html(contents, pictures(contents)).encode()

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from records import PARAMETERS, Choice, Data, Draws, Rules, curve, parsed, shown_at_first
+from retrieval_report.analysis.corrections import MAX_T
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.parameters import PARAMETERS as OPTIONS
 from retrieval_report.metrics.formulas import parameter_text
@@ -37,6 +38,8 @@ def sidebar(data: Data) -> Choice:
         with st.expander("Rules"):
             known, name = OPTIONS["average"], _named("average", data.average, "micro")
             average = choose_one(known.title, data.averages, name=name, default=data.average, help=known.meaning)
+            known, name = OPTIONS["correction"], _named("correction", data.correction, MAX_T)
+            correction = choose_one(known.title, known.choices, name=name, default=data.correction, help=known.meaning)
             rules = _rules(data)
             draws = _draws(data.draws)
     return Choice(
@@ -48,6 +51,7 @@ def sidebar(data: Data) -> Choice:
         average=average,
         rules=rules,
         draws=draws,
+        correction=correction,
     )
 
 

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.analysis.answers import ROW_OPTIONS
+from retrieval_report.analysis.corrections import MAX_T
 from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.metrics.formulas import parameter_text
-from retrieval_report.metrics.parsing import DEFAULT_MEASURES, measure_text, parse_measure, parse_metric
+from retrieval_report.metrics.parsing import measure_text, parse_metric
 
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
-MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
-METRICS = tuple(metric for metric, _ in MEASURES)
+METRICS = ("precision", "recall", "ap", "rr", "ndcg")
 CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
+REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
 # The parameters of metrics that can be chosen; the first option is the default.
 PARAMETERS: dict[str, tuple[str, ...]] = {  # parameters of metrics that the sidebar offers
     "precision": ("denominator",),
@@ -76,7 +77,7 @@ class Data:
         The initial measure.
     items
         Columns ``item`` and ``text``, to show what a list holds; may be None.
-    rules, draws, average
+    rules, draws, average, correction
         The initial settings, from what is known of the data, or from a study.
     """
 
@@ -86,12 +87,13 @@ class Data:
     judgements: pl.DataFrame | None = None
     queries: pl.DataFrame | None = None
     notes: tuple[str, ...] = field(default=())
-    metric: str = MEASURES[0][0]
-    cutoff: int | None = MEASURES[0][1]
+    metric: str = "ndcg"
+    cutoff: int | None = 10
     rules: Rules = field(default_factory=Rules)
     draws: Draws = field(default_factory=Draws)
     average: str = "micro"
     items: pl.DataFrame | None = None
+    correction: str = MAX_T
 
     @cached_property
     def models(self) -> tuple[str, ...]:
@@ -153,11 +155,12 @@ class Files(NamedTuple):
     queries: str | None = None
     columns: Mapping[str, str] | None = None
     name_by: str | None = None
-    measure: Sequence[Any] = MEASURES[0]  # metric and cutoff
+    measure: Sequence[Any] = ("ndcg", 10)  # metric and cutoff
     rules: Rules = Rules()
     draws: Draws = Draws()
     average: str = "micro"
     items: str | None = None
+    correction: str = MAX_T
 
 
 class Upload(NamedTuple):
@@ -207,6 +210,8 @@ class Choice:
         As for `summarise`.
     rules, draws
         As for `evaluate`.
+    correction
+        As for `compare`.
     """
 
     metric: str
@@ -217,6 +222,7 @@ class Choice:
     average: str = "micro"
     rules: Rules = field(default_factory=Rules)
     draws: Draws = field(default_factory=Draws)
+    correction: str = MAX_T
 
     @property
     def measure(self) -> str:
@@ -231,7 +237,7 @@ class Choice:
     @property
     def of_list(self) -> Choice:
         """Return the choice without what does not change the score of a list, by which single lists are cached."""
-        return replace(self, cutoffs=(), models=(), policies=(), average="micro")
+        return replace(self, cutoffs=(), models=(), policies=(), average="micro", correction=MAX_T)
 
 
 def first_choice(data: Data) -> Choice:
@@ -239,7 +245,7 @@ def first_choice(data: Data) -> Choice:
     usual = {name: parameter_text(data.metric, name)[0][0] for name in PARAMETERS.get(data.metric, ())}
     metric, own_depth = parsed(data.metric, usual)
     cutoff = None if own_depth else data.cutoff
-    asked = (data.average, data.rules, data.draws)
+    asked = (data.average, data.rules, data.draws, data.correction)
     return Choice(metric, cutoff, curve(cutoff, own_depth=own_depth), data.models, shown_at_first(data), *asked)
 
 

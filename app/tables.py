@@ -18,7 +18,7 @@ from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decim
 from text import plain
 
 SUMMARY = (
-    *("rank", "model", "letters", "expected", "tie_std", "naive", "shuffled", "lowest", "highest", "query_se"),
+    *("rank", "model", "expected", "tie_std", "naive", "shuffled", "lowest", "highest", "query_se"),
     *("tie_ranks", "query_ranks", "truncated_share", "queries", "no_relevant", "missing", "unjudged"),
 )
 FLIPS = (
@@ -104,16 +104,14 @@ def heading(title: str, data: Data) -> None:
 
 
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
-    """Show one row per model at one cutoff, best first, with tiers and ranks if a leaderboard is given."""
+    """Show one row per model at one cutoff, best first, with ranks if a leaderboard is given."""
     counts = summary.group_by("model").agg(pl.col(COUNTS).max())
     found = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
     rows = side_by_side(summary).join(found, on="model", how="left", maintain_order="left")
     rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
     if board is not None:
         spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
-        rows = rows.join(
-            board.select("model", "rank", "letters", *spans), on="model", how="left", maintain_order="left"
-        )
+        rows = rows.join(board.select("model", "rank", *spans), on="model", how="left", maintain_order="left")
     frame_table(rows, of="board", show=SUMMARY, alt="Scores of the models, best first.")
 
 

@@ -1,7 +1,6 @@
 """Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md helps to choose.
 
-- many models: :func:`compare_many`, :func:`compact_letters`, :func:`rank_intervals`, :func:`rank_agreement`,
-  :func:`pair_verdicts`;
+- many models: :func:`compact_letters`, :func:`tie_ranks`, :func:`rank_agreement`, :func:`pair_verdicts`;
 - no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and :class:`Gate`,
   which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
@@ -21,16 +20,14 @@ from retrieval_report.analysis.gate import Gate
 from retrieval_report.analysis.letters import compact_letters
 from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
 from retrieval_report.analysis.queries import deciding_queries
-from retrieval_report.analysis.rank_intervals import rank_intervals
 from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
-from retrieval_report.analysis.tukey import compare_many
+from retrieval_report.analysis.tie_ranks import tie_ranks
 from retrieval_report.evaluation import evaluate_with_draws
 
 __all__ = [
     "Gate",
     "compact_letters",
     "compare_by",
-    "compare_many",
     "cost_table",
     "deciding_queries",
     "detectable_effect",
@@ -39,7 +36,7 @@ __all__ = [
     "pair_verdicts",
     "queries_needed",
     "rank_agreement",
-    "rank_intervals",
     "segment_winners",
     "summarise_by",
+    "tie_ranks",
 ]

@@ -16,10 +16,10 @@ from retrieval_report.analysis.comparison import ahead_first, turned
 from retrieval_report.analysis.verdicts import CUT, NO_WORSE, NOT_DECIDED, NOTHING, UNKNOWN_R, WORSE, with_chances
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
-from retrieval_report.report.notices import naive_ties
+from retrieval_report.report.notices import naive_ties, significance
 from retrieval_report.report.terminal import deviation
 from retrieval_report.report.verdict import pair_verdict
-from retrieval_report.writing.numbers import chance_text, interval, p_value
+from retrieval_report.writing.numbers import chance_text, interval
 from tables import frame_table, heading
 from text import plain, short
 from url_controls import choose_number, choose_one, choose_pair
@@ -165,8 +165,7 @@ def _numbers(row: dict[str, Any]) -> None:
     with st.container(horizontal=True, gap="large"):
         for title, text, meaning in figures:
             st.metric(title, text, help=meaning, width="content")
-    p = row["family_p"]
-    said = "not known" if p is None else f"{p_value(p)}, corrected for the number of pairs"
+    said = "not known" if row["family_p"] is None else significance(row)
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal. "
         f"Significance of the difference over the queries: {said}."

@@ -10,8 +10,8 @@ from cached import shown, study_of, winners
 from chart_display import BOXES, Drawing, chart_of, show_chart
 from records import Choice, Data, Winners
 from retrieval_report import charts
-from retrieval_report.analysis.tukey import MANY
 from retrieval_report.report.notices import naive_ties
+from retrieval_report.report.tables import MANY
 from tables import flips_table, heading, summary_table
 from text import plain
 
@@ -36,7 +36,7 @@ def show(data: Data, choice: Choice) -> None:
         st.info(sentence)
     *scores, ranks = drawings(data, choice)
     st.subheader("Leaderboard")
-    summary_table(shown(here.summary, choice), here.board if many(choice) else None)
+    summary_table(shown(here.summary, choice), here.board if len(choice.models) > 1 else None)
     st.caption(MEANINGS)
     for drawing in scores:
         show_chart(drawing)
@@ -54,7 +54,7 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def many(choice: Choice) -> bool:
-    """Return whether tiers say more than pairs."""
+    """Return whether ranks say more than pairs."""
     return len(choice.models) >= MANY
 
 

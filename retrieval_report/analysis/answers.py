@@ -16,6 +16,7 @@ from retrieval_report.analysis.coverage import judgement_coverage
 from retrieval_report.analysis.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.analysis.flips import flips, rank_agreement
 from retrieval_report.analysis.hints import tie_hints
+from retrieval_report.analysis.identical import Groups, identical_models
 from retrieval_report.analysis.leaderboard import leaderboard
 from retrieval_report.analysis.likeness import Emulated, measures_like
 from retrieval_report.analysis.noninferiority import no_worse
@@ -104,8 +105,13 @@ class Answers(Selection):
 
     @property
     def board(self) -> pl.DataFrame:
-        """The result of :func:`leaderboard` for expected scores: tiers as letters, and possible ranks of each model."""
+        """The result of :func:`leaderboard` for expected scores: the ranks that tie order and queries leave open."""
         return self._once("board", self._leaderboard)
+
+    @property
+    def identical(self) -> Groups:
+        """Groups of models whose lists are the same for every query."""
+        return self._once("identical", self._identical)
 
     @property
     def deciding(self) -> pl.DataFrame:
@@ -233,7 +239,14 @@ class Answers(Selection):
         # Draws over some of the queries would take a run of their own, which takes long.
         drawn = self._view.queries is None and "shuffled" in self.policies
         draws = self.draws if drawn and self._view.average == "micro" else None
-        return leaderboard(self.scores, policies="expected", shuffled=draws)
+        asked = {name: self.also[name] for name in ("correction", "letters")}
+        return leaderboard(self.scores, policies="expected", shuffled=draws, seed=self._view.draws.seed, **asked)
+
+    def _identical(self) -> Groups:
+        if "expected" not in self.policies:
+            return ()
+        expected = self.under("expected").scores
+        return identical_models(expected, rounded(with_model(self.judged.retrieved), self.options))
 
     @property
     def _drawn(self) -> Data:
@@ -303,6 +316,7 @@ class Answers(Selection):
     def _compared(self, policies: str | Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
         own: dict[str, Any] = {"rankings": self._emulated} if self._data.like else {"rankings": self.judged}
         own |= {} if self._data.like else self._options
+        own |= {"correction": self._view.correction, "seed": self._view.draws.seed}
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
             own["most_apart"], policies = max(1, MOST_PAIRS // models), "expected"

@@ -9,11 +9,17 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis import significance, tie_chance
-from retrieval_report.analysis.grid import Floats, Grid, Pairs, asked_measures
-from retrieval_report.analysis.inputs import check_fraction, check_scores
-from retrieval_report.analysis.paired import differences, largest, paired_columns
-from retrieval_report.analysis.tukey import MANY, family_p, nearest
-from retrieval_report.analysis.tukey import TESTS as FAMILY_TESTS
+from retrieval_report.analysis.corrections import (
+    MAX_T,
+    OF_SINGLE_TESTS,
+    check_correction,
+    corrected,
+    family_tests,
+    resamples_for,
+)
+from retrieval_report.analysis.grid import Floats, Grid, Indices, Pairs, asked_measures
+from retrieval_report.analysis.inputs import COUNTED, check_fraction, check_scores
+from retrieval_report.analysis.paired import best_first, differences, paired_columns, paired_mean
 from retrieval_report.analysis.verdicts import equal_values
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
@@ -23,10 +29,7 @@ from retrieval_report.contracts.registry import schema
 
 COMPARISON = schema("comparison")
 CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
-COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
 TESTS = ("permutation", "t", "wilcoxon")
-CORRECTIONS = ("holm", *FAMILY_TESTS)
-LEAST_RESAMPLES = 9_999
 Columns = dict[str, Any]
 
 
@@ -37,7 +40,7 @@ class PairOptions(TypedDict, total=False):
     policies: str | Sequence[str] | None
     confidence: float
     adjust: str
-    correction: str | None
+    correction: str
     most_apart: int | None
     resamples: int | None
 
@@ -57,7 +60,7 @@ def compare(
     policies: str | Sequence[str] | None = None,
     confidence: float = 0.95,
     adjust: str = "permutation",
-    correction: str | None = None,
+    correction: str = MAX_T,
     most_apart: int | None = None,
     resamples: int | None = None,
     seed: int = 0,
@@ -85,16 +88,20 @@ def compare(
     confidence
         Confidence level of the interval.
     adjust
-        One of {"permutation", "t", "wilcoxon"}: the p-value that ``bh_p`` and Holm's ``family_p`` correct.
+        One of {"permutation", "t", "wilcoxon"}: the p-value that "holm", "bh" and ``bh_p`` correct.
     correction
-        One of {"holm", "tukey", "max-t"}: how ``family_p`` allows for the number of pairs. Default: with a baseline
-        "max-t" (Dunnett's case); else "holm" below ten models, from there on "tukey". See :func:`compare_many`.
+        One of {"max-t", "holm", "tukey", "bh"}: how ``family_p`` allows for the number of pairs. "max-t" flips the
+        signs of all differences of a query together, and compares each pair with the largest studentised difference of
+        the pairs that are not more significant (Westfall and Young's step-down); with a baseline, this is Dunnett's
+        case. "tukey" takes one distance for all pairs, "holm" the p-values of single tests; "bh" (Benjamini–Hochberg)
+        controls only the share of false findings. See ``docs/choosing-a-test.md``.
     most_apart
-        Only pairs at most so many ranks apart, by the means of each measure; 1 gives neighbours. Tukey's and max-T
-        p-values stay those of all pairs. Default: all pairs.
+        Only pairs at most so many ranks apart, by the means of each measure, and those with the best model. Tukey's and
+        max-T p-values stay those of all pairs. Default: all pairs.
     resamples
-        Number of random permutations. By default 9999, or for Holm's correction 100 times the number of pairs minus one
-        if that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass it.
+        Number of random sign patterns or permutations. By default 9999, or for Holm's correction 100 times the number
+        of pairs minus one if that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass
+        it. Where at most 13 queries differ, max-T tries all patterns, and its p is exact.
     seed
         Seed of the sign patterns. The result does not depend on the order of the rows.
     rankings, judgements, queries, **options
@@ -114,9 +121,9 @@ def compare(
         normal, corrected for ties and continuity), ``permutation_p`` (sign flips of the differences: all patterns,
         ``permutation_method`` "exact", up to 13 non-zero differences, else "sampled": (b + 1) / (B + 1)), all
         two-sided;
-        ``family_p`` (the probability, if no two models differed, that any pair of the family would be as far apart,
-        by ``family_method``) and ``bh_p`` (Benjamini–Hochberg) over the ``family``: the pairs of the same metric,
-        cutoff and policy that have a p-value, ``family`` of them;
+        ``family_p`` (corrected by ``family_method``: below it, any false finding in the family is as rare as p says,
+        for "bh" the share of false findings) and ``bh_p`` (Benjamini–Hochberg) over the ``family``: the pairs of the
+        same metric, cutoff and policy that have a p-value, ``family`` of them;
         ``effect_size`` (Cohen's d_z: mean of the differences / their standard deviation; null where they are all
         equal and not 0);
         ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie), ``queries`` (paired),
@@ -169,28 +176,30 @@ def compare(
     for name, number in (("resamples", resamples), ("most_apart", most_apart)):
         if number is not None:
             check_whole(name, number, 1, MOST_SHUFFLES)
+    check_correction(correction)
     grid = Grid.of(check_scores(scores))
     every = grid.pairs(baseline)
-    correction = usual_correction(len(grid.models), baseline) if correction is None else correction
-    check_choice("correction", correction, CORRECTIONS)
     asked = asked_measures(grid, policies)
     if not every.first.size:
         return pl.DataFrame(schema=COMPARISON)
-    pairs = [every if most_apart is None else nearest(grid.value[measure], every, most_apart) for measure in asked]
+    count = resamples_for(correction, every.first.size) if resamples is None else resamples
+    kept = [_kept(grid.value[measure], every, most_apart) for measure in asked]
+    pairs = [every.part(own) for own in kept]
     parts = [_test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)]
-    count = LEAST_RESAMPLES if resamples is None else resamples
-    single = max(count, 100 * every.first.size - 1) if correction == "holm" and resamples is None else count
-    _sample(grid, asked, parts, pairs, single, seed)
+    _sample(grid, asked, parts, pairs, count, seed)
+    if correction in OF_SINGLE_TESTS:
+        families = [corrected(columns[f"{adjust}_p"], correction) for columns in parts]
+    else:
+        families = list(family_tests(grid.value[asked], every, correction, count, seed))
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
     known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, seed=seed, **given)
     frames = []
-    for measure, own, columns in zip(asked, pairs, parts, strict=True):
-        _adjust(columns, columns[f"{adjust}_p"])
-        if correction != "holm":
-            family = family_p(grid.value[measure], own, every, correction, count, seed)
-            columns["family_p"], columns["family"] = family, np.full(family.size, every.first.size)
+    for measure, own, columns, family, rows in zip(asked, pairs, parts, families, kept, strict=True):
+        columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
+        columns["family_p"] = family if correction in OF_SINGLE_TESTS else family[rows]
+        columns["family"] = np.full(own.first.size, np.count_nonzero(~np.isnan(family)))
         chances = tie_chance.tie_chances(grid, measure, own, columns, known)
         columns |= pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict() if chances else dict.fromkeys(CHANCES)
         frames.append(grid.of_pairs(measure, own, columns, COMPARISON, family_method=correction))
@@ -225,11 +234,17 @@ def ahead_first(pairs: pl.DataFrame, behind: pl.Expr) -> pl.DataFrame:
     return ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
 
 
-def usual_correction(models: int, baseline: str | None = None) -> str:
-    """Return the correction that suits the number of models."""
-    if baseline is not None:
-        return "max-t"
-    return "holm" if models < MANY else "tukey"
+def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
+    """Return which pairs are at most so many ranks apart or hold the best model; all if there is no such limit.
+
+    >>> _kept(np.array([[0.1], [0.9], [0.5], [0.3]]), Pairs.every(4), 1).tolist()
+    [0, 2, 3, 4, 5]
+    """
+    if most_apart is None:
+        return np.arange(pairs.first.size)
+    ranks = np.argsort(best_first(paired_mean(value, ~np.isnan(value))))
+    first, second = ranks[pairs.first], ranks[pairs.second]
+    return np.flatnonzero((np.abs(first - second) <= most_apart) | (np.minimum(first, second) == 0))
 
 
 def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
@@ -254,7 +269,6 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
                 "ci_high": t.high,
                 "t_p": t.p,
                 "wilcoxon_p": significance.wilcoxon(difference),
-                "permutation_p": significance.exact_sign_flips(difference, largest(value, first, second)),
                 "effect_size": np.divide(t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0),
                 "wins": (difference > 0).sum(axis=1),
                 "ties": (difference == 0).sum(axis=1),
@@ -279,26 +293,13 @@ def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
 
 
 def _sample(grid: Grid, asked: list[int], parts: list[Columns], pairs: list[Pairs], resamples: int, seed: int) -> None:
-    """Fill in the permutation tests with too many patterns to try all, and which test each pair has, if any."""
-    wanted = [np.isnan(columns["permutation_p"]) & (columns["queries"] > 0) for columns in parts]
-    same = all(own is pairs[0] for own in pairs)  # then one set of sign patterns serves all measures
+    """Fill in the permutation tests, and how their patterns were found; null where a pair shares no query."""
+    same = all(
+        np.array_equal(own.first, pairs[0].first) and np.array_equal(own.second, pairs[0].second) for own in pairs
+    )
     for group in [slice(None)] if same else [slice(at, at + 1) for at in range(len(asked))]:
-        chosen = np.stack(wanted[group])
-        if not chosen.any():
-            continue
-        first, second = pairs[group][0].first, pairs[group][0].second
-        found = significance.sampled_sign_flips(grid.value[asked[group]], chosen, first, second, resamples, seed)
-        for columns, own, p in zip(parts[group], chosen, found, strict=True):
-            columns["permutation_p"][own] = p[own]
-    for columns, own in zip(parts, wanted, strict=True):
-        method = np.select([own, columns["queries"] > 0], ["sampled", "exact"], "")
-        columns["permutation_method"] = pl.Series(method.tolist(), dtype=pl.String).replace("", None)
-
-
-def _adjust(columns: Columns, p: Floats) -> None:
-    """Add the corrected p-values; a pair without p-value is not part of the family."""
-    known = ~np.isnan(p)
-    for name, correct in (("family_p", significance.holm), ("bh_p", significance.benjamini_hochberg)):
-        columns[name] = np.full_like(p, np.nan)
-        columns[name][known] = correct(p[known])
-    columns["family"] = np.full(p.size, known.sum())
+        tests = significance.sign_flips(grid.value[asked[group]], pairs[group][0], resamples, seed)
+        for columns, p, drawn in zip(parts[group], *tests, strict=True):
+            columns["permutation_p"] = p
+            method = np.select([drawn, columns["queries"] > 0], ["sampled", "exact"], "")
+            columns["permutation_method"] = pl.Series(method.tolist(), dtype=pl.String).replace("", None)

@@ -25,7 +25,7 @@ JUDGED_PAIRS = schema("judged_pairs")
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
 # What a comparison says of a pair, and a summary alone says otherwise or not at all.
-JUDGED = ["value_a", "value_b", "unpaired", "family_p", "pooled"]
+JUDGED = ["value_a", "value_b", "unpaired", "family_p", "family", "family_method", "pooled"]
 JUDGED += ["tie_std", "p_tie", "p_tie_low", "p_tie_high", "p_equal", "p_tie_method"]
 
 
@@ -58,7 +58,8 @@ def flips(
         comparison); ``disagree`` (policies that favour the other model, such as "shuffled, naive"; "" if none; equal
         means favour none); ``overlap`` (some tie orders put one ahead, some the other); ``tie_std`` (of the
         difference), ``p_tie``, ``p_tie_low``, ``p_tie_high``, ``p_equal``, ``p_tie_method``, ``pooled`` (as
-        :func:`compare` has them), ``family_p`` (of the reference policy) and ``verdict``:
+        :func:`compare` has them), ``family_p``, ``family``, ``family_method`` (of the reference policy) and
+        ``verdict``:
 
         - "nothing to compare": one of the two means is missing.
         - "lists are cut": items that the lists do not show could reverse the order.
@@ -211,6 +212,8 @@ def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
         p_equal=pl.lit(None, pl.Float64),
         pooled=pl.lit(None, pl.Boolean),
         family_p=pl.lit(None, pl.Float64),
+        family=pl.lit(None, pl.Int64),
+        family_method=pl.lit(None, pl.String),
         cut=cut,
         moved=(~still & (variance.is_null() | (variance > 0))) if reference == "expected" else pl.lit(False),
         p_tie_method=verdicts.first_that_holds(methods, None),

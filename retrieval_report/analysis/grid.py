@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -97,8 +96,7 @@ class Pairs:
     @classmethod
     def every(cls, models: int) -> Pairs:
         """Return all pairs, the earlier model first."""
-        both = np.array(list(combinations(range(models), 2)), dtype=np.intp).reshape(-1, 2)
-        return cls(both[:, 0], both[:, 1])
+        return cls(*np.triu_indices(models, 1))
 
     @classmethod
     def against(cls, models: int, fixed: int) -> Pairs:
@@ -111,7 +109,7 @@ class Pairs:
         step = max(1, BLOCK // max(queries, 1))
         return [slice(start, start + step) for start in range(0, self.first.size, step)]
 
-    def part(self, block: slice) -> Pairs:
+    def part(self, block: slice | Indices) -> Pairs:
         """Return some of the pairs."""
         return Pairs(self.first[block], self.second[block])
 

@@ -18,6 +18,7 @@ GROUP = ["model", *SCORE]
 MEAN = ["model", "metric", "cutoff"]
 FLAGS = ("truncated", "pooled")  # scores from elsewhere may lack these columns, which are then false
 SIDES = {"naive": "naive", "expected": "expected", "lowest": "worst", "highest": "best"}  # column and policy
+COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
 
 

@@ -1,40 +1,47 @@
-"""Rank models, with the effect of tie order and sampling on their scores, and their tiers and ranks."""
+"""Rank models, with the effect of tie order and sampling on their scores and on their ranks."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.comparison import CORRECTIONS, compare, usual_correction
-from retrieval_report.analysis.grid import Floats, Grid, asked_measures, measured
+from retrieval_report.analysis.corrections import (
+    LEAST_RESAMPLES,
+    MAX_T,
+    check_correction,
+    family_tests,
+    resamples_for,
+)
+from retrieval_report.analysis.grid import Bools, Floats, Grid, Pairs, asked_measures, measured
 from retrieval_report.analysis.inputs import SCORE, check_fraction, check_scores
-from retrieval_report.analysis.letters import compact_letters, letter_columns, letter_texts
-from retrieval_report.analysis.rank_intervals import rank_intervals
+from retrieval_report.analysis.letters import letter_columns, letter_texts
+from retrieval_report.analysis.paired import best_first, complete_queries, paired_mean
 from retrieval_report.analysis.summary import summarise
-from retrieval_report.analysis.tukey import best_first, compare_many, complete_queries, range_draws, share_beyond
-from retrieval_report.contracts.checks import check_choice
+from retrieval_report.analysis.tie_ranks import tie_ranks
+from retrieval_report.analysis.verdicts import TOLERANCE
 from retrieval_report.contracts.registry import in_contract, schema
 
-LEADERBOARD = schema("leaderboard")
+LEADERBOARD = {name: dtype for name, dtype in schema("leaderboard").items() if name != "letters"}
 KEYS = [*SCORE, "model"]
-TIERS = schema("leaderboard", *KEYS, "letters", "honest_difference")
+TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high")
+LETTERS = schema("leaderboard", "letters")
 
 
 def leaderboard(
     scores: object,
     *,
     policies: str | Sequence[str] | None = None,
-    test: str | None = None,
+    correction: str = MAX_T,
     alpha: float = 0.05,
     confidence: float = 0.95,
+    letters: bool = False,
     shuffled: object = None,
-    resamples: int = 9_999,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Rank the models and say how far to trust each rank, by tiers and by separate intervals for ties and queries.
+    """Rank the models and say how far to trust each rank, by separate ranges for tie order and for queries.
 
     Parameters
     ----------
@@ -42,36 +49,44 @@ def leaderboard(
         The result of :func:`evaluate`.
     policies
         By default all policies in the scores except best and worst.
-    test
-        One of {"holm", "tukey", "max-t"}: the test of differences. By default "holm" (the corrected permutation test of
-        :func:`compare`) below ten models, otherwise "tukey" (see :func:`compare_many`). "max-t" finds more differences,
-        but so unevenly that the letters of many models become unreadable.
+    correction
+        One of {"max-t", "holm", "tukey", "bh"}: how the tests of all pairs allow for their number; see :func:`compare`.
     alpha
-        Two models share no letter if the test finds a p below it.
+        Two models differ significantly if the corrected p of their difference is below it.
     confidence
-        Confidence level of the intervals of scores and ranks.
+        Confidence level of the intervals of scores and of the ranks under tie order.
+    letters
+        Whether to add the column ``letters``: models that share one do not differ significantly; see
+        :func:`compact_letters`.
     shuffled
-        The result of :func:`shuffled_means`, for ranks under tie order by counting; see :func:`rank_intervals`.
+        The result of :func:`shuffled_means`, for ranks under tie order by counting; see :func:`tie_ranks`.
     resamples, seed
-        Number and seed of the permutations and of the draws for ranks.
+        Number and seed of the sign patterns or permutations, as for :func:`compare`, and of the draws for ranks.
 
     Returns
     -------
     polars.DataFrame
         One row per ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and ``model``, best first:
 
-        ``rank``, ``value``, ``letters`` (models that share one do not clearly differ; see :func:`compact_letters`);
-        ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as from :func:`summarise`);
-        ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random tie order alone), ``query_rank_low``,
-        ``query_rank_high`` (the same under sampling of queries alone; see :func:`rank_intervals`);
-        ``honest_difference`` (the largest difference that is not significant by Tukey's test, the same in every row;
-        null for other tests), ``queries`` (those for which all models have a score; everything is computed on them) and
-        ``unpaired`` (queries left out).
+        ``rank``, ``value``; ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as from :func:`summarise`);
+        ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random tie order alone; see :func:`tie_ranks`),
+        ``query_rank_low``, ``query_rank_high`` (best and worst rank that the tests of all pairs leave open: 1 + the
+        number of significantly better models, and the number of models − that of significantly worse ones);
+        ``queries`` (those for which all models have a score; all but the tests is computed on them) and ``unpaired``
+        (queries left out).
 
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, or there is an unknown test or policy.
+        The scores break their contract, or there is an unknown correction or policy.
+
+    Notes
+    -----
+    If the tests control the chance of any false finding, as all but "bh" do, all true ranks lie in their ranges at once
+    with probability 1 − ``alpha`` or more (Al Mohamad, Goeman and van Zwet, *Simultaneous Confidence Intervals for
+    Ranks With Application to Ranking Institutions*, Biometrics 78, 2022; Mogstad, Romano, Shaikh and Wilhelm,
+    *Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across Countries*,
+    Review of Economic Studies 91, 2024). Each pair is tested on the queries that both models have.
 
     Examples
     --------
@@ -83,38 +98,34 @@ def leaderboard(
     >>> scores = evaluate(read_rankings(docs / "runs"), judgements=read_judgements(docs / "qrels.txt"),
     ...                   metrics="ndcg", cutoffs=10, policies="expected", truncated="between_ties")
     >>> board = leaderboard(scores)
-    >>> for row in board.select("rank", "model", "letters", "tie_rank_low", "tie_rank_high").rows():
+    >>> for row in board.select("model", "^(tie|query)_rank_.*$").rows():
     ...     print(*row)
-    1 bm25 a 1 2
-    2 bm25-1-digit a 1 2
-    3 tf-idf b 3 3
-    4 term-overlap c 4 4
-    5 lsa-bfloat16 d 5 5
-    6 simhash-64 e 6 6
+    bm25 1 2 1 2
+    bm25-1-digit 1 2 1 2
+    tf-idf 3 3 3 3
+    term-overlap 4 4 4 4
+    lsa-bfloat16 5 5 5 5
+    simhash-64 6 6 6 6
     """
     alpha = check_fraction("alpha", alpha)
+    check_correction(correction)
     given = check_scores(scores)
-    frame = _complete(given)
-    grid = Grid.of(frame)
-    test = usual_correction(len(grid.models)) if test is None else test
-    check_choice("test", test, CORRECTIONS)
-    asked = list(dict.fromkeys(grid.measures[measure][2] for measure in asked_measures(grid, policies)))
+    grid, frame = Grid.of(given), _complete(given)
+    asked = asked_measures(grid, policies)
     if not asked:
         return pl.DataFrame(schema=LEADERBOARD)
-    ranks = rank_intervals(
-        given, policies=asked, shuffled=shuffled, confidence=confidence, resamples=resamples, seed=seed
-    )
-    board = ranks.filter(source="ties").rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
-    sampled = ranks.filter(source="queries").rename({"rank_low": "query_rank_low", "rank_high": "query_rank_high"})
+    named = list(dict.fromkeys(grid.measures[measure][2] for measure in asked))
+    draws = LEAST_RESAMPLES if resamples is None else resamples
+    ranks = tie_ranks(given, policies=named, shuffled=shuffled, confidence=confidence, resamples=draws, seed=seed)
+    board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
     parts = (
-        (KEYS, sampled.select(*KEYS, "query_rank_low", "query_rank_high")),
+        (KEYS, _tested(grid, asked, correction, alpha, resamples, seed, letters=letters)),
         (KEYS, summarise(frame, confidence=confidence).drop("value")),
-        (KEYS, _letters(grid, frame, asked, test, alpha, resamples, seed)),
         (SCORE, _unpaired(grid)),
     )
     for keys, part in parts:
         board = board.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    return in_contract(board, LEADERBOARD)
+    return in_contract(board, LEADERBOARD | (LETTERS if letters else {}))
 
 
 def rank_range(source: str, to: str = "–") -> pl.Expr:
@@ -130,43 +141,38 @@ def _complete(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(known == models).then("value").alias("value"))
 
 
-def _letters(
-    grid: Grid, frame: pl.DataFrame, policies: list[str], test: str, alpha: float, resamples: int, seed: int
+def _tested(
+    grid: Grid, asked: list[int], correction: str, alpha: float, resamples: int | None, seed: int, *, letters: bool
 ) -> pl.DataFrame:
-    """Return the letters of every model, and the smallest significant difference if it is the same for all."""
-    if test == "tukey" or len(grid.models) == 1:
-        measures = [number for number, (_, _, policy) in enumerate(grid.measures) if policy in policies]
-        return pl.concat(_tiers(grid, measure, alpha, resamples, seed) for measure in measures)
-    if test == "holm":
-        pairs = compare(frame, policies=policies, correction="holm", seed=seed)
-    else:
-        pairs = compare_many(frame, test=test, policies=policies, resamples=resamples, seed=seed)
-    letters = compact_letters(pairs, alpha=alpha).drop("value")
-    return letters.with_columns(honest_difference=pl.lit(None, pl.Float64))
+    """Return the ranks that the tests of all pairs leave open and, if asked, the letters of every model."""
+    every = Pairs.every(len(grid.models))
+    count = resamples_for(correction, every.first.size) if resamples is None else resamples
+    found = family_tests(grid.value[asked], every, correction, count, seed)
+    frames = []
+    for measure, p in zip(asked, found, strict=True):
+        value = grid.value[measure]
+        better = _better(value, every, p < alpha * (1 - TOLERANCE))
+        ranked = complete_queries(value).any()
+        low = 1 + better.sum(axis=0) if ranked else None
+        high = len(value) - better.sum(axis=1) if ranked else None
+        columns = {"model": grid.models, "query_rank_low": low, "query_rank_high": high}
+        if letters:
+            order = best_first(paired_mean(value, complete_queries(value) & ~np.isnan(value)))
+            texts = letter_texts(letter_columns((better | better.T)[np.ix_(order, order)]), len(order))
+            columns["letters"] = [texts[rank] for rank in np.argsort(order)]
+        frames.append(measured(columns, grid.measures[measure], TESTED | (LETTERS if letters else {})))
+    return pl.concat(frames)
 
 
-def _tiers(grid: Grid, measure: int, alpha: float, resamples: int, seed: int) -> pl.DataFrame:
-    """Return the letters for one metric, cutoff and policy by Tukey's test, without a table of pairs."""
-    value = grid.value[measure][:, complete_queries(grid.value[measure])]
-    order = np.arange(len(value))
-    different, honest = np.zeros((len(value), len(value)), np.bool_), None
-    if value.size:
-        means = value.mean(axis=1)
-        order = best_first(means)
-        draws = range_draws(value, resamples, seed)
-        different = share_beyond(draws, np.abs(means[order][:, None] - means[order])) < alpha
-        honest = _honest(draws, alpha) if len(value) > 1 else None
-    letters = letter_texts(letter_columns(different), len(order))
-    models = [grid.models[row] for row in order]
-    columns = {"model": models, "letters": letters, "honest_difference": [honest] * len(models)}
-    return measured(columns, grid.measures[measure], TIERS)
-
-
-def _honest(draws: Floats, alpha: float) -> float | None:
-    """Return the largest difference that is not significant; None if no p-value can be as small as alpha."""
-    # p = (b + 1) / (B + 1) stays below alpha while at most `most` of the draws are as far apart.
-    most = math.ceil(alpha * (draws.size + 1)) - 2
-    return float(draws[draws.size - 1 - most]) if 0 <= most < draws.size else None
+def _better(value: Floats, pairs: Pairs, significant: Bools) -> Bools:
+    """Return whether a model is significantly better than another, (models, models)."""
+    better = np.zeros((len(value), len(value)), np.bool_)
+    chosen = pairs.part(np.flatnonzero(significant))
+    for block in chosen.blocks(value.shape[1]):
+        first, second = chosen.first[block], chosen.second[block]
+        ahead = np.nansum(value[first] - value[second], axis=1) > 0
+        better[np.where(ahead, first, second), np.where(ahead, second, first)] = True
+    return better
 
 
 def _unpaired(grid: Grid) -> pl.DataFrame:

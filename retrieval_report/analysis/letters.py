@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import string
 
 import numpy as np
@@ -10,7 +9,7 @@ import polars as pl
 
 from retrieval_report.analysis.grid import Bools, Floats, measured
 from retrieval_report.analysis.inputs import SCORE, check_fraction, hold
-from retrieval_report.analysis.tukey import best_first
+from retrieval_report.analysis.paired import best_first
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.reading.frames import to_polars
@@ -26,7 +25,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     Parameters
     ----------
     pairs
-        The result of :func:`compare_many` or :func:`compare`, with all pairs of its models (no baseline).
+        The result of :func:`compare`, with all pairs of its models (no baseline).
     p
         The column of p-values.
     alpha
@@ -64,7 +63,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     frame = to_polars(pairs, "pairs")
     if p not in frame.columns:
         raise ColumnError(f"pairs: no column {p!r}; p names the column of p-values")
-    frame = hold(frame, {**PAIRS, p: pl.Float64}, "pairs", "compare_many")
+    frame = hold(frame, {**PAIRS, p: pl.Float64}, "pairs", "compare")
     parts = [pl.DataFrame(schema=LETTERS)]
     for measure, rows in frame.group_by(SCORE, maintain_order=True):
         models, values, different = _matrix(rows, p, alpha)
@@ -160,13 +159,3 @@ def letter_texts(columns: list[list[int]], models: int) -> list[str]:
         for row in rows:
             texts[row] += letter(number)
     return texts
-
-
-def short_letters(text: str) -> str:
-    """Shorten many consecutive letters to the first and the last.
-
-    >>> short_letters("abc"), short_letters("cdefgh"), short_letters("YZa2b2c2")
-    ('abc', 'c–h', 'Y–c2')
-    """
-    found = re.findall(r"[a-zA-Z]\d*", text)
-    return text if len(found) <= 4 else f"{found[0]}–{found[-1]}"

@@ -65,3 +65,19 @@ def largest(values: Floats, first: Indices, second: Indices) -> Floats:
     digits, exponent = np.frexp(np.where(most > 0, most, 1.0))
     unit: Floats = np.ldexp(1.0, np.minimum(exponent - (digits == 0.5), 1023))
     return unit
+
+
+def complete_queries(value: Floats) -> Bools:
+    """Whether every model has a score for a query; (models, queries) → (queries)."""
+    known: Bools = np.logical_and.reduce(~np.isnan(value), axis=0)
+    return known
+
+
+def best_first(means: Floats) -> Indices:
+    """Rows of the models from the highest mean on; what is equal to 12 digits stays in the order of names.
+
+    >>> best_first(np.array([0.1, 0.3, 0.1 + 1e-17, np.nan])).tolist()
+    [1, 0, 2, 3]
+    """
+    order: Indices = np.argsort(-settled_means(means), kind="stable")
+    return order

@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.analysis.comparison import COMPARISON, ComparisonOptions, compare
+from retrieval_report.analysis.corrections import OF_SINGLE_TESTS
 from retrieval_report.analysis.grid import Grid, asked_measures
 from retrieval_report.analysis.inputs import SCORE, at_measure, check_draws, check_fraction, check_scores
-from retrieval_report.analysis.paired import paired_mean
+from retrieval_report.analysis.paired import best_first, paired_mean
 from retrieval_report.analysis.significance import benjamini_hochberg, holm
 from retrieval_report.analysis.summary import SummaryOptions, summarise
-from retrieval_report.analysis.tukey import best_first, compare_many
 from retrieval_report.analysis.verdicts import segment_rule
-from retrieval_report.contracts.checks import check_unique, refuse
+from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
@@ -121,7 +121,7 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
         The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
         text, whole numbers, truth values or dates. Floats have to be divided into classes first.
     **options
-        Options of :func:`compare`, except ``queries``.
+        Options of :func:`compare`, except ``queries``; ``correction`` is "holm", by default, or "bh".
 
     Returns
     -------
@@ -142,9 +142,10 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
     [('de', 0.0312, 0.0625, 2), ('en', 0.0312, 0.0625, 2)]
     """
     options = {"correction": "holm", **options}
+    check_choice("correction", options["correction"], tuple(OF_SINGLE_TESTS))
     p = pl.col(f"{options.get('adjust', 'permutation')}_p")
     return _each(scores, queries, by, COMPARISON, lambda part: compare(part, **options)).with_columns(
-        family_p=_corrected(p, holm),
+        family_p=_corrected(p, OF_SINGLE_TESTS[options["correction"]]),
         bh_p=_corrected(p, benjamini_hochberg),
         family=p.count().over(SCORE).cast(pl.Int64),
     )
@@ -155,7 +156,7 @@ def segment_winners(
 ) -> pl.DataFrame:
     """Find segments with another winner than all queries together, and test whether that is significant.
 
-    In each segment, all models are compared with the overall winner by the max-T test of :func:`compare_many`, which
+    In each segment, all models are compared with the overall winner by the max-T test of :func:`compare`, which
     allows for picking the best of many; Holm's correction then allows for the number of segments.
 
     Parameters
@@ -255,7 +256,7 @@ def _against(
     asked = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": known.mean()}
     if winner is None or overall is None or winner == overall:
         return asked
-    pairs = compare_many(here, baseline=overall, resamples=resamples, seed=seed)
+    pairs = compare(here, baseline=overall, resamples=resamples, seed=seed)
     row = pairs.filter(model_a=winner).row(0, named=True)
     if row["difference"] == 0:
         return {**asked, "winner": overall, "value": asked["overall_value"]}

@@ -8,11 +8,12 @@ from typing import Any, Self, Unpack
 
 import polars as pl
 
+from retrieval_report.analysis.corrections import MAX_T, check_correction
 from retrieval_report.analysis.study_data import Data, Draws, Measure, StudyOptions, View
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
-from retrieval_report.metrics.parsing import measure_text, parse_measure
+from retrieval_report.metrics.parsing import DEFAULT_METRICS, measure_text, parse_measure
 
 AVERAGES = ("micro", "macro", "weighted")
 
@@ -23,7 +24,7 @@ class Selection:
     def __init__(
         self,
         rankings: object,
-        measures: object = None,
+        measures: object = DEFAULT_METRICS,
         *,
         judgements: object = None,
         queries: object = None,
@@ -33,13 +34,16 @@ class Selection:
         baseline: str | None = None,
         margin: float | None = None,
         costs: object = None,
+        correction: str = MAX_T,
+        letters: bool = False,
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
         self._data = Data.read(given, measures, like, {**options})
         checked = Options(**self._data.options)
-        self._view = View(average, Draws(checked.shuffles, checked.seed), by, baseline, margin, costs)
+        draws = Draws(checked.shuffles, checked.seed)
+        self._view = View(average, draws, by, baseline, margin, costs, correction, letters)
         self._check_view()
 
     def at(self, *measures: str) -> Self:
@@ -102,7 +106,8 @@ class Selection:
         shuffles, seed
             Number and seed of the random orders, as for :func:`evaluate`.
         **settings
-            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``: as for a new study.
+            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``, ``correction``, ``letters``: as for a new
+            study.
 
         Examples
         --------
@@ -178,8 +183,9 @@ class Selection:
 
     @property
     def also(self) -> Mapping[str, Any]:
-        """Settings of further questions: ``by``, ``baseline``, ``margin`` and ``costs``."""
-        return {name: getattr(self._view, name) for name in ("by", "baseline", "margin", "costs")}
+        """Settings of further questions: ``by``, ``baseline``, ``margin``, ``costs``, ``correction``, ``letters``."""
+        asked = ("by", "baseline", "margin", "costs", "correction", "letters")
+        return {name: getattr(self._view, name) for name in asked}
 
     @property
     def part(self) -> Mapping[str, Any]:
@@ -200,6 +206,7 @@ class Selection:
     def _check_view(self) -> None:
         """Refuse immediately what could not be answered later."""
         check_choice("average", self.average, AVERAGES)
+        check_correction(self._view.correction)
         also, queries = self.also, self._data.frames["queries"]
         if also["by"] is not None and (queries is None or also["by"] not in queries.columns):
             raise ParameterError(f"by: no column {also['by']!r} in the queries")

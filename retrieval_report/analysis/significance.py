@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.grid import Bools, Floats, Indices
-from retrieval_report.analysis.paired import DIGITS, largest
+from retrieval_report.analysis.grid import Bools, Floats, Indices, Pairs
+from retrieval_report.analysis.paired import DIGITS, differences, largest
 
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
@@ -133,12 +133,51 @@ def exact_sign_flips(difference: Floats, unit: Floats | None = None) -> Floats:
     for size in np.unique(count[(count > 0) & (count <= EXACT)]):
         rows = np.flatnonzero(count == size)
         kept = filled[rows][filled[rows] != 0].reshape(-1, size)
-        # The first sign is fixed, because a pattern and its opposite are equally far from 0.
-        patterns = (np.arange(2 ** (size - 1))[:, None] >> np.arange(size)) & 1
-        sums = np.abs(kept @ (1.0 - 2.0 * patterns).T)
+        sums = np.abs(kept @ every_pattern(size))
         seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * size * (1.0 if unit is None else unit[rows])
         p[rows] = (sums >= seen[:, None]).mean(axis=1)
     return p
+
+
+def every_pattern(queries: int) -> Floats:
+    """Return all patterns of signs (queries, patterns); one stands for its opposite too, which is equally far from 0.
+
+    >>> every_pattern(2).tolist(), every_pattern(0).shape
+    ([[1.0, -1.0], [1.0, 1.0]], (0, 1))
+    """
+    patterns = np.arange(2 ** max(queries - 1, 0))
+    return np.where((patterns >> np.arange(queries)[:, None]) & 1, -1.0, 1.0)
+
+
+def sign_flips(values: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Bools]:
+    """Return the p of the sign-flip test of every pair by every measure, and where its patterns were drawn.
+
+    Parameters
+    ----------
+    values
+        Scores (measures, models, queries), NaN if there is none.
+    pairs
+        The models of each pair; p is NaN where they share no query.
+    resamples, seed
+        As for `sampled_sign_flips`, which tests the pairs with more than 13 non-zero differences.
+
+    Examples
+    --------
+    >>> p, drawn = sign_flips(np.array([[[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]]), Pairs.every(2), 99, 0)
+    >>> p.tolist(), drawn.tolist()
+    ([[0.25]], [[False]])
+    """
+    p = np.empty((len(values), pairs.first.size))
+    drawn = np.zeros(p.shape, np.bool_)
+    for block in pairs.blocks(values.shape[2]):
+        first, second = pairs.first[block], pairs.second[block]
+        for measure, value in enumerate(values):
+            difference = differences(value, first, second)
+            p[measure, block] = exact_sign_flips(difference, largest(value, first, second))
+            drawn[measure, block] = np.isnan(p[measure, block]) & ~np.isnan(difference).all(axis=1)
+    if drawn.any():
+        p[drawn] = sampled_sign_flips(values, drawn, pairs.first, pairs.second, resamples, seed)[drawn]
+    return p, drawn
 
 
 def sampled_sign_flips(
@@ -166,7 +205,7 @@ def sampled_sign_flips(
         ends = np.cumsum([0, *(len(task.scores) for task in tasks)])
         # Memory is reused, because allocating it would cost several times the arithmetic.
         room = np.empty((2, max(task.pairs.size for task in tasks), CHUNK))
-        for signs in _signs(values.shape[2], resamples, seed):
+        for signs in random_signs(values.shape[2], resamples, seed):
             sums = scores @ signs
             for task, (start, end) in zip(tasks, pairwise(ends), strict=True):
                 _count_beyond(task, sums[start:end], room[:, : task.pairs.size, : signs.shape[1]])
@@ -216,7 +255,7 @@ def _tasks(index: int, values: Floats, wanted: Bools, first: Indices, second: In
             yield _Task(index, part, scores, rows[0], rows[1], seen - rounding, np.zeros(part.size, np.int64))
 
 
-def _signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
+def random_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield random signs (queries, patterns), chunk by chunk, ``resamples`` patterns in all."""
     generator = np.random.default_rng(seed)
     for done in range(0, resamples, CHUNK):

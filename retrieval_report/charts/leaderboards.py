@@ -8,7 +8,6 @@ from altair.typing import ChartType
 
 from retrieval_report.analysis.costs import COSTS
 from retrieval_report.analysis.leaderboard import LEADERBOARD, rank_range
-from retrieval_report.analysis.letters import short_letters
 from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, inline, of_policy, with_labels, with_tie_range
@@ -29,7 +28,7 @@ ON, OFF = "no other model beats it", "another costs as little and scores as much
 def leaderboard(
     board: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected", most: int = 60
 ) -> ChartType:
-    """Draw models, best first, with score, interval, tie range, letters and ranks.
+    """Draw models, best first, with score, interval, tie range and ranks.
 
     Parameters
     ----------
@@ -44,8 +43,8 @@ def leaderboard(
     -------
     altair.Chart
         Dot: score; thin line: confidence interval over queries; thick line: the range over tie orders, or ±2 standard
-        deviations if best and worst were not evaluated. On the right: the letters (models that share one do not differ
-        significantly) and the ranks under tie order and under sampling of queries.
+        deviations if best and worst were not evaluated. On the right: the ranks under tie order, and those that the
+        tests over the queries leave open.
 
     Examples
     --------
@@ -70,8 +69,7 @@ def leaderboard(
     lines = [
         "dot: score; thin line: 95% confidence interval over queries, not adjusted for the number of models;",
         "thick line: range over tie orders;",
-        "letters: models that share one do not clearly differ;",
-        "ranks: " + "under tie order | " * (rows["tie_rank_low"].count() > 0) + "under sampling of queries",
+        "ranks: " + "under tie order | " * (rows["tie_rank_low"].count() > 0) + "left open by the tests over queries",
     ]
     if rows.height > most:
         lines.append(f"the best {most} of {rows.height} models")
@@ -81,17 +79,15 @@ def leaderboard(
 def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the ends of the thick line, and the text on the right."""
     tie, query = (rank_range(source).fill_null("–") for source in ("tie", "query"))
-    short = pl.Series("short", [short_letters(text or "") for text in rows["letters"]], dtype=pl.String)
     ranks = pl.format("{} | {}", tie, query) if rows["tie_rank_low"].count() else query
-    return with_tie_range(rows).with_columns(short, ranks=ranks)
+    return with_tie_range(rows).with_columns(ranks=ranks)
 
 
 def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
     y = row_axis(rows["label"], grid=False)
     x = alt.X("value:Q", title=where, scale=nice_scale(*rows.select(ENDS)))
-    tooltip = [*texts("model", "letters", "ranks"), *tooltips(NUMBERS)]
-    rows = rows.with_columns(pl.col("letters").str.head(60))
-    kept = ["label", "model", "letters", "short", "ranks", "tie_low", "tie_high", *NUMBERS]
+    tooltip = [*texts("model", "ranks"), *tooltips(NUMBERS)]
+    kept = ["label", "model", "ranks", "tie_low", "tie_high", *NUMBERS]
     base = alt.Chart(inline(rows.select(kept)))
     thin = base.mark_rule(strokeWidth=1.4, color=GREY)
     thick = base.mark_rule(strokeWidth=5, opacity=0.55, color=VERMILLION)
@@ -101,16 +97,13 @@ def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
         thick.encode(x=along(x, "tie_low"), x2="tie_high:Q", y=y, tooltip=tooltip),
         dot.encode(x=x, y=y, tooltip=tooltip),
     ]
-    layers += [
-        base.mark_text(align="left", fontSize=11).encode(x=alt.value(WIDTH + offset), y=y, text=f"{name}:N")
-        for name, offset in (("short", 12), ("ranks", 62))
-    ]
+    layers.append(base.mark_text(align="left", fontSize=11).encode(x=alt.value(WIDTH + 12), y=y, text="ranks:N"))
     return row_chart(layers, rows.height, STEP)
 
 
 def _title(rows: pl.DataFrame, where: str) -> str:
     first = rows.row(0, named=True)
-    level = rows.filter(pl.col("letters").str.contains(r"a(?:[a-zA-Z]|$)")).height - 1
+    level = first["query_rank_high"] - 1
     if rows.height == 1:
         return f"{quoted(first['model'])} is the only model at {where}"
     rest = f"{level} of {rows.height - 1} others {'does' if level == 1 else 'do'} not differ significantly from it"
@@ -125,7 +118,7 @@ def _spoken(rows: pl.DataFrame) -> str:
         ranks = (
             "" if row["tie_rank_low"] is None else f", ranks {row['tie_rank_low']} to {row['tie_rank_high']} by ties"
         )
-        parts.append(f"{quoted(row['model'])} {number(row['value'])}, letters {short_letters(row['letters'])}{ranks}")
+        parts.append(f"{quoted(row['model'])} {number(row['value'])}{ranks}")
     return f"{rows.height} models, from the best: " + joined(parts)
 
 

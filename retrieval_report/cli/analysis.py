@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +10,7 @@ import click
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import Data, Output, data_options, file_options, output_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import check, depths_option, explains, options, study_options
+from retrieval_report.cli.settings import check, correction_option, explains, options, study_options
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.notices import same_winner
@@ -29,18 +29,11 @@ ALIKE = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a"
 @data_options
 @study_options
 @click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
-@click.option(
-    "--correction",
-    type=click.Choice(["holm", "tukey", "max-t"]),
-    help="How family_p allows for the number of pairs; default: max-t with --baseline, else holm below ten models and "
-    "tukey from there on.",
-)
+@correction_option
 @output_options("comparison.csv and flips.csv")
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
-def compare(
-    data: Data, output: Output, baseline: str | None, correction: str | None, form: str | None, **settings: Any
-) -> None:
+def compare(data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
     import retrieval_report as rr
     from retrieval_report.analysis.verdicts import with_chances
@@ -55,10 +48,9 @@ def compare(
         only = study.model_names[0]
         raise DataError(f"compare: needs at least two models, but the rankings hold only '{only}'")
     comparison, verdicts = study.comparison, study.flips
-    if baseline is not None or correction is not None:
-        comparison = study.compare(baseline=baseline, correction=correction)
-        verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
     if baseline is not None:
+        comparison = study.compare(baseline=baseline)
+        verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
         verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
     rows = with_chances(_with_verdicts(comparison.filter(policy="expected"), verdicts))
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
@@ -75,8 +67,7 @@ def compare(
 
 @cli.command(short_help="Show how much the distances tie.")
 @data_options
-@depths_option
-@options("relevant_from", *ROW_RULES, "decimals", "truncated")
+@options("cutoffs", "relevant_from", *ROW_RULES, "decimals", "truncated")
 @output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
@@ -126,7 +117,7 @@ def audit(data: Data, output: Output, systems: str | None, as_json: bool, **sett
     given = data.read()
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = rr.audit(**given, systems=chosen, **settings)
-    _tell_silent(chosen or [], table, settings)
+    _tell_silent(chosen or [], table, settings["metrics"])
     shown = ("system", "version", "definition", "model", "prints", "expected", "lowest", "highest", "off", "z")
     output.show(
         {"audit": table},
@@ -177,13 +168,12 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
 
 
-def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[str, Any]) -> None:
+def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[str]) -> None:
     """Name the requested systems that print none of the measures, and the reasons."""
     from retrieval_report.analysis.conventions import choose
     from retrieval_report.metrics.parsing import parse_metrics
 
-    requests = parse_metrics(settings["metrics"], settings["cutoffs"])
-    asked = {metric.name for metric, _ in requests}
+    asked = {metric.name for metric, _ in parse_metrics(metrics, ["all"])}
     for system in dict.fromkeys(systems):
         if system in table["system"]:
             continue
@@ -193,8 +183,7 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[
             reason = (
                 "it has them for " + ("whole lists (cutoff all)" if "whole" in known else "cutoffs 1, 2, …") + " only"
             )
-        names = ", ".join(str(metric) for metric, _ in requests)
-        click.echo(f"{system} prints nothing for {names} at these cutoffs: {reason}.", err=True)
+        click.echo(f"{system} prints nothing for {', '.join(metrics)} at these cutoffs: {reason}.", err=True)
 
 
 def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:

@@ -16,9 +16,10 @@ from retrieval_report.cli.files import Data, Output, data_options, output_option
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
+from retrieval_report.report.notices import identical_sentences
 from retrieval_report.report.terminal import frame_table, summary_table, visible
 
-BOARD = ("rank", "model", "value", "tie_std", "letters", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
+BOARD = ("rank", "model", "value", "tie_std", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
 QUESTIONS = {  # frame of a study → columns that are shown
     "segments": ("segment", "queries", "winner", "value", "overall_winner", "overall_value", "segments_p", "verdict"),
     "no_worse": ("model", "value", "difference", "bound_low", "margin", "verdict", "detectable", "queries_needed"),
@@ -33,7 +34,7 @@ QUESTIONS = {  # frame of a study → columns that are shown
 @click.option(
     "--headline",
     metavar="METRIC@K",
-    help="The measure of the verdict and the charts; default: the first.",
+    help="The measure of the verdict and the charts; default: the first metric at its largest cutoff but all.",
 )
 @click.option("--title", default="Retrieval report", help="Heading of the page.")
 @click.option("--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex.")
@@ -91,9 +92,9 @@ def _relative(word: str) -> str:
 def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -> None:
     """Rank the models of RANKINGS, best first, and say how far to trust each rank.
 
-    letters: models that share a letter do not differ significantly on these queries; ranks_by_ties: ranks under
-    random tie order alone; ranks_by_queries: ranks under another sample of queries. With --by, --margin and --costs:
-    which segments have another winner, which models are no worse than a baseline, and which are worth their cost.
+    ranks_by_ties: ranks under random tie order alone; ranks_by_queries: ranks that the tests of all pairs leave open.
+    With --by, --margin and --costs: which segments have another winner, which models are no worse than a baseline, and
+    which are worth their cost.
     """
     import polars as pl
 
@@ -107,7 +108,8 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     board = study.board.with_columns(
         ranks_by_ties=rank_range("tie", " to "), ranks_by_queries=rank_range("query", " to ")
     )
-    texts = [frame_table(board, BOARD, by=heading)]
+    texts = identical_sentences(study.identical)
+    texts += [frame_table(board, (*BOARD, "letters") if study.also["letters"] else BOARD, by=heading)]
     for name, shown in QUESTIONS.items():
         if name in frames:
             rows = frames[name].filter(pl.col("policy") == "expected")

@@ -138,14 +138,14 @@ COLUMNS = (
     number(
         "family_p",
         "p (family)",
-        "probability, if no two models differed, that any pair of the family would be as far apart as this one",
+        "p-value corrected for the number of pairs: of any false finding, but for bh of the share of false findings",
         "chance",
     ),
     whole("family", "Family", "number of pairs corrected for together"),
     text(
         "family_method",
         "Correction",
-        "how: holm (of the p-values), tukey (all pairs, by permutation) or max-t (all pairs with one model)",
+        "how: max-t (largest studentised difference, stepped down), holm, tukey or bh (Benjamini–Hochberg)",
     ),
     number("query_se", "± query s.e.", "standard error of the mean under sampling of queries"),
     whole("no_relevant", "Nothing relevant", "queries without a relevant item"),

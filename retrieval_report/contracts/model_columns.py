@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval_report.contracts.columns import flag, frame, like, number, text, whole
+from retrieval_report.contracts.columns import SHARED, flag, frame, like, number, text, whole
 
 MEANS = {
     "expected": "exact mean over all tie orders",
@@ -58,7 +58,7 @@ COMPARED = {
         "unpaired",
         DISAGREE,
         flag("overlap", "Overlap", "whether some tie orders put one model ahead and some the other"),
-        "difference_std p_tie p_tie_low p_tie_high p_equal p_tie_method pooled family_p",
+        "difference_std p_tie p_tie_low p_tie_high p_equal p_tie_method pooled family_p family family_method",
         VERDICT,
         by="flips",
     ),
@@ -72,38 +72,32 @@ COMPARED = {
         by="stats.rank_agreement",
     ),
     "leaderboard": frame(
-        "metric cutoff policy rank model value letters tie_std lowest highest ci_low ci_high",
+        "metric cutoff policy rank model value tie_std lowest highest ci_low ci_high",
         whole("tie_rank_low", "Best by ties", "best rank under random tie order alone (95% interval)"),
         whole("tie_rank_high", "Worst by ties", "worst rank under random tie order alone (95% interval)"),
-        whole("query_rank_low", "Best by queries", "best rank under sampling of queries alone (95% interval)"),
-        whole("query_rank_high", "Worst by queries", "worst rank under sampling of queries alone (95% interval)"),
-        number(
-            "honest_difference",
-            "Honest difference",
-            "the largest difference that is not significant by Tukey's test; empty for other tests",
+        whole(
+            "query_rank_low",
+            "Best by queries",
+            "best rank that the tests of all pairs leave open: 1 + models significantly better",
         ),
-        like("queries", "queries for which all models have a score; everything is computed on them"),
+        whole(
+            "query_rank_high",
+            "Worst by queries",
+            "worst rank that they leave open: models − models significantly worse",
+        ),
+        like("queries", "queries for which all models have a score; all but the tests is computed on them"),
         like("unpaired", "queries left out"),
+        SHARED["letters"]._replace(optional=True),
         by="leaderboard",
     ),
     "letters": frame("metric cutoff policy model value letters", by="stats.compact_letters"),
-    "families": frame(
-        like("model_a", "the better model of the pair, or the one that is not the baseline"),
-        "model_b metric cutoff policy value_a value_b difference difference_std",
-        whole("apart", "Ranks apart", "how many ranks lie between the two; 1: neighbours"),
-        like("queries", "queries in the means"),
-        like("unpaired", "queries left out"),
-        "family_p family family_method",
-        by="stats.compare_many",
-    ),
-    "rank_intervals": frame(
+    "tie_ranks": frame(
         "metric cutoff policy model value rank",
-        text("source", "Source", "what is drawn at random: ties, queries or both"),
         whole("rank_low", "Best rank", "best rank of the interval"),
         whole("rank_high", "Worst rank", "worst rank of the interval"),
-        number("first_share", "First", "share of the draws in which no model is ahead of this one", "share"),
-        text("method", "Found by", "bootstrap, normal, draws, normal+bootstrap or exact"),
-        by="stats.rank_intervals",
+        number("first_share", "First", "share of the draws in which no model is surely ahead of this one", "share"),
+        text("method", "Found by", "normal, draws, exact or bounds"),
+        by="stats.tie_ranks",
     ),
     "no_worse": frame(
         "model",

@@ -17,10 +17,7 @@ class Parameter(NamedTuple):
 
 
 PARAMETERS: Mapping[str, Parameter] = {
-    "metrics": Parameter(
-        "Metrics",
-        "By name, optionally with parameters and a cutoff: ap(denominator=k)@10. The first is the headline.",
-    ),
+    "metrics": Parameter("Metrics", "By name, optionally with parameters and a cutoff: ap(denominator=k)@10."),
     "cutoffs": Parameter("Cutoffs", "Depths for metrics given without a cutoff; all means the whole list."),
     "policies": Parameter(
         "Scores shown",
@@ -92,5 +89,11 @@ PARAMETERS: Mapping[str, Parameter] = {
         "Average",
         "micro: the mean over queries; macro: over labels of queries; weighted: by the weight of each query.",
         ("micro", "macro", "weighted"),
+    ),
+    "correction": Parameter(
+        "Correction",
+        "How p-values allow for the number of pairs. max-t: the largest studentised difference, stepped down; holm: "
+        "the p-values of single tests; tukey: one distance for all pairs; bh: only the share of false findings.",
+        ("max-t", "holm", "tukey", "bh"),
     ),
 }

@@ -87,9 +87,9 @@ SCORED = {
     # One row for every model: what tables for reading make of a summary.
     "board": frame(
         "model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest truncated_share",
-        "query_se ci_low ci_high interval queries no_relevant missing unjudged rank letters",
+        "query_se ci_low ci_high interval queries no_relevant missing unjudged rank",
         text("tie_ranks", "Ranks by ties", "ranks under random tie order alone (95% interval)"),
-        text("query_ranks", "Ranks by queries", "ranks under sampling of queries alone (95% interval)"),
+        text("query_ranks", "Ranks by queries", "ranks that the tests over the queries leave open"),
     ),
     "shuffled": frame(
         "model metric cutoff",

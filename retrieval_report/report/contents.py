@@ -13,12 +13,14 @@ import polars as pl
 
 from retrieval_report.analysis.answers import Answers
 from retrieval_report.analysis.audit import is_printed
+from retrieval_report.analysis.corrections import MAX_T
 from retrieval_report.analysis.likeness import LikeOptions
 from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metrics
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.report.fingerprint import fingerprint
 from retrieval_report.report.notices import any_cut, naive_ties, notices
 from retrieval_report.report.verdict import verdict
@@ -47,14 +49,16 @@ class ReportOptions(PageOptions, ScoringOptions, total=False):
 
     judgements: object
     queries: object
-    metrics: Metrics
-    cutoffs: Cutoffs
+    metrics: str | Metric | Sequence[str | Metric]
+    cutoffs: int | str | Sequence[int | str | None] | None
     like: str | None
     average: str
     by: str | None
     baseline: str | None
     margin: float | None
     costs: object
+    correction: str
+    letters: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +81,7 @@ class Report:
     queries
         From `query_table`, the queries most affected by tie order, for each metric and cutoff.
     leaderboard
-        The result of `leaderboard` for the expected scores: tiers as letters, and the ranks each model may have.
+        The result of `leaderboard` for the expected scores: the ranks each model may have.
     deciding
         The result of `deciding_queries` for the first two models; no columns if there is only one model.
     similarity_means
@@ -170,14 +174,16 @@ def report_contents(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
-    cutoffs: Cutoffs = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     like: str | None = None,
     average: str = "micro",
     by: str | None = None,
     baseline: str | None = None,
     margin: float | None = None,
     costs: object = None,
+    correction: str = MAX_T,
+    letters: bool = False,
     headline: str | None = None,
     title: str = "Retrieval report",
     command: str | None = None,
@@ -199,8 +205,13 @@ def report_contents(
         The model that others are compared with, and the largest loss that does not matter; see :func:`no_worse`.
     costs
         A cost for every model, such as bytes per vector; see :func:`cost_table`.
+    correction
+        How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see :func:`compare`.
+    letters
+        Whether the leaderboard shows letters too; see :func:`leaderboard`.
     headline
-        The measure of the verdict and the charts, such as "ndcg@10"; by default the first.
+        The measure of the verdict and the charts, such as "ndcg@10"; by default the first metric at its largest
+        cutoff other than the whole list.
     title
         The page's heading.
     command
@@ -233,7 +244,8 @@ def report_contents(
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
     asked: dict[str, Any] = {"cutoffs": cutoffs, "like": like, "judgements": judgements, "queries": queries}
-    asked |= {"average": average, "by": by, "baseline": baseline, "margin": margin, "costs": costs, **options}
+    asked |= {"average": average, "by": by, "baseline": baseline, "margin": margin, "costs": costs}
+    asked |= {"correction": correction, "letters": letters, **options}
     return report_of(Answers(rankings, metrics, **asked), headline, title, command)
 
 
@@ -247,7 +259,7 @@ def report_of(
     metric, cutoff = _headline(answers, headline)
     about = answers.summary, answers.flips, answers.no_worse
     ties = naive_ties(answers.like, answers.options.naive_order)
-    status, sentences = verdict(*about, metric=metric, cutoff=cutoff, ties=ties)
+    status, sentences = verdict(*about, metric=metric, cutoff=cutoff, ties=ties, identical=answers.identical)
     parameters = _parameters(answers)
     own = {
         "audit": answers.audit if is_printed(answers.measures) else pl.DataFrame(),
@@ -273,7 +285,8 @@ def report_of(
 def _headline(answers: Answers, headline: str | None) -> Measure:
     asked = answers.measures
     if headline is None:
-        return asked[0]
+        first = [cutoff for metric, cutoff in asked if metric == asked[0][0]]
+        return asked[0][0], max((cutoff for cutoff in first if cutoff is not None), default=None)
     for metric, own in parse_metrics(headline, None):
         for cutoff in own:
             named = answers.known_as((str(metric), cutoff))
@@ -307,6 +320,7 @@ def _python_call(frames: Sequence[str], parameters: Mapping[str, Any], part: Map
     "retrieval_report.Study(rankings, measures=['ap@5']).models('a').where(label=3).report('report')"
     """
     usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {"average": "micro"}
+    usual |= {"correction": MAX_T, "letters": False}
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
     given = {name: value for name, value in parameters.items() if name not in part and usual.get(name) != value}
     metrics = "measures" if part else "metrics"

@@ -19,7 +19,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.formulas import FORMULAS
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.report.contents import Report
-from retrieval_report.report.notices import naive_ties, winner_sentences
+from retrieval_report.report.notices import naive_ties, named_tests, winner_sentences
 from retrieval_report.report.pictures import Picture
 from retrieval_report.report.tables import report_tables
 from retrieval_report.report.terminal import visible
@@ -72,7 +72,7 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             more_hints=hints[HINTS:],
             methods=describe_metrics(report.parameters.get("metrics", ())),
             ties=naive_ties(report.parameters.get("like"), report.parameters.get("naive_order", "row")),
-            corrections=report.comparison["family_method"].unique().to_list(),
+            tests=named_tests(report.comparison),
             timestamp=timestamp,
             policy=_security_policy(scripts.values(), style),
             style=style,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.report.terminal import visible
 from retrieval_report.writing.names import first_names
-from retrieval_report.writing.numbers import number, span
+from retrieval_report.writing.numbers import number, p_value, span
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
@@ -79,23 +80,49 @@ def naive_ties(like: str | None = None, naive_order: str = "row") -> str:
 
 
 TESTS = {
-    "holm": "two-sided sign-flip permutation test of the paired differences, with Holm's correction",
+    "max-t": "max-T test (sign flips of studentised differences, stepped down)",
+    "holm": "sign-flip test of each pair with Holm's correction",
     "tukey": "randomised Tukey HSD",
-    "max-t": "two-sided sign-flip permutation test of the differences from one model, with the max-T correction",
+    "bh": "sign-flip test of each pair with Benjamini and Hochberg's correction (of the share of false findings)",
 }
+NAMES = {"max-t": "max-T", "holm": "Holm", "tukey": "Tukey HSD", "bh": "Benjamini–Hochberg"}
+
+
+def significance(pair: Mapping[str, Any]) -> str:
+    """Return the p-value of a pair of `compare` or `flips`, and the test that it is of.
+
+    >>> significance({"family_p": 1e-9, "family": 78, "family_method": "max-t"})
+    'corrected p < 0.0001, max-T over 78 pairs'
+    >>> significance({"family_p": 0.02, "family": 1, "family_method": "max-t"})
+    'p = 0.0200, sign-flip test'
+    """
+    p, family, method = p_value(pair["family_p"]), pair["family"], pair["family_method"]
+    if family == 1:
+        return f"{p}, {NAMES[method] if method == 'tukey' else 'sign-flip test'}"
+    return f"corrected {p}, {NAMES[method]} over {family} pairs"
 
 
 def named_tests(comparison: pl.DataFrame) -> str:
     """Return the test and the correction behind ``family_p``; nothing where nothing was tested.
 
     >>> named_tests(pl.DataFrame({"family_p": [0.1, None], "family_method": ["holm", "holm"], "family": [6, None]}))
-    "two-sided sign-flip permutation test of the paired differences, with Holm's correction over 6 pairs"
+    "sign-flip test of each pair with Holm's correction over 6 pairs"
     """
     tested = comparison.filter(pl.col("family_p").is_not_null())
     largest = tested.group_by("family_method").agg(pl.col("family").max()).sort("family_method")
     return "; ".join(
         f"{TESTS[method]} over {family} {'pair' if family == 1 else 'pairs'}" for method, family in largest.iter_rows()
     )
+
+
+def identical_sentences(groups: Iterable[Sequence[str]]) -> list[str]:
+    """Name models whose lists are the same, so that no test can tell them apart.
+
+    >>> identical_sentences([("06-18", "06-28"), ("a", "b", "c")])
+    ['06-18 and 06-28 are the same list for every query.', 'a, b and c are the same list for every query.']
+    """
+    named = ([visible(model, NAME_WIDTH, middle=True) for model in group] for group in groups)
+    return [f"{names_text(names)} are the same list for every query." for names in named]
 
 
 def any_cut(summary: pl.DataFrame) -> bool:

@@ -9,7 +9,6 @@ import polars as pl
 from retrieval_report.analysis.audit import SAME, furthest_off
 from retrieval_report.analysis.comparison import ahead_first
 from retrieval_report.analysis.inputs import MEAN, SIDES, at_cutoff, at_measure, side_by_side
-from retrieval_report.analysis.tukey import MANY
 from retrieval_report.analysis.verdicts import DEPENDS
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
@@ -31,6 +30,7 @@ from retrieval_report.report.table_columns import (
 from retrieval_report.report.terminal import COUNTS, visible
 from retrieval_report.writing.numbers import column_decimals, number, span
 
+MANY = 10  # models from which not all pairs are shown at first
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut after a whole tie",
@@ -61,8 +61,9 @@ def report_tables(report: Report) -> dict[str, Table]:
 
 def _leaderboard(report: Report) -> Table:
     ranks = (_ranks("tie", "Ranks by tie order"), _ranks("query", "Ranks by queries"))
-    columns = columns_of("leaderboard", "rank model measure value tie_std letters", *ranks, INTERVAL_COLUMN)
     rows = report.leaderboard if report.leaderboard["model"].n_unique() > 1 else pl.DataFrame()
+    letters = ["letters"] if "letters" in rows.columns else []
+    columns = columns_of("leaderboard", "rank model measure value tie_std", *letters, *ranks, INTERVAL_COLUMN)
     return _by_measure(report, "leaderboard", "Models, best first", columns, rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,7 @@ from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.report import notices
 from retrieval_report.report.notices import names_text
 from retrieval_report.report.terminal import visible
-from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, p_value, size, span
+from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, size, span
 
 NAME_WIDTH = 60
 Row = dict[str, Any]  # of a pair, or of a model with its means side by side
@@ -48,6 +49,7 @@ def verdict(
     metric: str,
     cutoff: int | None,
     ties: str = notices.NAIVE_ORDERS["row"],
+    identical: Sequence[Sequence[str]] = (),
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
@@ -57,6 +59,8 @@ def verdict(
         The results of `summarise`, `flips` and, if a margin was given, `no_worse`.
     metric, cutoff, ties
         The measure to describe, and the order inside ties of the naive scores (see `naive_ties`).
+    identical
+        Groups of models whose lists are the same.
 
     Returns
     -------
@@ -74,6 +78,7 @@ def verdict(
     status, sentences = _winner(ranked, pairs, measure)
     if no_worse is not None and no_worse.width:
         sentences += _margin(no_worse.filter(here), measure)
+    sentences += notices.identical_sentences(identical)
     sentences += [*_pairs(pairs, measure), *_naive(ranked, measure, ties), *_range(ranked[0], means.height)]
     sentences += _elsewhere(summary.filter(~here), ranked[0]["model"])
     return status, tuple(sentences)
@@ -187,7 +192,7 @@ def _safety(pair: Row) -> str:
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
         holds="is safe from random tie order" if pair["disagree"] else "does not depend on tie order",
         why=f" ({_disagreement(pair)})" if pair["disagree"] and pair.get("p_tie_high") is None else "",
-        p=f"corrected {p_value(pair['family_p'])}",
+        p="" if pair["family_p"] is None else notices.significance(pair),
         chance=_reversal(pair),
     )
 

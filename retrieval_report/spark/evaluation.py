@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Unpack
@@ -15,7 +16,8 @@ from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
+from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
+from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.lookup import KEYS
@@ -39,8 +41,8 @@ def evaluate(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
-    cutoffs: Cutoffs = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
     plan: str = "auto",
     clustered: bool = False,
     partitions: int | None = None,
@@ -92,8 +94,7 @@ def evaluate(
         in a list are not detected here; use :func:`check_items`.
     """
     checked = _options(options)
-    asked: dict[str, Any] = {"metrics": metrics, "cutoffs": cutoffs}
-    asked = {name: given if given is None else listed(given) for name, given in asked.items()}  # may be iterators
+    asked: dict[str, Any] = {"metrics": listed(metrics), "cutoffs": listed(cutoffs)}
     requests = parse_metrics(asked["metrics"], asked["cutoffs"])
     check_judged_only([metric for metric, _ in requests], judgements is not None, checked.unjudged)
     check_choice("plan", plan, PLANS)

@@ -26,7 +26,7 @@ class Plots:
         return charts.policies(self._study.summary, **self._at())
 
     def leaderboard(self, *, most: int = 60) -> Any:
-        """Draw the models, best first, with score, interval, tie range, letters and ranks."""
+        """Draw the models, best first, with score, interval, tie range and ranks."""
         return charts.leaderboard(self._study.board, **self._at(), most=most)
 
     def deciding_queries(self, *, most: int = 40) -> Any:

@@ -36,8 +36,8 @@ class Study(Answers):
         search results, one long frame, or paths.
     measures
         Text such as ``"ndcg@10, ap"``, or a sequence of texts and records; the first is the headline. Measures
-        without a cutoff use ``cutoffs``, by default the whole list. By default ndcg@10, precision@10, recall@10 and
-        ap.
+        without a cutoff use ``cutoffs``, by default 1, 5, 10 and the whole list; in a text that contains ``@``, they
+        use the whole list.
     judgements, queries
         Anything that :func:`read_judgements` and :func:`read_queries` accept.
     like
@@ -50,6 +50,10 @@ class Study(Answers):
         `no_worse` shows which models are no worse than the baseline by the margin.
     costs
         A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
+    correction
+        How p-values allow for the number of pairs, everywhere: "max-t", "holm", "tukey" or "bh"; see :func:`compare`.
+    letters
+        Whether the leaderboard (`board`) has letters; see :func:`leaderboard`.
     **options
         All other options of :func:`evaluate` except ``policies``, all of which a study uses; and ``columns`` and
         ``name_by`` of :func:`read_rankings`.
@@ -106,7 +110,8 @@ class Study(Answers):
         )
         ties = naive_ties(self.like, self.options.naive_order)
         summary = pl.concat([here.summary, others])
-        return verdict(summary, here.flips, here.no_worse, metric=metric, cutoff=cutoff, ties=ties)
+        about = summary, here.flips, here.no_worse
+        return verdict(*about, metric=metric, cutoff=cutoff, ties=ties, identical=self.identical)
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one column per measure."""
@@ -164,7 +169,8 @@ class Study(Answers):
         RetrievalReportError
             The dashboard has no control for a setting, the port is in use, or Streamlit is not installed.
         """
-        about = {"name": name, "average": self.average, **asked_of_dashboard(self)}
+        about = {"name": name, "average": self.average, "correction": self.also["correction"]}
+        about |= asked_of_dashboard(self)
         return serve(self.alone().frames, about, port=port, browser=browser)
 
     def to_markdown(self) -> str:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,6 @@ from scipy import stats
 from made_scores import bounded_scores, scores_of, within
 from retrieval_report import DataError, ParameterError, evaluate
 from retrieval_report.analysis.comparison import COMPARISON, compare
-from retrieval_report.analysis.tukey import compare_many
 
 generator = np.random.default_rng(77)
 BASE = generator.beta(2, 2, size=30)
@@ -69,7 +70,7 @@ def test_numbers_are_those_of_scipy() -> None:
 
 @pytest.mark.parametrize("adjust", ["permutation", "t", "wilcoxon"])
 def test_corrections_are_over_the_pairs_of_a_metric_and_policy(adjust: str) -> None:
-    for part in compare(SCORES, adjust=adjust).partition_by("metric", "cutoff", "policy"):
+    for part in compare(SCORES, adjust=adjust, correction="holm").partition_by("metric", "cutoff", "policy"):
         p = part[f"{adjust}_p"].to_numpy()
         assert part["bh_p"].to_numpy() == pytest.approx(stats.false_discovery_control(p))
         largest = int(np.argmin(p))
@@ -254,6 +255,7 @@ def test_real_scores_compare_without_a_warning() -> None:
         ({"policies": "shuffled"}, "policies: 'shuffled' is not one of 'naive', 'expected'"),
         ({"policies": []}, "policies: none given"),
         ({"adjust": "holm"}, "adjust: 'holm' is not one of"),
+        ({"correction": "t"}, "correction: 't' is not one of 'max-t', 'holm', 'tukey', 'bh'"),
         ({"confidence": 1}, "confidence: 1 is not a number between 0 and 1"),
         ({"resamples": 0}, "resamples: 0 is not a whole number from 1 to 10000000"),
         ({"seed": -1}, "seed: -1 is not a whole number from 0 on"),
@@ -269,30 +271,35 @@ def test_scores_there_twice_are_refused() -> None:
         compare(pl.concat([SCORES, SCORES.head(1)]))
 
 
-def test_many_models_are_corrected_by_one_set_of_permutations_and_a_baseline_by_the_largest_t() -> None:
-    scores = scores_of({f"m{number:02}": BASE[:20] / 2 + number / 64 for number in range(12)})
-    pairs = ["model_a", "model_b"]
-    for baseline, test in ((None, "tukey"), ("m03", "max-t")):
-        found, wanted = compare(scores, baseline=baseline), compare_many(scores, baseline=baseline)
-        assert found["family_method"].unique().to_list() == [test]
-        turned = [
-            pl.min_horizontal(pairs).alias("model_a"),
-            pl.max_horizontal(pairs).alias("model_b"),
-            "family_p",
-            "family",
-        ]
-        same = (frame.select(turned).sort(pairs) for frame in (found, wanted))
-        assert_frame_equal(*same)
+@pytest.mark.parametrize("models", [2, 9, 10, 12])
+@pytest.mark.parametrize("baseline", [None, "m01"])
+def test_the_correction_is_the_same_for_any_number_of_models(models: int, baseline: str | None) -> None:
+    scores = scores_of({f"m{number:02}": BASE[:20] / 2 + number / 64 for number in range(models)})
+    found = compare(scores, baseline=baseline)
+    assert found.select("family_method", "family").unique().rows() == [("max-t", found.height)]
 
 
-@pytest.mark.parametrize("correction", ["holm", "tukey", "max-t"])
-def test_neighbours_alone_have_the_p_values_of_all_pairs(correction: str) -> None:
+def test_each_correction_is_the_one_it_is_called() -> None:
+    corrected = {name: compare(SCORES, correction=name).filter(policy="expected") for name in ("holm", "bh")}
+    for part in corrected["bh"].partition_by("metric", "cutoff"):
+        assert part["family_p"].to_list() == part["bh_p"].to_list()
+        assert part["family_p"].to_numpy() == pytest.approx(stats.false_discovery_control(part["permutation_p"]))
+    p = np.sort(corrected["holm"]["permutation_p"].to_numpy()[:6])
+    holm = np.minimum(np.maximum.accumulate(p * np.arange(6, 0, -1)), 1)
+    assert np.sort(corrected["holm"]["family_p"].to_numpy()[:6]) == pytest.approx(holm)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "tukey", "max-t"])
+def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction: str) -> None:
     generator = np.random.default_rng(2)
     scores = scores_of({f"m{number:02}": generator.random(30) + number / 9 for number in range(5)})
     every, near = (compare(scores, correction=correction, most_apart=most) for most in (None, 1))
-    assert near.height == 4 * scores["policy"].n_unique()
+    ranked = ["m04", "m03", "m01", "m02", "m00"]
+    wanted = {frozenset(pair) for pair in [*pairwise(ranked), *((ranked[0], other) for other in ranked[1:])]}
+    assert {frozenset(pair) for pair in near.select("model_a", "model_b").rows()} == wanted
     keys = ["model_a", "model_b", "metric", "cutoff", "policy"]
     same = every.join(near.select(keys), on=keys, how="semi", nulls_equal=True)
-    own = ["family_p", "bh_p", "family"] if correction == "holm" else ["bh_p"]  # of the pairs looked at
+    of_single_tests = correction in ("holm", "bh")
+    own = ["family_p", "bh_p", "family"] if of_single_tests else ["bh_p"]  # of the pairs looked at
     by_name = (frame.drop(own).sort(keys) for frame in (same, near))
     assert_frame_equal(*by_name)

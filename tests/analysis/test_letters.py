@@ -133,8 +133,8 @@ def test_letters_at_every_place_by_either_test() -> None:
     generator = np.random.default_rng(0)
     values = {f"m{row}": generator.random(40) + (0, 0.1, 0.6)[row] for row in range(3)}
     scores = pl.concat([scores_of(values), scores_of(values, cutoff=None)])
-    for frame, p in ((rr.stats.compare_many(scores), "family_p"), (rr.compare(scores), "family_p")):
-        letters = rr.stats.compact_letters(frame, p=p)
+    for correction in ("max-t", "tukey"):
+        letters = rr.stats.compact_letters(rr.compare(scores, correction=correction))
         assert letters["letters"].to_list() == ["a", "b", "b"] * 2
         assert letters["model"].to_list() == ["m2", "m1", "m0"] * 2
 
@@ -147,17 +147,16 @@ def test_a_model_without_score_has_no_value() -> None:
 
 
 def test_no_pairs() -> None:
-    assert rr.stats.compact_letters(rr.stats.compare_many(scores_of({"a": [0.1, 0.2]}))).height == 0
+    assert rr.stats.compact_letters(rr.compare(scores_of({"a": [0.1, 0.2]}))).height == 0
 
 
 def test_tiers_of_a_real_track() -> None:
     """TREC ad hoc 8: 129 runs, 50 topics; the many tiers overlap, few neighbours can be told apart."""
     values = adhoc(8)
     scores = scores_of({f"run{row + 1:03}": column for row, column in enumerate(values)})
-    pairs = rr.stats.compare_many(scores)
+    pairs = rr.compare(scores, correction="tukey")
     letters = rr.stats.compact_letters(pairs)
     assert letters["letters"][0] == "a"
-    assert pairs.filter(pl.col("apart") == 1, pl.col("family_p") < 0.05).height <= 3
     texts = dict(letters.select("model", "letters").iter_rows())
     for row in pairs.sample(500, seed=0).iter_rows(named=True):
         share = bool(set(texts[row["model_a"]]) & set(texts[row["model_b"]]))

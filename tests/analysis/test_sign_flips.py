@@ -49,8 +49,7 @@ def test_rounding_sets_no_equal_sums_apart(name: str, scale: int) -> None:
     exact = every_pattern((first - second).astype(float))
     scores = scores_of({"a": first / 12 * scale, "b": second / 12 * scale}, metric="dcg")
     assert rr.compare(scores)["permutation_p"].item() == exact
-    found = rr.compare(scores, correction="max-t", resamples=9999)["family_p"].item()
-    assert within(found, exact, 9999)
+    assert rr.compare(scores)["family_p"].item() == exact
 
 
 def test_exact_is_scipys_permutation_test() -> None:

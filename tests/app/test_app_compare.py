@@ -40,7 +40,7 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     }
     said = words(page)
     assert f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal." in said
-    assert f"p = {row['family_p']:.4f}, corrected" in said
+    assert f"p = {row['family_p']:.4f}, max-T over" in said
 
 
 def test_the_tables_are_those_of_compare() -> None:

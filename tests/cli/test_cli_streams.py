@@ -67,7 +67,11 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     assert compared.keys() == {"comparison", "flips", "notices"}
     assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
     board = loaded(run("leaderboard", "-", "--json", *ASKED))["leaderboard"]
-    assert [(row["model"], row["letters"]) for row in board] == study.board.select("model", "letters").rows()
+    ranks = ("model", "query_rank_low", "query_rank_high")
+    assert [tuple(row[name] for name in ranks) for row in board] == study.board.select(ranks).rows()
+    lettered = study.using(letters=True, correction="holm").board
+    board = loaded(run("leaderboard", "-", "--json", "--letters", "--correction", "holm", *ASKED))["leaderboard"]
+    assert [(row["model"], row["letters"]) for row in board] == lettered.select("model", "letters").rows()
     audit = loaded(run("audit", "-", "--json", *ASKED))["audit"]
     assert [row["prints"] for row in audit] == rr.audit(RANKINGS, metrics="ndcg@3, ap@3")["prints"].to_list()
 

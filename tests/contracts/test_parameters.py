@@ -19,13 +19,14 @@ from retrieval_report.metrics.parsing import ALIASES, CATALOGUE, parse_metric
 
 def test_every_option_of_evaluate_is_declared() -> None:
     names = {part.name for part in fields(Options)}
-    assert PARAMETERS.keys() - names == {"metrics", "cutoffs", "average", "like"}
+    assert PARAMETERS.keys() - names == {"metrics", "cutoffs", "average", "like", "correction"}
     assert names <= PARAMETERS.keys()
 
 
 @pytest.mark.parametrize("name", [name for name, known in PARAMETERS.items() if known.choices])
 def test_the_docstring_names_every_choice(name: str) -> None:
-    text = inspect.getdoc(rr.summarise if name == "average" else rr.evaluate) or ""
+    documented = {"average": rr.summarise, "correction": rr.compare}.get(name, rr.evaluate)
+    text = inspect.getdoc(documented) or ""
     assert [
         choice for choice in PARAMETERS[name].choices if f'"{choice}"' not in text and f"``{choice}``" not in text
     ] == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import polars as pl
 
@@ -52,5 +51,4 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
 
 @cache
 def made_report(models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report") -> Report:
-    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": CUTOFFS, "headline": "precision@3"}
-    return report_contents(made_rankings(models), **asked, shuffles=20, title=title)
+    return report_contents(made_rankings(models), metrics=METRICS, cutoffs=CUTOFFS, shuffles=20, title=title)

@@ -35,9 +35,9 @@ def test_frames_are_those_of_the_public_functions() -> None:
     assert set(report.frames) == set(FRAMES)
 
 
-def test_the_headline_is_the_first_measure_unless_chosen() -> None:
+def test_the_headline_is_the_first_metric_at_its_largest_number_unless_chosen() -> None:
     rankings = made_rankings(("a",), queries=1)
-    assert report_contents(rankings, metrics="precision", cutoffs=(1, 3, None)).measure == "precision@1"
+    assert made_report().measure == "precision@3"
     assert report_contents(rankings, metrics="rr", cutoffs=None).measure == "rr@all"
     assert report_contents(rankings, metrics=["rr", "ap"], cutoffs=(1, 2), headline="map@1").measure == "ap@1"
     with pytest.raises(ParameterError, match=r"headline: 'ap@5' is not one of rr@1"):
@@ -147,17 +147,18 @@ def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataF
 def flips_of(verdict: str, p_tie: float | None, disagree: str = "", method: str = "normal") -> pl.DataFrame:
     row = {"model_a": "a", "model_b": "b", "metric": "rr", "cutoff": None, "disagree": disagree, "verdict": verdict}
     numbers = {"p_tie": p_tie, "p_tie_method": method, "family_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
-    chances = {"p_tie_low": p_tie, "p_tie_high": p_tie}
+    chances = {"p_tie_low": p_tie, "p_tie_high": p_tie, "family": 78, "family_method": "max-t"}
     return pl.DataFrame([row | numbers | chances], schema_overrides={"cutoff": pl.Int64})
 
 
+TESTED = r"\(corrected p = 0.2500, max-T over 78 pairs\)"
 TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
 
 
 @pytest.mark.parametrize(("flips", "sentence"), [
     (flips_of("safe", 0.0, method="exact"), "tie order, and is significant .* No order inside ties can reverse it."),
-    (flips_of("safe", 1e-9), r"significant \(corrected p = 0.2500\). .*below 0.0001 \(normal distribution, bounded\)."),
-    (flips_of("not significant", 0.01), r"but is not significant \(corrected p = 0.2500\).* probability 0.0100"),
+    (flips_of("safe", 1e-9), rf"significant {TESTED}. .*below 0.0001 \(normal distribution, bounded\)."),
+    (flips_of("not significant", 0.01), rf"but is not significant {TESTED}.* probability 0.0100"),
     (flips_of("depends on tie order", None, "naive"), r"depends on tie order \(naive scores favour the other model\)"),
     (flips_of("safe", 1e-9, "naive"), "^The lead is safe from random tie order, and is significant"),
 ])  # fmt: skip
@@ -322,7 +323,7 @@ def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of
     ]
     names = ["model", "query", "item", "distance", "relevance"]
     rankings = pl.DataFrame([(*row[:2], f"{row[0]}{row[2]}", *row[3:]) for row in rows], schema=names, orient="row")
-    report = report_contents(rankings, metrics="precision", cutoffs=(3, 1))
+    report = report_contents(rankings, metrics="precision", cutoffs=(1, 3))
     leaders = report.leaderboard.filter(cutoff=3)["model"].head(2).to_list()
     assert (report.cutoff, leaders[0]) == (3, "deep")
     assert report.leaderboard.filter(cutoff=1)["model"][0] == "first"

@@ -103,7 +103,7 @@ def test_a_lead_without_ties_is_significant_or_not() -> None:
     apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
     status, sentences = pair_verdict(found(apart), "coarse", "fine", **PLACE)
     assert status == "not significant"
-    assert sentences[1].endswith("(corrected p = 1.0000). No order inside ties can reverse it.")
+    assert sentences[1].endswith("(p = 1.0000, sign-flip test). No order inside ties can reverse it.")
     many = pl.concat([apart.with_columns(query=pl.lit(f"q{number}")) for number in range(12)])
     status, sentences = pair_verdict(found(many), "coarse", "fine", **PLACE)
     assert status == "safe"

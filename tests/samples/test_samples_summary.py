@@ -13,10 +13,6 @@ from retrieval_report.samples import SAMPLES, Sample, sample_folder
 
 DATA = Path(__file__).parents[1] / "data"
 POLICIES = ("naive", "expected", "worst", "best")
-METRICS = {
-    "digits": "precision@1, precision@10, ap(denominator=retrieved)@100, ndcg@10",
-    "docs": "precision@1, rr@10, ndcg@10",
-}
 
 
 def summary_of(sample: Sample) -> pl.DataFrame:
@@ -25,7 +21,7 @@ def summary_of(sample: Sample) -> pl.DataFrame:
         rr.read_rankings(folder / sample.rankings),
         judgements=None if sample.judgements is None else rr.read_judgements(folder / sample.judgements),
         queries=None if sample.queries is None else rr.read_queries(folder / sample.queries),
-        metrics=METRICS[sample.name],
+        metrics=sample.metrics,
         policies=POLICIES,
         truncated=sample.truncated,
     )

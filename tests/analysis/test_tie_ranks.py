@@ -1,0 +1,231 @@
+"""Ranks under tie order, and the leaderboard that they are part of."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import retrieval_report as rr
+from made_scores import bounded_scores, scores_of, within
+
+VALUES = {"a": [0.8, 0.2, 0.6], "b": [0.3, 0.7, 0.5], "c": [0.1, 0.1, 0.2]}
+TIED = {"a": [0.1, 0.0, 0.2], "b": [0.0, 0.1, 0.0], "c": [0.0, 0.0, 0.0]}
+
+
+def by_model(ranks: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    return {model: (low, high) for model, low, high in ranks.select("model", "rank_low", "rank_high").iter_rows()}
+
+
+def test_ties_alone_by_their_moments() -> None:
+    ranks = rr.stats.tie_ranks(scores_of(VALUES, stds=TIED), resamples=40_000)
+    lead = (np.sum(VALUES["a"]) - np.sum(VALUES["b"])) / np.sqrt(0.1**2 + 0.2**2 + 0.1**2)
+    shares = dict(ranks.select("model", "first_share").iter_rows())
+    assert within(shares["a"], float(stats.norm.cdf(lead)), 40_000)
+    assert within(shares["b"], float(stats.norm.sf(lead)), 40_000)
+    assert by_model(ranks) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+    assert set(ranks["method"]) == {"normal"}
+
+
+def test_draws_are_counted_where_they_are_given() -> None:
+    rankings = pl.DataFrame(
+        {
+            "model": ["coarse"] * 8 + ["fine"] * 8,
+            "query": list("ppqqrrss") * 2,
+            "item": list("xy") * 8,
+            "distance": [1] * 8 + [1, 2] * 3 + [2, 1],
+            "relevance": [1, 0] * 8,
+        }
+    )
+    asked = {"metrics": "rr", "cutoffs": None}
+    scores = rr.evaluate(rankings, **asked, policies="expected")  # type: ignore[arg-type]
+    means = rr.shuffled_means(rankings, **asked, shuffles=4_000)  # type: ignore[arg-type]
+    ranks = rr.stats.tie_ranks(scores, shuffled=means)
+    shares = dict(ranks.select("model", "first_share").iter_rows())
+    # Of 16 orders of four ties one puts coarse ahead, four leave both level.
+    assert within(shares["coarse"], 5 / 16, 4_000)
+    assert within(shares["fine"], 15 / 16, 4_000)
+    assert set(ranks["method"]) == {"draws"}
+    with pytest.raises(rr.KeyMismatchError, match=r"lacks draws of some model at rr@all"):
+        rr.stats.tie_ranks(scores, shuffled=means.filter(model="fine"))
+
+
+def test_draws_over_other_queries_are_not_counted() -> None:
+    """Of the shared queries, "tied" is ahead in every order; its four other queries have nothing relevant on top."""
+    shared, own = ["p", "q"], ["r", "s", "t", "u"]
+    lists = [("tied", query, (1, 1, 2, 3)) for query in shared] + [("tied", query, (9, 1, 2, 3)) for query in own]
+    lists += [("third", query, (3, 1, 2, 4)) for query in shared]
+    rows = [
+        (model, query, item, distance, int(item == "w"))
+        for model, query, distances in lists
+        for item, distance in zip("wxyz", distances, strict=True)
+    ]
+    names = ["model", "query", "item", "distance", "relevance"]
+    study = rr.Study(pl.DataFrame(rows, names, orient="row"), "rr@3", missing_query="skip", shuffles=50, truncated="no")
+    columns = ["model", "rank", "tie_rank_low", "tie_rank_high", "queries", "unpaired"]
+    assert study.board.select(columns).rows() == [("tied", 1, 1, 1, 2, 4), ("third", 2, 2, 2, 2, 4)]
+    assert study.board.equals(rr.leaderboard(study.scores, policies="expected"))
+    ranks = rr.stats.tie_ranks(study.scores, policies="expected", shuffled=study.draws)
+    assert set(ranks["method"]) == {"normal"}
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item")
+def test_queries_that_are_all_left_out_leave_no_ranks() -> None:
+    rows = {"query": ["q"] * 2, "item": list("xy"), "distance": [1, 1], "relevance": [0, 0]}
+    study = rr.Study({"a": rows, "b": rows}, "rr@1", no_relevant="skip", shuffles=3, truncated="no")
+    assert study.status == "no score"
+    assert study.board.select("model", "rank", "tie_rank_low", "queries").rows() == [
+        ("a", None, None, 0),
+        ("b", None, None, 0),
+    ]
+    assert study.deciding.is_empty()
+
+
+def test_a_policy_without_tie_spread_says_nothing_of_ties() -> None:
+    ranks = rr.stats.tie_ranks(scores_of(VALUES, policy="naive"))
+    assert ranks["rank_low"].null_count() == ranks["method"].null_count() == 3
+
+
+def test_level_models_share_the_better_rank() -> None:
+    ranks = rr.stats.tie_ranks(scores_of({"a": [0.3, 0.1], "b": [0.1, 0.3], "c": [0.0, 0.0]}))
+    assert dict(ranks.select("model", "rank").iter_rows()) == {"a": 1, "b": 1, "c": 3}
+    assert by_model(ranks) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+
+
+@pytest.mark.parametrize("scale", [1, 1e4, 1e8])
+@pytest.mark.parametrize("correction", ["max-t", "tukey"])
+def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction: str) -> None:
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        values = random.random(5) * scale
+        scores = scores_of({name: random.permutation(values) for name in "abc"}, metric="dcg")
+        board = rr.leaderboard(scores, correction=correction, resamples=99)
+        ranks = board.select("model", "rank", "tie_rank_low", "tie_rank_high")
+        assert ranks.rows() == [("a", 1, 1, 3), ("b", 1, 1, 3), ("c", 1, 1, 3)]
+        assert set(rr.flips(rr.summarise(scores))["verdict"]) == {"equal"}
+
+
+def test_queries_that_a_model_lacks_are_left_out_for_all() -> None:
+    values = {name: [*column, 0.9] for name, column in VALUES.items()}
+    values["c"][3] = None  # type: ignore[call-overload]
+    board = rr.leaderboard(scores_of(values))
+    assert board["value"].to_list() == rr.leaderboard(scores_of(VALUES))["value"].to_list()
+    assert board.select("queries", "unpaired").rows() == [(3, 1)] * 3
+
+
+def test_without_ties_ranks_are_exact() -> None:
+    ranks = rr.stats.tie_ranks(scores_of(VALUES))
+    assert by_model(ranks) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+    assert set(ranks["method"]) == {"exact"}
+
+
+def test_no_rank_contradicts_a_bound_in_the_same_row() -> None:
+    """B may reach 0.9 in every query and so its mean; the normal distribution alone would put it ahead of A."""
+    scores = bounded_scores(
+        {"a": ([1.0] * 2, [1.0] * 2, [1.0] * 2, [1.0] * 2), "b": ([0.85] * 2, [0.9] * 2, [0.0] * 2, [0.9] * 2)}
+    ).with_columns(std=pl.when(model="a", policy="expected").then(0.0).otherwise(3.0 * pl.col("std")))
+    board = rr.leaderboard(scores, policies="expected").sort("model")
+    assert board.select("lowest", "highest", "tie_rank_low", "tie_rank_high").rows() == [
+        (1.0, 1.0, 1, 1),
+        (0.0, 0.9, 2, 2),
+    ]
+    alone = rr.leaderboard(scores.filter(policy="expected")).sort("model")
+    assert alone["tie_rank_high"].to_list() == [2, 2]
+
+
+CUT = {  # means, and the bounds of those whose lists are cut
+    "a": (0.9, None),
+    "b": (0.7, (0.6, 0.8)),
+    "c": (0.65, None),
+    "d": (0.5, (0.45, 0.7)),
+    "e": (0.3, None),
+}
+
+
+def cut_scores() -> pl.DataFrame:
+    rows = {model: [mean] * 3 for model, (mean, _) in CUT.items()}
+    ends = {model: (mean, mean) if bounds is None else bounds for model, (mean, bounds) in CUT.items()}
+    scores = bounded_scores({model: (rows[model], rows[model], *([end] * 3 for end in ends[model])) for model in rows})
+    cut = pl.col("model").is_in(["b", "d"])
+    known = pl.when(pl.col("policy") == "expected").then(pl.when(~cut).then(0.0))
+    return scores.with_columns(truncated=cut & (pl.col("query") == "q00000"), std=known)
+
+
+def test_models_whose_lists_are_cut_leave_the_others_their_ranks() -> None:
+    ranks = rr.stats.tie_ranks(cut_scores(), policies="expected")
+    assert by_model(ranks) == {"a": (1, 1), "b": (2, 4), "c": (2, 4), "d": (2, 4), "e": (5, 5)}
+    methods = dict(ranks.select("model", "method").iter_rows())
+    assert methods == {"a": "exact", "b": "bounds", "c": "exact", "d": "bounds", "e": "exact"}
+    assert dict(ranks.select("model", "first_share").iter_rows())["a"] == 1.0
+
+
+def test_models_of_which_nothing_is_known_may_have_any_rank() -> None:
+    ranks = rr.stats.tie_ranks(cut_scores().filter(policy="expected"))
+    found = {model: (low, high) for model, low, high in ranks.select("model", "rank_low", "rank_high").iter_rows()}
+    assert found == {"a": (1, 3), "b": (None, None), "c": (2, 4), "d": (None, None), "e": (3, 5)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranks_by_bounds_are_those_of_every_choice_within_them(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    low = random.integers(0, 6, 5) / 8
+    high = low + random.integers(0, 3, 5) / 8
+    names = [*"abcde"]
+    rows = {
+        name: ([(one + other) / 2] * 2,) * 2 + ([one] * 2, [other] * 2)
+        for name, one, other in zip(names, low, high, strict=True)
+    }
+    known = random.random(5) < 0.4
+    fixed = dict(zip(names, known, strict=True))
+    rows = {name: ([value[2][0]] * 2,) * 4 if fixed[name] else value for name, value in rows.items()}
+    spread = pl.when(pl.col("model").is_in([name for name in names if fixed[name]])).then(0.0)
+    ranks = rr.stats.tie_ranks(bounded_scores(rows).with_columns(std=spread), policies="expected")
+    ends = [sorted({rows[name][2][0], rows[name][3][0]}) for name in names]
+    means = np.array(list(product(*ends)))  # the extremes are enough
+    best = 1 + (means[:, None, :] > means[:, :, None]).sum(axis=2).min(axis=0)
+    worst = (means[:, None, :] >= means[:, :, None]).sum(axis=2).max(axis=0)
+    assert by_model(ranks) == dict(zip(names, zip(best.tolist(), worst.tolist(), strict=True), strict=True))
+
+
+def test_nothing_shared() -> None:
+    scores = scores_of({"a": [0.5, None], "b": [None, 0.5]})
+    ranks = rr.stats.tie_ranks(scores)
+    assert ranks["rank_low"].to_list() == ranks["value"].to_list() == [None] * 2
+    board = rr.leaderboard(scores)
+    assert board.select("queries", "unpaired", "query_rank_high").rows() == [(0, 2, None)] * 2
+
+
+@pytest.mark.parametrize("wrong", [{"confidence": 2}, {"resamples": 0}, {"seed": -1}])
+def test_wrong_arguments(wrong: dict[str, object]) -> None:
+    with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
+        rr.stats.tie_ranks(scores_of(VALUES), **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"correction": "hsd"}, {"alpha": 1}, {"resamples": 0}, {"policies": "naive"}, {"policies": []}]
+)
+def test_wrong_arguments_of_the_leaderboard(wrong: dict[str, object]) -> None:
+    with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
+        rr.leaderboard(scores_of(VALUES), **wrong)  # type: ignore[arg-type]
+
+
+def test_the_leaderboard_holds_what_its_parts_say() -> None:
+    scores = bounded_scores(
+        {name: (column, column, np.array(column) - 0.1, np.array(column) + 0.1) for name, column in VALUES.items()}
+    )
+    board = rr.leaderboard(scores, policies="expected")
+    assert board["model"].to_list() == ["a", "b", "c"]
+    summary = rr.summarise(scores).filter(policy="expected")
+    for name in ("value", "lowest", "highest", "ci_low", "ci_high", "tie_std", "queries"):
+        assert board.sort("model")[name].to_list() == summary.sort("model")[name].to_list()
+    ranks = by_model(rr.stats.tie_ranks(scores, policies="expected"))
+    assert list(zip(board["tie_rank_low"], board["tie_rank_high"], strict=True)) == list(ranks.values())
+
+
+def test_one_model_has_the_first_rank_and_no_model_none() -> None:
+    board = rr.leaderboard(scores_of({"a": [0.5, 0.25]}), letters=True)
+    assert board.select("query_rank_low", "query_rank_high", "letters").row(0) == (1, 1, "a")
+    assert rr.leaderboard(scores_of({"a": []})).height == 0
