@@ -17,7 +17,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from records import CUTOFFS, METRICS, REPORTED, Choice, Data, Files, Questions, Rules, Upload, Winners
+from records import CUTOFFS, MEASURES, METRICS, Choice, Data, Files, Questions, Rules, Upload, Winners
 from retrieval_report.analysis import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
@@ -183,8 +183,7 @@ def report(data: Data, choice: Choice) -> bytes:
 
     It includes the costs, and the baseline and margin, that were entered on other pages.
     """
-    cutoffs = tuple(dict.fromkeys((*REPORTED, choice.cutoff)))
-    return _report(data, replace(choice, policies=(), cutoffs=cutoffs), asked(data))
+    return _report(data, replace(choice, policies=()), asked(data))
 
 
 def _questions(choice: Choice, known: Questions) -> dict[str, Any]:
@@ -200,8 +199,7 @@ def _questions(choice: Choice, known: Questions) -> dict[str, Any]:
 
 @remember(4)
 def _report(data: Data, choice: Choice, known: Questions) -> bytes:
-    metrics = dict.fromkeys((choice.metric, *METRICS))
-    measures = dict.fromkeys(measure_text(metric, cutoff) for metric in metrics for cutoff in choice.cutoffs)
+    measures = dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in MEASURES)))
     study = study_of(data, choice).at(*measures).alone().using(**_questions(choice, known))
     contents = study.contents(headline=choice.measure)
     return render_html(contents, pictures(contents)).encode()

@@ -22,7 +22,6 @@ from url_controls import choose_one, given, refuse
 UPLOADED = "uploaded data"
 NEXT = "data to open next"
 OWN = ("files", "upload")  # the user's data, called by their names; samples have a short name and a title
-SAMPLE_MEASURE = ("ndcg", 5)  # by which, in both samples, the winner in the order received is an accident
 
 
 def choose_data() -> Data:
@@ -86,4 +85,4 @@ def _sample(name: str) -> Files:
     folder = sample_folder()
     judgements, queries = (part and str(folder / part) for part in (sample.judgements, sample.queries))
     rankings, rules = [str(folder / sample.rankings)], Rules(truncated=sample.truncated)
-    return Files(sample.title, rankings, judgements, queries, measure=SAMPLE_MEASURE, rules=rules)
+    return Files(sample.title, rankings, judgements, queries, rules=rules)

@@ -13,13 +13,13 @@ from retrieval_report.analysis.answers import ROW_OPTIONS
 from retrieval_report.analysis.corrections import MAX_T
 from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.metrics.formulas import parameter_text
-from retrieval_report.metrics.parsing import measure_text, parse_metric
+from retrieval_report.metrics.parsing import DEFAULT_MEASURES, measure_text, parse_measure, parse_metric
 
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
+MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
-METRICS = ("precision", "recall", "ap", "rr", "ndcg")
+METRICS = tuple(metric for metric, _ in MEASURES)
 CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
-REPORTED: tuple[int | None, ...] = (1, 5, 10, None)
 # The parameters of metrics that can be chosen; the first option is the default.
 PARAMETERS: dict[str, tuple[str, ...]] = {  # parameters of metrics that the sidebar offers
     "precision": ("denominator",),
@@ -87,8 +87,8 @@ class Data:
     judgements: pl.DataFrame | None = None
     queries: pl.DataFrame | None = None
     notes: tuple[str, ...] = field(default=())
-    metric: str = "ndcg"
-    cutoff: int | None = 10
+    metric: str = MEASURES[0][0]
+    cutoff: int | None = MEASURES[0][1]
     rules: Rules = field(default_factory=Rules)
     draws: Draws = field(default_factory=Draws)
     average: str = "micro"
@@ -155,7 +155,7 @@ class Files(NamedTuple):
     queries: str | None = None
     columns: Mapping[str, str] | None = None
     name_by: str | None = None
-    measure: Sequence[Any] = ("ndcg", 10)  # metric and cutoff
+    measure: Sequence[Any] = MEASURES[0]  # metric and cutoff
     rules: Rules = Rules()
     draws: Draws = Draws()
     average: str = "micro"

@@ -10,8 +10,7 @@ import polars as pl
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import EvaluateOptions, Options, ScoringOptions, options_with
 from retrieval_report.disk import collect_counts, collect_scores, is_streamed
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import draw_means, score_lists, score_with_means, start
 from retrieval_report.scoring.ties import count_rows
@@ -22,8 +21,8 @@ def evaluate(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
     shuffles: int = 100,
     seed: int = 0,
@@ -58,9 +57,12 @@ def evaluate(
         not retrieved have the lowest relevant grade of their list. With judgements, which determine R themselves,
         ``n_relevant`` has no effect.
     metrics
-        Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``, ``"ndcg@10"``).
+        Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``, ``"ndcg@10"``); by default
+        ndcg@10, precision@10, recall@10 and ap.
     cutoffs
-        Positive whole numbers; None or ``"all"`` means the whole list.
+        Cutoffs of metrics that are given without one: positive whole numbers; None in a list, or ``"all"``, means the
+        whole list. By default, a metric without a cutoff is that of the whole list. Without ``metrics``, those of the
+        default at these cutoffs.
     policies
         ``expected`` (exact mean and standard deviation over all orders), ``naive`` (ties in the order received),
         ``shuffled`` (mean and standard deviation of ``shuffles`` random orders), ``best`` and ``worst`` (bounds).
@@ -181,8 +183,8 @@ def shuffled_means(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
     """Return the mean over queries under every single random tie order, as repeated naive runs would print it.
@@ -212,8 +214,8 @@ def evaluate_with_draws(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
     **options: Unpack[ScoringOptions],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:

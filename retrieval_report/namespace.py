@@ -17,7 +17,6 @@ import polars as pl
 from retrieval_report.analysis.audit import audit
 from retrieval_report.analysis.profile import tie_profile
 from retrieval_report.evaluation import count_ties, evaluate
-from retrieval_report.metrics.parsing import DEFAULT_METRICS
 from retrieval_report.study.study import Study
 
 
@@ -46,6 +45,6 @@ class Retrieval:
         """Show what other evaluators would print; see :func:`retrieval_report.audit`."""
         return audit(self._frame, **options)
 
-    def study(self, measures: object = DEFAULT_METRICS, **options: Any) -> Study:
+    def study(self, measures: object = None, **options: Any) -> Study:
         """Compare the models; see :class:`retrieval_report.Study`."""
         return Study(self._frame, measures, **options)

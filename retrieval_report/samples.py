@@ -1,4 +1,4 @@
-"""The two data sets that come with the package, and the settings by which the demonstration scores them."""
+"""The two data sets that come with the package, and how their lists end."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from retrieval_report.contracts.errors import FileError
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One data set: its files in the sample folder, the metrics that suit it, and how its lists end."""
+    """One data set: its files in the sample folder, and how its lists end."""
 
     name: str
     title: str
     rankings: str
-    metrics: tuple[str, ...]
     judgements: str | None = None
     queries: str | None = None
     truncated: str = "between_ties"  # as for `evaluate`: lists hold the nearest items and all that tie with the last
@@ -28,14 +27,12 @@ SAMPLES = (
         title="digits: images of handwritten digits, relevant = same digit",
         rankings="digits/rankings.parquet",
         queries="digits/queries.parquet",
-        metrics=("precision@1", "precision@10", "ap(denominator=retrieved)@100", "ndcg@10"),
     ),
     Sample(
         name="docs",
         title="docs: Python's docstrings, graded by closeness in the code",
         rankings="docs/runs",
         judgements="docs/qrels.txt",
-        metrics=("precision@1", "rr@10", "ndcg@10"),
     ),
 )
 

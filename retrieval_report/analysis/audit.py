@@ -14,7 +14,7 @@ number it could print.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -26,8 +26,7 @@ from retrieval_report.analysis.means import tie_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, measure_text, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
 from retrieval_report.scoring.run import score_judged, score_lists
 
 AUDIT = schema("audit")
@@ -42,8 +41,8 @@ def audit(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     systems: str | Convention | Iterable[str | Convention] | None = None,
     relevant_from: float | None = None,
     no_relevant: str = "zero",

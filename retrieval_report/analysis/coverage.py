@@ -12,7 +12,7 @@ from retrieval_report.contracts.frames import check_judgements
 from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.evaluation import evaluate
 from retrieval_report.metrics.catalogue import RBP
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS
+from retrieval_report.metrics.parsing import Cutoffs
 from retrieval_report.reading.frames import to_polars
 
 TURNED = {"best": "worst", "worst": "best"}
@@ -22,7 +22,7 @@ def judgement_coverage(
     rankings: object,
     judgements: object,
     *,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    cutoffs: Cutoffs = (1, 5, 10, None),
     p: float = 0.8,
     policies: str | Sequence[str] = ("expected", "naive", "best", "worst"),
     **options: Unpack[ScoringOptions],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Unpack
 
@@ -15,8 +15,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import score_judged, score_lists
 from retrieval_report.scoring.scores import ListScores
@@ -49,8 +48,8 @@ def chance_level(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Score each model's own lists in random order, with all items of a list in one tie.

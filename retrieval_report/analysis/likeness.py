@@ -14,8 +14,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metrics
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import start
 
@@ -73,8 +72,8 @@ def evaluate_like(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     policies: str | Sequence[str] = ("expected", "naive"),
     seed: int = 0,
     **options: Unpack[LikeOptions],

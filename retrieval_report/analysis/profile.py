@@ -13,7 +13,7 @@ from retrieval_report.analysis.truncated_lists import judge_for_ties, list_ends
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.metrics.parsing import parse_cutoffs
+from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
 
@@ -26,7 +26,7 @@ PROFILE = schema("profile")
 def tie_profile(
     rankings: object,
     *,
-    cutoffs: int | str | Sequence[int | str | None] | None = (1, 5, 10, None),
+    cutoffs: Cutoffs = (1, 5, 10, None),
     judgements: object = None,
     queries: object = None,
     **options: Unpack[ScoringOptions],

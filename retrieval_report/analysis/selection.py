@@ -13,7 +13,7 @@ from retrieval_report.analysis.study_data import Data, Draws, Measure, StudyOpti
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
-from retrieval_report.metrics.parsing import DEFAULT_METRICS, measure_text, parse_measure
+from retrieval_report.metrics.parsing import measure_text, parse_measure
 
 AVERAGES = ("micro", "macro", "weighted")
 
@@ -24,7 +24,7 @@ class Selection:
     def __init__(
         self,
         rankings: object,
-        measures: object = DEFAULT_METRICS,
+        measures: object = None,
         *,
         judgements: object = None,
         queries: object = None,

@@ -15,7 +15,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.evaluation import evaluate, evaluate_with_draws
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, parse_metrics
+from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.search import Inputs
@@ -49,10 +49,9 @@ class Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
-        usual = None if isinstance(measures, str) and "@" in measures else DEFAULT_CUTOFFS
         scoring = {name: value for name, value in options.items() if name not in ("cutoffs", "columns", "name_by")}
         reading = {name: options[name] for name in ("columns", "name_by") if name in options}
-        asked = {"metrics": measures, "cutoffs": options.get("cutoffs", usual)}
+        asked = {"metrics": measures, "cutoffs": options.get("cutoffs")}
         options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff) for metric, own in parse_metrics(**asked) for cutoff in own
@@ -112,7 +111,7 @@ class View:
 class StudyOptions(ScoringOptions, total=False):
     """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are read."""
 
-    cutoffs: int | str | Sequence[int | str | None] | None
+    cutoffs: Cutoffs
     columns: Mapping[str, str] | None
     name_by: str | None
 

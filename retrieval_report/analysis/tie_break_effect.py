@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Unpack
 
 import polars as pl
@@ -13,8 +12,7 @@ from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import order_values
@@ -93,8 +91,8 @@ def tie_break_effect(
     descending: bool = False,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
     """Measure how much of the uncertainty from tie order a second key removes.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -12,7 +11,7 @@ import polars as pl
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.metrics.parsing import parse_cutoffs
+from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -26,7 +25,7 @@ def truncated_lists(
     *,
     judgements: object = None,
     queries: object = None,
-    cutoffs: int | str | Sequence[int | str | None] | None = (1, 5, 10, None),
+    cutoffs: Cutoffs = (1, 5, 10, None),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Return for every model whether its lists are treated as cut, why, and which depth would have sufficed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +10,7 @@ import click
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import Data, Output, data_options, file_options, output_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import check, correction_option, explains, options, study_options
+from retrieval_report.cli.settings import check, correction_option, depths_option, explains, options, study_options
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.report.notices import same_winner
@@ -67,7 +67,8 @@ def compare(data: Data, output: Output, baseline: str | None, form: str | None, 
 
 @cli.command(short_help="Show how much the distances tie.")
 @data_options
-@options("cutoffs", "relevant_from", *ROW_RULES, "decimals", "truncated")
+@depths_option
+@options("relevant_from", *ROW_RULES, "decimals", "truncated")
 @output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
@@ -117,7 +118,7 @@ def audit(data: Data, output: Output, systems: str | None, as_json: bool, **sett
     given = data.read()
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = rr.audit(**given, systems=chosen, **settings)
-    _tell_silent(chosen or [], table, settings["metrics"])
+    _tell_silent(chosen or [], table, settings)
     shown = ("system", "version", "definition", "model", "prints", "expected", "lowest", "highest", "off", "z")
     output.show(
         {"audit": table},
@@ -168,12 +169,13 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
 
 
-def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[str]) -> None:
+def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[str, Any]) -> None:
     """Name the requested systems that print none of the measures, and the reasons."""
     from retrieval_report.analysis.conventions import choose
     from retrieval_report.metrics.parsing import parse_metrics
 
-    asked = {metric.name for metric, _ in parse_metrics(metrics, ["all"])}
+    requests = parse_metrics(settings["metrics"], settings["cutoffs"])
+    asked = {metric.name for metric, _ in requests}
     for system in dict.fromkeys(systems):
         if system in table["system"]:
             continue
@@ -183,7 +185,8 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, metrics: Sequence[
             reason = (
                 "it has them for " + ("whole lists (cutoff all)" if "whole" in known else "cutoffs 1, 2, …") + " only"
             )
-        click.echo(f"{system} prints nothing for {', '.join(metrics)} at these cutoffs: {reason}.", err=True)
+        names = ", ".join(str(metric) for metric, _ in requests)
+        click.echo(f"{system} prints nothing for {names} at these cutoffs: {reason}.", err=True)
 
 
 def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:

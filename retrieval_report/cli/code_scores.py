@@ -15,7 +15,6 @@ from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.codes.files import load_codes
 from retrieval_report.contracts.errors import FileError, RetrievalReportError
 from retrieval_report.evaluation import evaluate
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS
 from retrieval_report.scoring.radius import evaluate_radius
 
 POLICIES = ("expected", "worst", "best")
@@ -34,8 +33,8 @@ def codes_command(
     query_path: str | PathLike[str],
     item_paths: Sequence[str | PathLike[str]],
     *,
-    metrics: Any = DEFAULT_METRICS,
-    cutoffs: Any = DEFAULT_CUTOFFS,
+    metrics: Any = None,
+    cutoffs: Any = None,
     **options: Any,
 ) -> CodesResult:
     """Count, score and average the codes in files, where each item file is a shard.

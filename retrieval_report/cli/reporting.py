@@ -34,7 +34,7 @@ QUESTIONS = {  # frame of a study → columns that are shown
 @click.option(
     "--headline",
     metavar="METRIC@K",
-    help="The measure of the verdict and the charts; default: the first metric at its largest cutoff but all.",
+    help="The measure of the verdict and the charts; default: the first.",
 )
 @click.option("--title", default="Retrieval report", help="Heading of the page.")
 @click.option("--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex.")

@@ -102,7 +102,7 @@ def demo(out: str | None) -> None:
         judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
         files = Data([str(data / sample.rankings)], judgements, queries).read()
         if folder is None:
-            _, summary = score(files, metrics=sample.metrics, policies=POLICIES, truncated=sample.truncated)
+            _, summary = score(files, policies=POLICIES, truncated=sample.truncated)
         else:
             summary, paths = _sample_report(sample, files, folder)
             written += paths
@@ -117,7 +117,7 @@ def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tup
     import retrieval_report as rr
     from retrieval_report.report.contents import report_of
 
-    study = rr.Study(**data, measures=sample.metrics, truncated=sample.truncated)
+    study = rr.Study(**data, truncated=sample.truncated)
     contents = report_of(study, title=sample.title, command=f"retrieval-report demo --out {folder}")
     with made(folder):
         return contents.summary, rr.write_report(folder / sample.name, contents)

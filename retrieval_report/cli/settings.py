@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -15,7 +15,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.registry import column
 from retrieval_report.contracts.warning import warn
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, parse_metrics, split_metrics
+from retrieval_report.metrics.parsing import DEFAULT_MEASURES, Cutoffs, Metrics, parse_metrics, split_metrics
 
 # The arbitrary order that others print, the exact mean, and the bounds over all orders.
 POLICIES = ("naive", "expected", "worst", "best")
@@ -36,17 +36,23 @@ def _setting(name: str, **how: Any) -> Callable[[Command], Command]:
     """Return an option of `evaluate` with its sentence, its choices and its default."""
     known, defaults = PARAMETERS[name], {part.name: part.default for part in fields(Options)}
     usual = {"default": defaults.get(name), "type": click.Choice(known.choices) if known.choices else str}
-    return click.option(f"--{name.replace('_', '-')}", help=known.meaning, **{**usual, **how})
+    return click.option(f"--{name.replace('_', '-')}", **{"help": known.meaning, **usual, **how})
 
 
-def _listed(name: str, parts: Callable[[str], list[Any]], usual: Iterable[str]) -> Callable[[Command], Command]:
-    """Return the same for a list with commas, which ``parts`` takes apart."""
-    return _setting(name, type=str, default=",".join(usual), callback=lambda _context, _option, text: parts(text))
+def _listed(
+    name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: Any
+) -> Callable[[Command], Command]:
+    """Return the same for a list with commas, which ``parts`` takes apart; by default ``usual``, or None."""
+
+    def taken_apart(_context: object, _option: object, text: str | None) -> list[Any] | None:
+        return None if text is None else parts(text)
+
+    return _setting(name, type=str, default=",".join(usual) or None, callback=taken_apart, **how)
 
 
 SETTINGS = {
-    "metrics": _listed("metrics", split_metrics, DEFAULT_METRICS),
-    "cutoffs": _listed("cutoffs", _cutoffs, ("all" if cutoff is None else str(cutoff) for cutoff in DEFAULT_CUTOFFS)),
+    "metrics": _listed("metrics", split_metrics, show_default=",".join(DEFAULT_MEASURES)),
+    "cutoffs": _listed("cutoffs", _cutoffs, show_default="all"),
     "policies": _listed("policies", split, POLICIES),
     **{name: _setting(name, type=int) for name in ("shuffles", "seed")},
     **{name: _setting(name) for name in ("no_relevant", "missing_query", "unjudged", "unjudged_query")},
@@ -62,6 +68,7 @@ def options(*names: str) -> Callable[[Command], Command]:
     return add_all([SETTINGS[name] for name in names or SETTINGS])
 
 
+depths_option = _listed("cutoffs", _cutoffs, ("1", "5", "10", "all"), help="Depths at which ties are counted.")
 average_option = _setting("average", default="micro")
 correction_option = _setting("correction", default="max-t")
 like_option = _setting("like", metavar="SYSTEM")
@@ -102,9 +109,7 @@ def _was_given(name: str) -> bool:
     return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
 
 
-def check(
-    *, metrics: Sequence[str], cutoffs: Sequence[int | str] = ("all",), like: str | None = None, **settings: Any
-) -> None:
+def check(*, metrics: Metrics, cutoffs: Cutoffs = None, like: str | None = None, **settings: Any) -> None:
     """Refuse bad arguments before spending time on reading the files."""
     parse_metrics(metrics, cutoffs)
     Options(**settings)

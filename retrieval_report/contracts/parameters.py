@@ -17,7 +17,10 @@ class Parameter(NamedTuple):
 
 
 PARAMETERS: Mapping[str, Parameter] = {
-    "metrics": Parameter("Metrics", "By name, optionally with parameters and a cutoff: ap(denominator=k)@10."),
+    "metrics": Parameter(
+        "Metrics",
+        "By name, optionally with parameters and a cutoff: ap(denominator=k)@10. The first is the headline.",
+    ),
     "cutoffs": Parameter("Cutoffs", "Depths for metrics given without a cutoff; all means the whole list."),
     "policies": Parameter(
         "Scores shown",

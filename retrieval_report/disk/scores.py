@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -17,8 +17,7 @@ from retrieval_report.contracts.options import EvaluateOptions, Options, options
 from retrieval_report.disk.kept import facts_of, keeping
 from retrieval_report.disk.sources import Table, open_table
 from retrieval_report.disk.work import afresh, counted_parts, scored_parts
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.writing.files import refuse_inputs
 from retrieval_report.writing.temporary import Scratch, scratch
@@ -51,8 +50,8 @@ def evaluate_to(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
     rows_per_part: int | None = None,

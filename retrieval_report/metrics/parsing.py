@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,8 +15,9 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import catalogue
 from retrieval_report.metrics.record import Metric
 
-DEFAULT_METRICS = ("precision", "recall", "ap", "rr", "ndcg")
-DEFAULT_CUTOFFS = (1, 5, 10, None)
+DEFAULT_MEASURES = ("ndcg@10", "precision@10", "recall@10", "ap")  # the first is the headline
+Metrics = str | Metric | Sequence[str | Metric] | None
+Cutoffs = int | str | Sequence[int | str | None] | None
 CATALOGUE: dict[str, type[Metric]] = {
     record.name: record
     for record in vars(catalogue).values()
@@ -219,10 +221,20 @@ def measure_text(metric: object, cutoff: int | None) -> str:
 def parse_metrics(metrics: object, cutoffs: object) -> Requests:
     """Return which metric is wanted at which cutoffs, in the order given; repeats are merged.
 
+    A metric without a cutoff has those of ``cutoffs``, by default the whole list. Without metrics, these are the four
+    default measures, or their metrics at the cutoffs.
+
+    >>> [f"{metric}@{own}" for metric, own in parse_metrics(None, None)]
+    ['ndcg@(10,)', 'precision@(10,)', 'recall@(10,)', 'ap@(None,)']
+    >>> [f"{metric}@{own}" for metric, own in parse_metrics(None, [5, "all"])]
+    ['ndcg@(5, None)', 'precision@(5, None)', 'recall@(5, None)', 'ap@(5, None)']
     >>> parse_metrics("ap@5, ndcg, ap@10", 3)
     [(AP(denominator='total'), (5, 10)), (NDCG(gain='linear', discount='log2', ideal='judged'), (3,))]
     """
     default = parse_cutoffs(cutoffs)
+    if metrics is None:
+        chosen = cutoffs is not None
+        metrics = [text.partition("@")[0] if chosen else text for text in DEFAULT_MEASURES]
     given: list[object] = []
     for entry in listed(metrics, (str, bytes, Metric)):
         given += split_metrics(entry) if isinstance(entry, str) and entry.strip() else [entry]

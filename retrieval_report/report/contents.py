@@ -19,8 +19,7 @@ from retrieval_report.analysis.queries import query_table
 from retrieval_report.analysis.study_data import Measure
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, measure_text, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metrics
 from retrieval_report.report.fingerprint import fingerprint
 from retrieval_report.report.notices import any_cut, naive_ties, notices
 from retrieval_report.report.verdict import verdict
@@ -49,8 +48,8 @@ class ReportOptions(PageOptions, ScoringOptions, total=False):
 
     judgements: object
     queries: object
-    metrics: str | Metric | Sequence[str | Metric]
-    cutoffs: int | str | Sequence[int | str | None] | None
+    metrics: Metrics
+    cutoffs: Cutoffs
     like: str | None
     average: str
     by: str | None
@@ -174,8 +173,8 @@ def report_contents(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     like: str | None = None,
     average: str = "micro",
     by: str | None = None,
@@ -210,8 +209,7 @@ def report_contents(
     letters
         Whether the leaderboard shows letters too; see :func:`leaderboard`.
     headline
-        The measure of the verdict and the charts, such as "ndcg@10"; by default the first metric at its largest
-        cutoff other than the whole list.
+        The measure of the verdict and the charts, such as "ndcg@10"; by default the first.
     title
         The page's heading.
     command
@@ -285,8 +283,7 @@ def report_of(
 def _headline(answers: Answers, headline: str | None) -> Measure:
     asked = answers.measures
     if headline is None:
-        first = [cutoff for metric, cutoff in asked if metric == asked[0][0]]
-        return asked[0][0], max((cutoff for cutoff in first if cutoff is not None), default=None)
+        return asked[0]
     for metric, own in parse_metrics(headline, None):
         for cutoff in own:
             named = answers.known_as((str(metric), cutoff))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Unpack
@@ -16,8 +15,7 @@ from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.lookup import KEYS
@@ -41,8 +39,8 @@ def evaluate(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     plan: str = "auto",
     clustered: bool = False,
     partitions: int | None = None,
@@ -94,7 +92,8 @@ def evaluate(
         in a list are not detected here; use :func:`check_items`.
     """
     checked = _options(options)
-    asked: dict[str, Any] = {"metrics": listed(metrics), "cutoffs": listed(cutoffs)}
+    asked: dict[str, Any] = {"metrics": metrics, "cutoffs": cutoffs}
+    asked = {name: given if given is None else listed(given) for name, given in asked.items()}  # may be iterators
     requests = parse_metrics(asked["metrics"], asked["cutoffs"])
     check_judged_only([metric for metric, _ in requests], judgements is not None, checked.unjudged)
     check_choice("plan", plan, PLANS)

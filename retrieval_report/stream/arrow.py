@@ -12,8 +12,7 @@ import pyarrow as pa
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, options_with
-from retrieval_report.metrics.parsing import DEFAULT_CUTOFFS, DEFAULT_METRICS, Requests, parse_metrics
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import KnownOfWhole
 from retrieval_report.scoring.lookup import KEYS
@@ -29,8 +28,8 @@ ARROW = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64(),
 def score_stream(
     batches: Iterable[pa.RecordBatch],
     *,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    cutoffs: int | str | Sequence[int | str | None] | None = DEFAULT_CUTOFFS,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     grades: Sequence[float] = (),
     judged: bool = False,
     complete: bool = False,

@@ -36,8 +36,8 @@ class Study(Answers):
         search results, one long frame, or paths.
     measures
         Text such as ``"ndcg@10, ap"``, or a sequence of texts and records; the first is the headline. Measures
-        without a cutoff use ``cutoffs``, by default 1, 5, 10 and the whole list; in a text that contains ``@``, they
-        use the whole list.
+        without a cutoff use ``cutoffs``, by default the whole list. By default ndcg@10, precision@10, recall@10 and
+        ap.
     judgements, queries
         Anything that :func:`read_judgements` and :func:`read_queries` accept.
     like

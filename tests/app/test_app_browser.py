@@ -47,7 +47,7 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
 
 
 def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -> None:
-    with Visit(browser, server) as visit:
+    with Visit(browser, server, "?cutoff=5") as visit:
         alert = visit.page.locator("[data-testid=stAlert]").first
         alert.wait_for()
         said = alert.inner_text()
@@ -78,23 +78,23 @@ def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: st
 
 def test_controls_change_the_page_and_the_address_and_defaults_leave_it_clean(browser: Any, server: str) -> None:
     with Visit(browser, server) as visit:
-        visit.title("Overview: ndcg@5")
+        visit.title("Overview: ndcg@10")
         visit.choose("Metric", "precision")
-        visit.title("Overview: precision@5")
+        visit.title("Overview: precision@10")
         visit.choose("Cutoff k", "7")
         visit.title("Overview: precision@7")
         assert set(urlsplit(visit.page.url).query.split("&")) == {"metric=precision", "cutoff=7"}
         visit.choose("Metric", "ndcg")
         visit.title("Overview: ndcg@7")
-        visit.choose("Cutoff k", "5")
-        visit.title("Overview: ndcg@5")
+        visit.choose("Cutoff k", "10")
+        visit.title("Overview: ndcg@10")
         assert urlsplit(visit.page.url).query == ""
         visit.assert_clean()
 
 
 def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: str) -> None:
     with Visit(browser, server, "?metric=<script>alert(1)</script>&cutoff=-3&seed=x&models=**nobody**") as visit:
-        visit.title("Overview: ndcg@5")
+        visit.title("Overview: ndcg@10")
         said = visit.alerts()
         assert "metric: “<script>alert(1)</script>” in the address is not used" in said
         assert "cutoff: “-3” in the address is not used: a whole number from 1 on or all is needed" in said
@@ -106,7 +106,7 @@ def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: 
 
 def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) -> None:
     with Visit(browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example") as visit:
-        visit.title("Overview: ndcg@5")
+        visit.title("Overview: ndcg@10")
         assert visit.alerts().count("evil.example") == 3
         assert visit.page.locator("a[href*='evil.example']").count() == 0
 

@@ -222,7 +222,8 @@ def test_row_069_threads_of_polars_give_the_same_bytes() -> None:
         "g = np.random.default_rng(3); n = 400; query = g.integers(0, 9, n)\n"
         "frame = pl.DataFrame({'query': query, 'item': np.arange(n), 'distance': g.integers(0, 9, n), "
         "'relevance': g.integers(0, 3, n)})\n"
-        "found = evaluate(frame, shuffles=2, truncated='no', metrics=['ap', 'ndcg', 'rr'])\n"
+        "found = evaluate(frame, shuffles=2, truncated='no', metrics=['ap', 'ndcg', 'rr'], "
+        "cutoffs=(1, 5, 10, None))\n"
         "print(found.rows(), summarise(found).rows())"
     )
     printed = []

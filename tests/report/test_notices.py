@@ -53,7 +53,7 @@ def top_ten(models: int = 1, *, queries: int = 30, items: int = 2000) -> pl.Data
 @cache
 def cut_report(models: int = 1) -> Report:
     with pytest.warns(rr.RetrievalReportWarning, match="seem cut"):
-        return report_contents(top_ten(models), **OPTIONS)
+        return report_contents(top_ten(models), **OPTIONS, headline="precision@10")
 
 
 def rows_of(chart: Any, column: str) -> list[dict[str, Any]]:

@@ -35,9 +35,9 @@ def test_frames_are_those_of_the_public_functions() -> None:
     assert set(report.frames) == set(FRAMES)
 
 
-def test_the_headline_is_the_first_metric_at_its_largest_number_unless_chosen() -> None:
+def test_the_headline_is_the_first_measure_unless_chosen() -> None:
     rankings = made_rankings(("a",), queries=1)
-    assert made_report().measure == "precision@3"
+    assert report_contents(rankings, metrics="precision", cutoffs=(1, 3, None)).measure == "precision@1"
     assert report_contents(rankings, metrics="rr", cutoffs=None).measure == "rr@all"
     assert report_contents(rankings, metrics=["rr", "ap"], cutoffs=(1, 2), headline="map@1").measure == "ap@1"
     with pytest.raises(ParameterError, match=r"headline: 'ap@5' is not one of rr@1"):
@@ -323,7 +323,7 @@ def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of
     ]
     names = ["model", "query", "item", "distance", "relevance"]
     rankings = pl.DataFrame([(*row[:2], f"{row[0]}{row[2]}", *row[3:]) for row in rows], schema=names, orient="row")
-    report = report_contents(rankings, metrics="precision", cutoffs=(1, 3))
+    report = report_contents(rankings, metrics="precision", cutoffs=(3, 1))
     leaders = report.leaderboard.filter(cutoff=3)["model"].head(2).to_list()
     assert (report.cutoff, leaders[0]) == (3, "deep")
     assert report.leaderboard.filter(cutoff=1)["model"][0] == "first"

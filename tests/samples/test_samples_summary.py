@@ -13,6 +13,10 @@ from retrieval_report.samples import SAMPLES, Sample, sample_folder
 
 DATA = Path(__file__).parents[1] / "data"
 POLICIES = ("naive", "expected", "worst", "best")
+METRICS = {
+    "digits": "precision@1, precision@10, ap(denominator=retrieved)@100, ndcg@10",
+    "docs": "precision@1, rr@10, ndcg@10",
+}
 
 
 def summary_of(sample: Sample) -> pl.DataFrame:
@@ -21,7 +25,7 @@ def summary_of(sample: Sample) -> pl.DataFrame:
         rr.read_rankings(folder / sample.rankings),
         judgements=None if sample.judgements is None else rr.read_judgements(folder / sample.judgements),
         queries=None if sample.queries is None else rr.read_queries(folder / sample.queries),
-        metrics=sample.metrics,
+        metrics=METRICS[sample.name],
         policies=POLICIES,
         truncated=sample.truncated,
     )

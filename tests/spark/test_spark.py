@@ -108,6 +108,12 @@ def test_options(spark: Any, case: str) -> None:
     agrees(spark, frame, **options)
 
 
+def test_the_default_measures_are_those_of_one_machine(spark: Any) -> None:
+    asked = {**EXPECTED, "metrics": None, "cutoffs": None}
+    agrees(spark, made(), **asked)
+    assert without_spark(made(), **asked)["metric"].n_unique() == 4
+
+
 def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
     unsigned = made().with_columns(pl.col("query").str.slice(1).cast(pl.UInt64), pl.col("item").cast(pl.UInt64))
     decimals = unsigned.with_columns(pl.col("query", "item").cast(pl.Decimal(20, 0)))  # as Spark reads UInt64

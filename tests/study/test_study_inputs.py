@@ -213,7 +213,7 @@ def test_a_report_shows_its_verdict_in_a_notebook_and_no_frames() -> None:
 def test_segments_and_costs_of_a_study() -> None:
     queries = {"query": QUERIES, "group": ["x", "y", "x"]}
     study = rr.Study(
-        LONG, "ap", judgements=QRELS, queries=queries, by="group", baseline="fine", margin=0.1,
+        LONG, "ap@1", judgements=QRELS, queries=queries, by="group", baseline="fine", margin=0.1,
         costs={"coarse": 1, "fine": 8},
     )  # fmt: skip
     assert study.at("ap@1").segments["segment"].to_list() == ["x", "y"]

@@ -1,0 +1,85 @@
+"""The default measures: four, the first the headline, the same wherever nothing else is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import records
+import retrieval_report as rr
+from made_reports import made_rankings
+from retrieval_report.cli import cli
+from retrieval_report.report import report_contents
+from retrieval_report.stream.arrow import score_stream
+
+USUAL = [("ndcg", 10), ("precision", 10), ("recall", 10), ("ap", None)]
+RANKINGS = made_rankings(("fine", "coarse"), queries=3)
+BINARY = RANKINGS.with_columns(pl.col("relevance").clip(upper_bound=1))
+
+
+def measures_in(frame: pl.DataFrame) -> list[tuple[str, int | None]]:
+    return frame.select("metric", "cutoff").unique(maintain_order=True).rows()
+
+
+def streamed(rows: pl.DataFrame) -> pl.DataFrame:
+    batches = rows.sort("model", "query", "distance").to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+    return pl.concat(pl.DataFrame(batch) for batch in score_stream(batches))
+
+
+FACES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
+    "evaluate": rr.evaluate,
+    "stream": streamed,
+    "shuffled_means": lambda rows: rr.shuffled_means(rows, shuffles=2),
+    "chance_level": rr.lists.chance_level,
+    "audit": lambda rows: rr.audit(rows, systems="ranx"),
+    "like": lambda rows: rr.systems.evaluate_like(rows, "ranx"),
+    "Study": lambda rows: rr.Study(rows, shuffles=2).scores,
+    "report": lambda rows: report_contents(rows, shuffles=2).summary,
+}
+
+
+@pytest.mark.parametrize("rows", [BINARY, RANKINGS], ids=["binary", "graded"])
+@pytest.mark.parametrize("face", FACES)
+def test_four_measures_are_the_default(face: str, rows: pl.DataFrame) -> None:
+    found = measures_in(FACES[face](rows))
+    assert sorted(found, key=USUAL.index) == USUAL
+    assert found == USUAL or face == "audit"  # which follows the order of the system's calls
+
+
+def test_the_first_is_the_headline() -> None:
+    assert report_contents(RANKINGS, shuffles=2).measure == rr.Study(RANKINGS).measure == "ndcg@10"
+    assert report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
+    data = records.Data("made", "digest", RANKINGS)
+    assert records.first_choice(data).measure == "ndcg@10"
+    assert tuple(USUAL) == records.MEASURES
+
+
+def test_the_default_on_disk_and_in_commands(tmp_path: Path) -> None:
+    rows, out = str(tmp_path / "rows.parquet"), tmp_path / "scores.parquet"
+    RANKINGS.write_parquet(rows)
+    assert measures_in(pl.read_parquet(rr.evaluate_to(out, rows))) == USUAL
+    for command in ("evaluate", "leaderboard", "compare", "audit"):
+        result = CliRunner().invoke(cli, [command, rows, "--json"])
+        assert result.exit_code == 0, result.output
+        [frame] = [
+            part
+            for name, part in json.loads(result.stdout).items()
+            if name in ("summary", "leaderboard", "comparison", "audit")
+        ]
+        assert {(row["metric"], row["cutoff"]) for row in frame} == set(USUAL), command
+
+
+def test_cutoffs_alone_give_the_four_metrics_at_these_and_a_metric_alone_the_whole_list() -> None:
+    asked: dict[str, Any] = {"policies": "expected"}
+    assert measures_in(rr.evaluate(RANKINGS, cutoffs=[2, "all"], **asked)) == [
+        (metric, cutoff) for metric, _ in USUAL for cutoff in (2, None)
+    ]
+    for text in ("ap, rr", "ap, rr@all"):  # whether or not another measure has a cutoff
+        assert measures_in(rr.evaluate(RANKINGS, metrics=text, **asked)) == [("ap", None), ("rr", None)]
+        assert rr.Study(RANKINGS, text).measures == (("ap", None), ("rr", None))
