@@ -249,7 +249,9 @@ def evaluate_with_draws(
 def count_ties(rankings: object) -> pl.DataFrame:
     """Count items by model, query, distance and relevance, which is all that policies other than naive need.
 
-    Counts of parts of the items add up to the counts of the whole, so lists may be scored from shards.
+    Counts of parts of the items add up to the counts of the whole, so lists may be scored from shards. Rankings of
+    several models must be counted together: only then do the counts tell R of every query, by what each model lacks
+    of the relevant items that the others retrieved.
 
     Parameters
     ----------
@@ -261,7 +263,9 @@ def count_ties(rankings: object) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, sorted by the first four.
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, sorted by the first four; of several
+        models also ``retrieved``: true, or false for relevant items of the query that other models retrieved and this
+        one did not, without distance.
 
     Examples
     --------

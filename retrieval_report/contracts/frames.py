@@ -66,7 +66,11 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
     frame = _contract(frame, COUNTS, what)
     order = _one_order(frame, given, what)
     frame = _check_ids(frame, ("model", "query"), what)
-    _check_order(frame, order, False)
+    if "retrieved" in frame.columns:
+        _check_retrieved(frame, order, what)
+        _check_order(frame.filter("retrieved"), order, False)
+    else:
+        _check_order(frame, order, False)
     frame = check_relevance(frame, allow_null=False, what=what)
     count = pl.col("count")
     refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what=what)
@@ -76,6 +80,14 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
             f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number accepted"
         )
     return frame.with_columns(count.cast(pl.Int64))
+
+
+def _check_retrieved(frame: pl.DataFrame, order: str, what: str) -> None:
+    """Refuse rows that do not say whether their items are in the list, or have a distance although they are not."""
+    hint = "; count the rankings of all models together by count_ties"
+    refuse(frame, pl.col("retrieved").is_null(), "retrieved", "null", hint, what=what)
+    placed = ~pl.col("retrieved") & pl.col(order).is_not_null()
+    refuse(frame, placed, order, "a value for items that are not retrieved", what=what)
 
 
 def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,14 @@ DISTANCE = given("distance", "Distance", "small is near; this or score", "number
 ORDER_SCORE = given("score", "Score", "large is near; this or distance", "number", optional=True)
 RELEVANCE = given("relevance", "Relevance", "graded relevance, at least 0", "grade")
 COUNT = given("count", "Count", "how many items share model, query, distance and relevance", "integer")
+IS_RETRIEVED = given(
+    "retrieved",
+    "Retrieved",
+    "false: relevant items of the query that other models retrieved and this one did not, without distance; with this "
+    "column, counts of several models tell R",
+    "boolean",
+    optional=True,
+)
 ROW = given("row", "Row", "file order, which naive scores use; the row's position if absent", "integer", optional=True)
 MARKS = (
     given("mask", "Mask", "rows with false are removed from the list", "boolean", optional=True),
@@ -27,7 +35,8 @@ GIVEN = {
         by="read_rankings lists.resolve_ties",
     ),
     "counts": frame(
-        MODEL_NAME, "query", DISTANCE, ORDER_SCORE, RELEVANCE, COUNT, by="count_ties count_ties_to codes.count_codes"
+        *(MODEL_NAME, "query", DISTANCE, ORDER_SCORE, RELEVANCE, COUNT, IS_RETRIEVED),
+        by="count_ties count_ties_to codes.count_codes",
     ),
     "judgements": frame(
         "query", ITEM._replace(meaning="the judged item"), RELEVANCE, by="read_judgements lists.neighbour_judgements"

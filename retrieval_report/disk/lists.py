@@ -44,6 +44,7 @@ def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> p
     count = pl.col("count").cast(pl.Int64) if "count" in empty.columns else pl.lit(1, pl.Int64)
     furthest = pl.Expr.max if order == "distance" else pl.Expr.min
     mixed = pl.col("item").hash() if "item" in empty.columns else pl.lit(None, pl.UInt64)
+    own = pl.lit("item" in empty.columns)  # of counts, other models retrieved what is not in a list
     far = pl.lit(False) if options.distance_threshold is None else (value > options.distance_threshold).any()
 
     def lists(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -63,7 +64,7 @@ def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> p
             tied=count_of(value == furthest(value)).sum(),
             far=far,
             found=count_of(here & pl.col("relevant")).sum(),
-            unretrieved=count_of(~here & pl.col("relevant")).sum(),
+            unretrieved=count_of(~here & pl.col("relevant") & own).sum(),
         )
 
     last, items = pl.col("last"), pl.col("items").sum()

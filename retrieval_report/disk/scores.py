@@ -12,13 +12,13 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import OutputError, one_line
-from retrieval_report.contracts.frames import order_column
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.disk.kept import facts_of, keeping
 from retrieval_report.disk.sources import Table, open_table
 from retrieval_report.disk.work import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.ties import sorted_counts
 from retrieval_report.writing.files import refuse_inputs
 from retrieval_report.writing.temporary import Scratch, scratch
 
@@ -41,7 +41,7 @@ def collect_counts(rankings: object) -> pl.DataFrame:
     with scratch() as folder:
         table = open_table(rankings, folder, ROWS_PER_PART)
         counts = pl.concat(list(counted_parts(table, folder, ROWS_PER_PART, False)))
-    return counts.sort("model", "query", order_column(counts), "relevance")
+    return sorted_counts(counts)
 
 
 def evaluate_to(

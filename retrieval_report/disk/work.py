@@ -28,7 +28,7 @@ from retrieval_report.scoring.run import Run, score_lists, score_run, start
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import warn_truncated
-from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_unequal, warn_unseen
+from retrieval_report.scoring.unseen import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
 from retrieval_report.writing.temporary import Scratch
 
 Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries
@@ -80,16 +80,16 @@ def scored_parts(
         judged = judge(parts.read(number), own_judgements, own_queries, own, whole)
         run = start(judged, requests, own)
         scores = score_run(run)
-        # A column, so that it is kept with the scores when the parts are.
-        return replace(scores, lists=scores.lists.with_columns(unseen=unseen_lists(run.prepared, judged, requests)))
+        # Columns, so that they are kept with the scores when the parts are.
+        unseen, unpooled = unseen_lists(run.prepared, judged, requests), judged.unpooled(own)
+        return replace(scores, lists=scores.lists.with_columns(unseen=unseen, unpooled=unpooled))
 
-    unequal, guessed = [], []
+    without_pool, guessed = [], []
     for scores in _run(keep(work, parts.rows), parts.rows, "scoring", options.progress):
-        unequal.append(unequal_counts(scores.lists))
+        without_pool.append(unpooled_queries(scores.lists.filter("unpooled")))
         guessed.append(scores.lists.filter("unseen").select("model", "query"))
         yield scores
-    if "count" in table.empty.columns and options.relevant_items != "own":
-        warn_unequal(pl.concat(unequal).sort("query"))
+    warn_unpooled(pl.concat(without_pool).sort("query"), requests)
     warn_unseen(pl.concat(guessed).sort("model", "query"))
 
 
@@ -100,7 +100,8 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: 
         yield from _run(lambda _: count_rows(table.read(0, table.rows)), (table.rows,), "", False)
         return
     parts = find_parts(table, scratch, rows_per_part, results=1, numbered=False, progress=progress)
-    yield from _run(lambda number: count_rows(parts.read(number)), parts.rows, "counting", progress)
+    models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
+    yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows, "counting", progress)
 
 
 def _check_columns(table: Table, *, relevance: bool) -> None:

@@ -76,6 +76,7 @@ RANKINGS = Kind(
         "mask": ("mask",),
         "weight": ("weight",),
         "count": ("count",),
+        "retrieved": ("retrieved",),
         "row": ("row",),
     },
     required=("query", "item", "distance|score"),

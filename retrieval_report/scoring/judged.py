@@ -30,6 +30,7 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.lists import all_lists, every_list
 from retrieval_report.scoring.lookup import KEYS, UNJUDGED_HINT, Located, judged_rows, of_one_width, settle_nulls
+from retrieval_report.scoring.pool import pool_of
 
 # Roles of the rows of a stream.
 KNOWN = 0
@@ -86,6 +87,11 @@ class Judged:
         """Return the name of the column that orders a list."""
         return order_column(self.retrieved)
 
+    def unpooled(self, options: Options) -> bool:
+        """Return whether R of a model is its own number because these are counts, which have no items to pool."""
+        alone = len(self.whole.models) < 2 or options.relevant_items != "pooled"
+        return self.keys is None and not (alone or self.whole.pooled)
+
     @property
     def scored_rows(self) -> pl.DataFrame:
         """Return the items retrieved for judged queries, or all items if there are no judgements."""
@@ -126,9 +132,10 @@ class Judged:
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
     present: pl.DataFrame | None  # model, query of all rows received, where some of them then leave their list
-    unretrieved: pl.DataFrame  # items known but not retrieved: model, query, relevance
+    unretrieved: pl.DataFrame  # items known but not retrieved: (model), query, relevance, (count)
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
+    pooled: bool = False  # whether the unretrieved are the relevant items of each query that any model retrieved
 
     def of_types(self, rows: pl.DataFrame) -> _Parts:
         """Other rows, and the ids of what they were joined with in their types."""
@@ -164,19 +171,22 @@ def judge(
     _check_items(parts, located, grade, options.workers)
     lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
-    whole = replace(whole, models=models, judged=judged, complete=parts.queries is not None)
+    whole = replace(whole, models=models, judged=judged, complete=parts.queries is not None, pooled=parts.pooled)
     rows = _spread(located.rows, found, lists)
     return Judged(parts.rows, known, lists, rows, located.items, grades, grade, whole)
 
 
 def _read(rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole) -> _Parts:
     """Return checked frames, without masked rows and with unretrieved rows separated."""
-    frame = to_polars(rankings, "rankings")
+    frame, pool = to_polars(rankings, "rankings"), None
     if "count" in frame.columns:
         options.check_counted()
         if judgements is not None:
             raise ParameterError("judgements: a counts frame has no items to join them on; join them before counting")
         rows = check_counts(frame)
+        if "retrieved" in rows.columns:
+            pool = pool_of(rows)
+            rows = rows.filter("retrieved").drop("retrieved")
     else:
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
@@ -195,7 +205,10 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
     present = None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
     given: dict[str, Any] = {"judgements": judgements, "queries": queries}
     beside = given if whole.part else frames_beside(**given)
-    parts = _Parts(rows, present, with_model(unretrieved), **beside)
+    if pool is None or options.relevant_items == "own" or options.distance_threshold is not None:
+        parts = _Parts(rows, present, with_model(unretrieved), **beside)
+    else:
+        parts = _Parts(rows, present, pool, **beside, pooled=True)
     if parts.queries is None:
         return parts
     wide, named = of_one_width(rows, parts.queries, "query", "queries")

@@ -155,7 +155,8 @@ def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Option
 
     decisions = decide(options.truncated, judged.whole.models, look, partial(_recurring, judged))
     words = {model: decision.truncated for model, decision in decisions.items()}
-    return replace(prepared, beyond=_open_lists(prepared, words, options), decisions=decisions)
+    beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
+    return replace(prepared, beyond=beyond, decisions=decisions)
 
 
 def _fingerprints(judged: Judged, workers: int) -> pl.Series:
@@ -176,17 +177,18 @@ def _recurring(judged: Judged, model: str) -> bool:
     return bool(np.unique(found).size < found.size)
 
 
-def _open_lists(prepared: Prepared, words: Mapping[str, str], options: Options) -> Beyond:
+def _open_lists(prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool) -> Beyond:
     """Return what is open in each list, given how its model's lists were truncated (``words``)."""
     beyond, ties = prepared.beyond, prepared.ties
     if all(word == NO for word in words.values()):
         return replace(beyond, pooled=np.zeros_like(beyond.pooled))
     own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
-    is_open = (own != NO).to_numpy() & ~prepared.missing
+    cut = (own != NO).to_numpy()
+    is_open = cut & ~prepared.missing
     within = (own == WITHIN_TIE).to_numpy() | (options.decimals is not None)  # rounding may extend the last tie
     before = ties.length - np.where(within, ties.total_of_last(), 0)
-    # A model that ranks all items retrieves every relevant one.
-    pooled = beyond.pooled & all(word != NO for word in words.values())
+    # A model that ranks all items retrieves every relevant one, and so tells R of the others if they pool.
+    pooled = beyond.pooled & (cut if unpooled else all(word != NO for word in words.values()))
     return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
 
 

@@ -28,7 +28,7 @@ from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import warn_truncated
-from retrieval_report.scoring.unseen import unequal_counts, unseen_lists, warn_unequal, warn_unseen
+from retrieval_report.scoring.unseen import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
 
 
 @dataclass
@@ -222,8 +222,8 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     """Lay out the lists, and warn about oddities before anything is computed."""
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
     prepared = lay_out(judged, options)
-    if not judged.whole.part and judged.keys is None and options.relevant_items != "own":
-        warn_unequal(unequal_counts(_lists(prepared)), judged.warn)
+    if not judged.whole.part and judged.unpooled(options):
+        warn_unpooled(unpooled_queries(_lists(prepared)), requests, judged.warn)
     without = refuse_without(prepared, options)
     if without and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")

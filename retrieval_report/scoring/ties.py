@@ -15,6 +15,7 @@ from retrieval_report.scoring.arrays import grade_indices, lists_from_rows, orde
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, items_of
 from retrieval_report.scoring.lookup import KEYS
+from retrieval_report.scoring.pool import not_retrieved
 
 EXACT = 2**53  # Float64 represents all whole numbers up to this one
 
@@ -79,15 +80,34 @@ def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
     ).sort("model", "query", "tie", "row", maintain_order=True)
 
 
-def count_rows(rankings: object) -> pl.DataFrame:
-    """Count the rows of every model, query, distance and relevance; see ``count_ties``."""
+def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
+    """Count the rows of every model, query, distance and relevance; see ``count_ties``.
+
+    ``models`` is the number of models of the whole if these are the rows of some queries.
+    """
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         frame = with_model(check_counts(frame))
         keys = [name for name in frame.columns if name != "count"]
-        return frame.group_by(keys).agg(pl.col("count").sum()).sort(keys)
+        summed = frame.group_by(keys).agg(pl.col("count").sum()).select(frame.columns)
+        return sorted_counts(summed)
     judged = _judged(frame)
-    rows, frame, names = judged.rows, judged.retrieved, judged.lists.select(KEYS)
+    counts = _counted(judged)
+    if (len(judged.whole.models) if models is None else models) < 2:
+        return counts
+    counts = counts.with_columns(retrieved=True)
+    return sorted_counts(pl.concat([counts, not_retrieved(judged.retrieved, counts)]))
+
+
+def sorted_counts(counts: pl.DataFrame) -> pl.DataFrame:
+    """Return counts sorted by model, query, distance and relevance, with items that are not retrieved last."""
+    return counts.sort("model", "query", order_column(counts), "relevance", nulls_last=True)
+
+
+def _counted(judged: Judged) -> pl.DataFrame:
+    """Count the items of every list, distance and relevance."""
+    frame = judged.retrieved
+    rows, names = judged.rows, judged.lists.select(KEYS)
     grades, grade = judged.grades, judged.grade_index
     if frame["relevance"].dtype.is_integer() and grades[-1] > EXACT:  # Float64 does not distinguish all of them
         grades, grade = grade_indices(frame["relevance"].rank("dense"), np.empty(0))

@@ -7,26 +7,26 @@ from collections.abc import Callable
 import polars as pl
 
 from retrieval_report.contracts.warning import warn
-from retrieval_report.metrics.parsing import Requests
+from retrieval_report.metrics.parsing import Requests, divided_by_relevant
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared
 
 
-def unequal_counts(lists: pl.DataFrame) -> pl.DataFrame:
-    """Return queries for which models retrieved different numbers of relevant items: ``query``, ``least``, ``most``."""
+def unpooled_queries(lists: pl.DataFrame) -> pl.DataFrame:
+    """Return queries of which counts do not tell R: ``query``, ``least`` and ``most`` relevant items of a model."""
     number, shown = pl.col("n_relevant"), lists.filter(pl.col("items") > 0)
-    found = shown.group_by("query").agg(least=number.min(), most=number.max())
-    return found.filter(pl.col("least") < pl.col("most")).sort("query")
+    found = shown.group_by("query").agg(least=number.min(), most=number.max(), pooled=pl.col("pooled").any())
+    return found.filter(pl.col("pooled") | (pl.col("least") < pl.col("most"))).drop("pooled").sort("query")
 
 
-def warn_unequal(differ: pl.DataFrame, warn: Callable[[str], None] = warn) -> None:
-    """Warn if models' counts hold different numbers of relevant items for a query, since counts cannot be pooled."""
-    if differ.height:
-        query, least, most = differ.row(0)
+def warn_unpooled(queries: pl.DataFrame, requests: Requests, warn: Callable[[str], None] = warn) -> None:
+    """Warn if R of queries is not known, because counts of several models have no items to pool, and divides scores."""
+    if queries.height and any(divided_by_relevant(str(metric)) for metric, _ in requests):
+        query, least, most = queries.row(0)
         warn(
-            f"counts: for {differ.height} queries some models have more relevant items than others, first query "
-            f"{query!r}: {least} to {most}. Counts have no items to pool, so recall, ap and ndcg of a model are "
-            "divided by its own number; n_relevant in the queries frame would give the true one"
+            f"counts: R of {queries.height} queries is not known, first {query!r} (a model has {least} to {most} "
+            "relevant items): counts have no items to pool, so recall, ap and ndcg of a model are divided by its own "
+            "number; count the rankings of all models together, or give n_relevant in the queries frame"
         )
 
 

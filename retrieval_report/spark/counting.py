@@ -25,7 +25,8 @@ def count_ties(rankings: DataFrame) -> DataFrame:
     Returns
     -------
     pyspark.sql.DataFrame
-        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no particular order; nothing is
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no particular order, but not, as
+        on one machine, what other models retrieved: such counts do not tell R of several models. Nothing is
         computed yet. Rows that break a rule raise a DataError when it is (see :func:`our_errors`). Items that occur
         twice in a list are not detected here; use :func:`check_items`.
     """

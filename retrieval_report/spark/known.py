@@ -90,13 +90,12 @@ def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
 def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFrame | None) -> DataFrame | None:
     """Return what is known of every model's lists, as rows: that they are requested, their judged and relevant items.
 
-    ``pool`` holds the relevant items that any model retrieved, if those count as judged.
+    ``pool`` holds the numbers of relevant items that any model retrieved, if those count as judged.
     """
-    parts = []
-    items = beside.judgements if pool is None else pool
-    if items is not None:
-        cells = items.groupBy("query", "relevance").agg(F.count("*").alias("count"))
-        if pool is None and beside.queries is not None:
+    parts = [] if pool is None else [pool]
+    if pool is None and beside.judgements is not None:
+        cells = beside.judgements.groupBy("query", "relevance").agg(F.count("*").alias("count"))
+        if beside.queries is not None:
             cells = cells.join(beside.queries.select("query"), on="query", how="left_semi")
         parts.append(cells)
     if beside.queries is not None:

@@ -61,6 +61,8 @@ def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
     if "model" not in rows.columns:
         rows = rows.withColumn("model", F.lit("model"))
     rows = _without_masked(rows, order)
+    if "retrieved" in rows.columns:
+        rows = _with_pool(rows, options)
     if naive and options.decimals is not None and not empty.schema[order].is_integer():
         rounded = partial(_rounded, column=order, decimals=options.decimals)
         rows = rows.mapInArrow(rounded, rows.schema)  # ties are made by rounding, so it has to come before sorting
@@ -99,6 +101,15 @@ def _without_masked(rows: DataFrame, order: str) -> DataFrame:
         if name != "mask"
     ]
     return rows.select(*masked, role.alias("role"))
+
+
+def _with_pool(rows: DataFrame, options: Options) -> DataFrame:
+    """Mark what counts hold of other models' relevant items; leave them out where they do not tell R."""
+    retrieved = refusing(F.col("retrieved"), F.col("retrieved").isNull(), "retrieved", "null")
+    role = F.when(retrieved, F.lit(RETRIEVED)).otherwise(F.lit(NOT_RETRIEVED)).cast("byte")
+    if options.relevant_items == "own" or options.distance_threshold is not None:
+        rows = rows.filter("retrieved")
+    return rows.withColumn("role", role).drop("retrieved")
 
 
 def _rounded(batches: Iterator[pa.RecordBatch], *, column: str, decimals: int) -> Iterator[pa.RecordBatch]:

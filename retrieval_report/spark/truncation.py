@@ -24,16 +24,21 @@ def decide_on_cluster(source: Source, beside: Beside, models: list[str], options
 
 
 def pooled_items(source: Source, options: Options) -> DataFrame | None:
-    """Return the relevant items of any model, each once; None if R is not pooled."""
+    """Return how many relevant items any model retrieved, by query and relevance; None if R is not pooled."""
     rows = source.rows
-    if options.relevant_items != "pooled" or "item" not in rows.columns:
+    if options.relevant_items != "pooled" or not {"item", "role"} & set(rows.columns):
         return None
+    if "count" in rows.columns:  # with what each model lacks of the others' items, all of them have the same
+        relevant = rows.filter(F.col("relevance").cast("double") > 0)
+        own = relevant.groupBy(*KEYS, "relevance").agg(F.sum(F.col("count").cast("long")).alias("count"))
+        return own.groupBy("query", "relevance").agg(F.max("count").alias("count"))
     if options.distance_threshold is not None:
         distance = F.col(source.order)
         near = distance if options.decimals is None else F.round(distance, options.decimals)
         rows = rows.filter(distance.isNull() | ~_beyond(source, near, options))
     rows = rows.filter(F.col("relevance").cast("double") > 0)
-    return rows.select("query", "item", "relevance").dropDuplicates(["query", "item"])
+    once = rows.select("query", "item", "relevance").dropDuplicates(["query", "item"])
+    return once.groupBy("query", "relevance").agg(F.count("*").alias("count"))
 
 
 def _beyond(source: Source, distance: Column, options: Options) -> Column:

@@ -41,7 +41,9 @@ def ready(frame: pl.DataFrame) -> pl.DataFrame:
     if "count" not in frame.columns:
         frame = frame.with_columns(count=pl.lit(1, pl.Int64))
     role = pl.col("role").fill_null(RETRIEVED) if "role" in frame.columns else pl.lit(RETRIEVED)
-    return frame.with_columns(role=role.cast(pl.Int8))
+    if "retrieved" in frame.columns:  # of counts
+        role = pl.when("retrieved").then(role).otherwise(NOT_RETRIEVED)
+    return frame.with_columns(role=role.cast(pl.Int8)).drop("retrieved", strict=False)
 
 
 def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options) -> Prepared:

@@ -105,7 +105,6 @@ def test_judgements_and_queries(source: Path) -> None:
     same(frame.drop("relevance").lazy(), frame.drop("relevance"), judgements=judgements, **options)
 
 
-@pytest.mark.filterwarnings("ignore:counts. for .* queries some models have more relevant items than others")
 def test_counts(source: Path) -> None:
     counts = pl.concat([count_ties(made()), count_ties(made())])
     written(source, counts.iter_slices(70))

@@ -46,8 +46,9 @@ def test_counts_are_those_of_a_group_by(name: str, order: str) -> None:
     value = pl.col(order)
     whole = frame.with_columns(pl.when(value == 0).then(value.abs()).otherwise(value).alias(order))
     expected = whole.group_by(keys).agg(count=pl.len().cast(pl.Int64)).sort(keys)
-    assert_frame_equal(count_ties(frame), expected, check_exact=True)
-    assert_frame_equal(count_ties(frame.sort("model", "query", order)), expected, check_exact=True)
+    for rows in (frame, frame.sort("model", "query", order)):
+        retrieved = count_ties(rows).filter("retrieved").drop("retrieved")
+        assert_frame_equal(retrieved, expected, check_exact=True)
     if name == "floats":
         zeros = count_ties(frame).filter(pl.col(order) == 0)[order]
         assert not np.signbit(zeros.to_numpy()).any()

@@ -91,19 +91,21 @@ def test_judgements_and_n_relevant_are_not_pooled() -> None:
 
 def test_counts_that_differ_in_r_are_told_of() -> None:
     both = models(a=top(ranked(1), 60), b=top(ranked(2), 60))
-    counts = count_ties(both)
+    counts = pl.concat([count_ties(part) for part in both.partition_by("model", maintain_order=True)])
     shown = both.group_by("query", "model").agg(pl.col("relevance").sum()).group_by("query").agg("relevance")
     differ = shown.filter(pl.col("relevance").list.n_unique() > 1).sort("query")
     query, numbers = differ.row(0)
     _, warned = said(counts, truncated="no", metrics="recall")
     (warning,) = warned
     assert warning == (
-        f"counts: for {differ.height} queries some models have more relevant items than others, first query "
-        f"{query!r}: {min(numbers)} to {max(numbers)}. Counts have no items to pool, so recall, ap and ndcg of a model "
-        "are divided by its own number; n_relevant in the queries frame would give the true one"
+        f"counts: R of {differ.height} queries is not known, first {query!r} (a model has {min(numbers)} to "
+        f"{max(numbers)} relevant items): counts have no items to pool, so recall, ap and ndcg of a model are divided "
+        "by its own number; count the rankings of all models together, or give n_relevant in the queries frame"
     )
     told = pl.DataFrame({"query": [f"q{n}" for n in range(QUERIES)], "n_relevant": [17] * QUERIES})
     assert said(counts, truncated="no", metrics="recall", queries=told)[1] == []
+    assert said(counts, truncated="no", metrics="precision")[1] == []  # R does not divide it
+    assert said(count_ties(both), truncated="no", metrics="recall")[1] == []
     assert said(count_ties(models(a=ranked(1), b=ranked(2))), metrics="recall")[1] == []
 
 

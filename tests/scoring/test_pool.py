@@ -1,0 +1,146 @@
+"""Counts of several models know R of every query as their rankings do, on all engines, or say that they do not."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import DataError, RetrievalReportWarning, count_ties, evaluate, evaluate_to
+from retrieval_report.codes import evaluate_radius
+from retrieval_report.disk import count_ties_to
+
+METRICS = "recall, ap, ndcg, precision, r_precision, f1, rr, ap(denominator=min), ndcg(ideal=list), num_rel_ret"
+ASKED: dict[str, Any] = {
+    "metrics": METRICS,
+    "cutoffs": [3, 5, None],
+    "policies": ("expected", "best", "worst", "shuffled"),
+    "shuffles": 5,
+}
+
+
+def runs(seed: int, order: str = "distance") -> pl.DataFrame:
+    """The nearest 8 of 40 items by three models, for 6 queries, one of which the second model does not answer."""
+    generator, rows = np.random.default_rng(seed), []
+    grades = generator.integers(0, 4, (6, 40)) * (generator.random((6, 40)) < 0.4)
+    for model in "abc":
+        for query in range(6):
+            distance = np.round(generator.random(40) * 6).astype(int)
+            nearest = np.argsort(distance, kind="stable")[:8]
+            if (model, query) != ("b", 3):
+                rows += [(model, f"q{query}", f"d{i}", int(distance[i]), int(grades[query, i])) for i in nearest]
+    frame = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    return frame if order == "distance" else frame.with_columns(score=-pl.col("distance")).drop("distance")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"truncated": "no"},
+        {"truncated": "within_tie"},
+        {"truncated": {"a": "no", "b": "within_tie", "c": "between_ties"}},
+        {"truncated": "within_tie", "relevant_items": "own"},
+        {"truncated": "no", "relevant_from": 2, "missing_query": "skip"},
+        {"truncated": "no", "queries": {"query": [f"q{query}" for query in range(6)], "n_relevant": [30] * 6}},
+    ],
+)
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some:retrieval_report.RetrievalReportWarning")
+def test_scores_of_counts_are_those_of_the_rankings(tmp_path: Path, seed: int, options: dict[str, Any]) -> None:
+    rankings = runs(seed)
+    wanted, counts = evaluate(rankings, **ASKED, **options), count_ties(rankings)
+    assert_frame_equal(evaluate(counts, **ASKED, **options), wanted, check_exact=True)
+    file = count_ties_to(tmp_path / "counts.parquet", rankings, rows_per_part=30)
+    assert_frame_equal(pl.read_parquet(file).sort(counts.columns[:4], nulls_last=True), counts)
+    out = evaluate_to(tmp_path / "scores.parquet", file, rows_per_part=30, **ASKED, **options)
+    assert_frame_equal(pl.read_parquet(out).sort(*wanted.columns[:5]), wanted.sort(*wanted.columns[:5]))
+
+
+def test_a_model_that_misses_half_of_the_relevant_items_has_half_the_recall() -> None:
+    """Model b retrieves one of two relevant items, at the third rank; of its own it would have retrieved all."""
+    rankings = pl.DataFrame(
+        {
+            "model": list("aaabbb"),
+            "query": ["q"] * 6,
+            "item": list("xyzuvx"),
+            "distance": [1, 2, 3] * 2,
+            "relevance": [1, 1, 0, 0, 0, 1],
+        }
+    )
+    counts = count_ties(rankings)
+    assert counts.filter(~pl.col("retrieved")).rows() == [("b", "q", None, 1, 1, False)]
+    scores = evaluate(counts, metrics="recall, ndcg", cutoffs=None, policies="expected", truncated="no")
+    assert scores.filter(model="b", metric="recall")["value"].to_list() == [0.5]
+    ideal = 1 + 1 / np.log2(3)
+    assert scores.filter(model="b", metric="ndcg")["value"].to_list() == pytest.approx([0.5 / ideal])
+
+
+@pytest.mark.parametrize("order", ["distance", "score"])
+def test_counts_of_shards_add_up(order: str) -> None:
+    """Each item is in one shard, so what a model lacks of a shard adds up, too."""
+    rankings = runs(5, order)
+    even = pl.col("item").str.tail(1).cast(pl.Int64) % 2 == 0
+    parts = [count_ties(rankings.filter(even)), count_ties(rankings.filter(~even))]
+    assert_frame_equal(count_ties(pl.concat(parts)), count_ties(rankings))
+
+
+def test_one_model_has_no_pool() -> None:
+    assert count_ties(runs(0).filter(model="a")).columns == ["model", "query", "distance", "relevance", "count"]
+
+
+def test_counts_without_a_pool_are_marked_and_warned_of() -> None:
+    """Both models retrieve as many relevant items, but counts do not tell whether they are the same."""
+    lists = {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": [1, 1]}
+    apart = pl.concat(pl.DataFrame({"model": [model] * 2, **lists}) for model in "ab")
+    with pytest.warns(RetrievalReportWarning, match=r"R of 1 queries is not known, first 'q' \(a model has 1 to 1"):
+        scores = evaluate(apart, metrics="recall", truncated={"a": "no", "b": "within_tie"}, policies="expected")
+    assert dict(scores.select("model", "pooled").unique().rows()) == {"a": False, "b": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(apart, metrics="recall", truncated="no", policies="expected")  # lists that hold all items tell R
+        evaluate(apart, metrics="precision", truncated="within_tie", policies="expected")
+
+
+def test_a_threshold_takes_the_pool_away() -> None:
+    """Nothing tells at which distance another model retrieved what this one did not."""
+    counts = count_ties(runs(0))
+    with pytest.warns(RetrievalReportWarning, match="counts have no items to pool"):
+        scores = evaluate(counts, metrics="recall", distance_threshold=1, truncated="within_tie", policies="expected")
+    assert scores["pooled"].all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda counts: pl.concat([counts.filter(model="a"), count_ties(runs(1)).filter(model="b")]),
+            "column 'retrieved': models have different numbers of relevant items, .* count the rankings of all models",
+        ),
+        (lambda counts: counts.with_columns(retrieved=None).cast({"retrieved": pl.Boolean}), "'retrieved': .* null"),
+        (
+            lambda counts: counts.with_columns(pl.col("distance").fill_null(9)),
+            "'distance': .* items that are not retri",
+        ),
+        (lambda counts: counts.with_columns(retrieved=True), "column 'distance': .* null"),
+    ],
+)
+def test_counts_whose_pool_cannot_be_right_are_refused(change: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        evaluate(change(count_ties(runs(0))), metrics="recall", policies="expected", truncated="no")
+
+
+def test_recall_within_a_radius_counts_the_pool() -> None:
+    rankings = runs(2)
+    relevant = rankings.filter(pl.col("relevance") > 0)
+    pool = dict(relevant.group_by("query").agg(pl.col("item").n_unique()).rows())
+    near = relevant.filter(pl.col("distance") <= 1).group_by("model", "query").len()
+    scores = evaluate_radius(count_ties(rankings), radii=1)
+    for model in "abc":
+        hits = dict(near.filter(model=model).select("query", "len").rows())
+        wanted = np.mean([hits.get(query, 0) / number for query, number in pool.items()])
+        assert scores.filter(model=model)["recall"].item() == pytest.approx(wanted)
