@@ -11,12 +11,17 @@ import numpy as np
 from retrieval_report.analysis.convolution import Complex, Spread, characteristic, every_sum, likely_sums, series_below
 from retrieval_report.analysis.grid import Bools, Floats
 from retrieval_report.analysis.tie_bounds import Ranges
-from retrieval_report.analysis.verdicts import ROUNDING
+from retrieval_report.analysis.verdicts import ROUNDING, TIE_RISK
 from retrieval_report.kernels.walks import sampled_walks
+from retrieval_report.scoring.every_order import Drawn
 from retrieval_report.scoring.walks import Walk, walk_of_values
 
 WIDE = 0.01  # bounds farther apart than this are worth more work
-SURE = 1e-4  # how often the bounds of a share of draws may miss
+NARROW = 0.02  # so close do draws bring them, unless the verdict is decided before
+DRAWS = 1_000  # random orders of a pair at first
+LOOKS = (DRAWS, 4 * DRAWS, 10 * DRAWS)  # the last decides the verdict wherever bounds remain wider than NARROW
+MOST_DRAWN = 1 << 30  # items of lists drawn for one pair beyond the first orders: 20 seconds
+SURE = 1e-4 / len(LOOKS)  # how often the bounds of a share of draws may miss
 TERMS = 64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
 AWAY = 8  # standard deviations from the mean within which bounds are asked for
 OUTSIDE = 1e-6  # what sums beyond the period may count
@@ -32,8 +37,9 @@ class ListOrders(NamedTuple):
 
     spread: Spread | None
     walk: Walk | None
-    draws: int | None  # number of drawn orders; None: all orders are counted
-    seed: int  # seed for drawing from them
+    drawn: Drawn | None  # None: all orders are counted
+    column: int  # of the drawn scores
+    seed: int  # seed for drawing from all orders
 
 
 class Chance(NamedTuple):
@@ -73,19 +79,29 @@ class Reversals:
             for row in (first, second)
             for query in np.flatnonzero(paired & self.known.loose[row])
         )
-        return all(orders is not None and orders.draws is None for orders in found)
+        return all(orders is not None and orders.drawn is None for orders in found)
 
-    def of(self, first: int, second: int, lead: float) -> Chance | None:
-        """Return bounds for one pair, given the ``lead`` of the first; None if only moments are known."""
+    def of(self, first: int, second: int, lead: float, bounds: tuple[float, float]) -> Chance | None:
+        """Return bounds for one pair, given the ``lead`` of the first and the ``bounds`` that moments give.
+
+        None: no more is known.
+        """
         paired = self._paired(first, second)
         ahead, behind = (first, second) if lead >= 0 else (second, first)
         sides = self._side(ahead, paired), self._side(behind, paired)
         near = ROUNDING * max(float(self.known.value[row][paired].sum()) for row in (first, second))
         found = self._without_draws(sides, near) if any(side.parts for side in sides) else None
-        if found is not None and found.high - found.low <= WIDE:
+        if lead == 0 or (found is not None and found.high - found.low <= NARROW):
             return found
-        drawn = self._from_draws(sides, near)
-        return found if drawn is None else drawn if found is None else _narrowed(found, drawn)
+        for draws in LOOKS:
+            drawn = self._from_draws(sides, near, draws)
+            if drawn is None:
+                break
+            found = drawn if found is None else _narrowed(found, drawn)
+            low, high = max(found.low, bounds[0]), min(found.high, bounds[1])
+            if high - low <= NARROW or low > TIE_RISK or high <= TIE_RISK:
+                break
+        return found
 
     def _paired(self, first: int, second: int) -> Bools:
         paired: Bools = ~np.isnan(self.known.value[first]) & ~np.isnan(self.known.value[second])
@@ -95,7 +111,7 @@ class Reversals:
         parts, fixed, stray = [], 0.0, 0.0
         for query in np.flatnonzero(paired):
             orders = self.lists.get((row, int(query)))
-            if self.known.loose[row, query] and orders is not None and orders.draws is None:
+            if self.known.loose[row, query] and orders is not None and orders.drawn is None:
                 parts.append(orders)
             else:
                 fixed += self.known.value[row, query]
@@ -166,8 +182,8 @@ class Reversals:
             self._waves[key] = characteristic([_walk(part) for part in side.parts], period, terms)
         return self._waves[key]
 
-    def _from_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
-        """Return the share of drawn orders that reverse the pair; None if a list has no distribution or no draws."""
+    def _from_draws(self, sides: tuple[_Side, _Side], near: float, draws: int) -> Chance | None:
+        """Return the share of drawn orders that reverse the pair; None if a list has none, or they are too many."""
         total, lists = 0.0, []
         for side, sign in zip(sides, (1.0, -1.0), strict=True):
             for query in np.flatnonzero(side.paired):
@@ -178,8 +194,8 @@ class Reversals:
                     return None
                 else:
                     lists.append((sign, orders))
-        draws = min((orders.draws for _, orders in lists if orders.draws is not None), default=0)
-        if not draws:
+        items = draws * sum(orders.drawn.cells for _, orders in lists if orders.drawn is not None)
+        if draws > DRAWS and items > MOST_DRAWN:
             return None
         totals = np.full(draws, total)
         for sign, orders in lists:
@@ -190,10 +206,10 @@ class Reversals:
 
 
 def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
-    """Return Clopper and Pearson's bounds of a probability, which fail at most once in 10 000 times.
+    """Return Clopper and Pearson's bounds of a probability; of all looks at a pair, one fails once in 10 000 pairs.
 
     >>> [round(bound, 4) for bound in binomial_bounds(0, 1000)]
-    [0.0, 0.0099]
+    [0.0, 0.0109]
     """
     from scipy.special import betaincinv
 
@@ -282,16 +298,10 @@ def _narrowed(found: Chance, drawn: Chance) -> Chance:
 
 
 def _sample(orders: ListOrders, draws: int) -> Floats:
-    """Return scores of a list in independent orders: its own, shuffled, or drawn from all of them.
-
-    Which draw of one list is combined with which of another must not depend on their scores; shuffling each makes them
-    independent again.
-    """
-    if orders.draws is None:
-        walk = _walk(orders)
-        found = np.empty(draws)
-        sampled_walks(walk.steps, walk.last, np.uint64(orders.seed), found)
-        return found
-    assert orders.spread is not None
-    every = np.repeat(orders.spread.value, np.rint(orders.spread.chance * orders.draws).astype(np.int64))
-    return np.random.default_rng(orders.seed).permutation(every)[:draws]
+    """Return scores of a list in random orders; those of different lists are independent."""
+    if orders.drawn is not None:
+        return orders.drawn.first(draws, orders.column)
+    walk = _walk(orders)
+    found = np.empty(draws)
+    sampled_walks(walk.steps, walk.last, np.uint64(orders.seed), found)
+    return found

@@ -14,7 +14,7 @@ from retrieval_report.analysis.grid import Floats, Grid, Pairs
 from retrieval_report.analysis.inputs import BOUNDS
 from retrieval_report.analysis.likeness import Emulated
 from retrieval_report.analysis.paired import paired_mean
-from retrieval_report.analysis.reversal import WIDE, Chance, ListOrders, Reversals
+from retrieval_report.analysis.reversal import DRAWS, WIDE, Chance, ListOrders, Reversals
 from retrieval_report.analysis.tie_bounds import Ranges, normal_chances, ranges, tail_bounds
 from retrieval_report.analysis.verdicts import ROUNDING, equal_values
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
@@ -27,8 +27,6 @@ from retrieval_report.scoring.layout import lay_out
 
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
-
-DRAWS = 1_000
 UNKNOWN = Chance(np.nan, np.nan, np.nan, np.nan, None)
 
 
@@ -74,7 +72,7 @@ def _undecided_pair(
     """Return what follows from moments, or from the scores of lists if they give more."""
     low, high = bounds
     worth = high - low > WIDE or lead == 0 or reversals.covers(*two)
-    orders = reversals.of(*two, lead) if reversals.lists and worth else None
+    orders = reversals.of(*two, lead, bounds) if reversals.lists and worth else None
     if lead == 0:
         return UNKNOWN if orders is None else UNKNOWN._replace(equal=orders.equal)
     deviation = tie_std * (~np.isnan(reversals.known.value[list(two)]).any(axis=0)).sum()
@@ -145,7 +143,6 @@ def tie_orders(
     judgements: object = None,
     queries: object = None,
     seed: int = 0,
-    draws: int = DRAWS,
     **options: Unpack[ListOptions],
 ) -> Orders:
     """Return the scores of each list on which a pair of models depends; raise an error if they contradict the scores.
@@ -171,7 +168,7 @@ def tie_orders(
         for requests in _alike(index for index in measures if wanted.get(index)):
             asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
             lists = set().union(*(wanted[index] for index in asked))
-            for one in score_orders(prepared.only(lists), requests, rules, draws, walks=True):
+            for one in score_orders(prepared.only(lists), requests, rules, DRAWS, walks=True):
                 for column, index in enumerate(asked):
                     if (one.model, one.query) in wanted[index]:
                         found.setdefault(index, {})[one.model, one.query] = _orders(one, column)
@@ -196,10 +193,12 @@ def _alike(measures: Iterable[tuple[str, int | None]]) -> list[Requests]:
 def _orders(scores: OrderScores, column: int) -> ListOrders:
     """One list's orders by one metric."""
     value, walk = scores.value[:, column], scores.walks[column] if scores.walks else None
+    seed = zlib.crc32(f"{scores.model}\0{scores.query}".encode())
+    if scores.drawn is not None:
+        return ListOrders(None, None, scores.drawn, column, seed)
     near = 1e-15 * float(np.abs(value).max(initial=0.0))
     spread = Spread(*merged(value, scores.chance, near)) if value.size else None
-    draws = None if scores.exact else scores.chance.size
-    return ListOrders(spread, walk, draws, zlib.crc32(f"{scores.model}\0{scores.query}".encode()))
+    return ListOrders(spread, walk, None, column, seed)
 
 
 def _check_moments(grid: Grid, found: Orders) -> None:
@@ -223,6 +222,8 @@ def _check_moments(grid: Grid, found: Orders) -> None:
 
 
 def _mean(orders: ListOrders) -> float:
+    if orders.drawn is not None:
+        return float(orders.drawn.first(DRAWS, orders.column).mean())
     if orders.spread is not None:
         return float(orders.spread.chance @ orders.spread.value)
     assert orders.walk is not None
@@ -233,9 +234,9 @@ def _margin(orders: ListOrders, known: Ranges, where: tuple[int, int]) -> float:
     """How far the mean may be from the score: by rounding, or as far as draws stray once in 10¹⁰ lists (Bernstein)."""
     value, variance = float(known.value[where]), float(known.variance[where])
     reach = float(max(known.fall[where], known.rise[where]))
-    if orders.draws is None:
+    if orders.drawn is None:
         return 1e-9 * max(abs(value), 1e-3 * min(reach, 1.0))
     if not np.isfinite(reach):
         return float("inf")
     deviation = min(variance, reach**2) ** 0.5
-    return float(7 * deviation / orders.draws**0.5 + 9 * reach / orders.draws + 1e-9 * value)
+    return float(7 * deviation / DRAWS**0.5 + 9 * reach / DRAWS + 1e-9 * value)

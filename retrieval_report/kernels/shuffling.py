@@ -128,3 +128,11 @@ def draw_orders(first: int, last: int, lists: Lists, limit: Integers, draw: Draw
                     pool[other] = pool[slot]
                 out += slots
             t += size
+
+
+@allocating
+def draw_repeatedly(q: int, lists: Lists, limit: Integers, draw: Draw, new: Lists, found: Codes) -> None:
+    """Write the grades of one list in an order per row of ``found``: those of ``draw`` and the following numbers."""
+    for row in range(found.shape[0]):
+        draw_orders(q, q + 1, lists, limit, Draw(draw.keys, draw.number + row), new)
+        found[row] = new.grade[new.start[q] : new.start[q + 1]]

@@ -272,23 +272,26 @@ def multiply_characteristics(steps: Steps, last: int, step: float, product: NDAr
     return terms
 
 
-@kernel
+@allocating
 def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> None:
-    """Write the sums of random walks, one for every entry of ``found``."""
+    """Write the sums of random walks, one for every entry of ``found``; the steps from a node follow each other."""
+    first = np.full(last + 1, steps.source.size)
+    for edge in range(steps.source.size - 1, -1, -1):
+        first[steps.source[edge]] = edge
     counter = np.uint64(0)
     for draw in range(found.size):
-        node = -1
-        while node != last:  # a walk that rounding stops short is walked again
-            node, total = 0, 0.0
-            counter += np.uint64(1)
-            left = uniform(key, counter)
-            for edge in range(steps.source.size):
-                if steps.source[edge] != node:
-                    continue
-                if left < steps.chance[edge]:
-                    node, total = steps.target[edge], total + steps.amount[edge]
-                    counter += np.uint64(1)
-                    left = uniform(key, counter)
-                else:
-                    left -= steps.chance[edge]
+        node, edge, total, left = -1, 0, 0.0, 0.0
+        while node != last:
+            if edge == steps.source.size or steps.source[edge] != node:  # the start, or where rounding stopped it
+                node, edge, total = 0, first[0], 0.0
+                counter += np.uint64(1)
+                left = uniform(key, counter)
+            if left < steps.chance[edge]:
+                node, total = steps.target[edge], total + steps.amount[edge]
+                edge = first[node]
+                counter += np.uint64(1)
+                left = uniform(key, counter)
+            else:
+                left -= steps.chance[edge]
+                edge += 1
         found[draw] = total

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import shuffling
-from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Keys, Lists
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import Term, check_judged_only
 from retrieval_report.scoring.closed_orders import Orders, closed_form, ties_above
@@ -29,6 +30,23 @@ MOST_CELLS = 400_000  # of one list in all its orders
 BLOCK = 4_000_000  # cells of lists that are scored together
 
 
+@dataclass
+class Drawn:
+    """The scores of one list in random orders, of which more are drawn when they are needed."""
+
+    known: Floats  # (orders, metrics and cutoffs)
+    cells: int  # of one order
+    score: Callable[[range], Floats]  # numbers of orders → their scores
+
+    def first(self, draws: int, column: int) -> Floats:
+        """Return the scores of the first orders; the same, however many are asked for."""
+        while len(self.known) < draws:  # block by block, since whole orders take much more memory than their scores
+            end = min(len(self.known) + max(BLOCK // self.cells, 1), draws)
+            self.known = np.concatenate([self.known, self.score(range(len(self.known), end))])
+        scores: Floats = self.known[:draws, column]
+        return scores
+
+
 class OrderScores(NamedTuple):
     """The scores of one list in each of its orders."""
 
@@ -38,6 +56,7 @@ class OrderScores(NamedTuple):
     chance: Floats  # (orders,)
     exact: bool  # whether these are all orders that the metrics distinguish; otherwise they are drawn
     walks: tuple[Walk | None, ...] = ()  # one per column, if requested
+    drawn: Drawn | None = None  # the same scores and more of them, unless these are all
 
     def distribution(self, column: int, digits: int | None = None) -> pl.DataFrame:
         """Return each ``value`` of one metric and cutoff, ascending, with ``probability`` and ``method``."""
@@ -80,14 +99,16 @@ def score_orders(
             every = _every_order(*here, few if walked else MOST_ORDERS)
             if every is None:
                 none = Orders(base[None, :][:0], np.empty(0), exact=True)
-                every = none if walked else _drawn_orders(ties, layout, limit, keys, number, draws)
+                every = none if walked else _drawn_orders(run, layout, keys, number, range(draws))
         found[number] = every
     result = []
     for numbers in _blocks(found):
         values = _score(run, layout, numbers, [found[number] for number in numbers])
         for number, value in zip(numbers, values, strict=True):
             own, (model, query) = found[number], run.prepared.names.row(number)
-            result.append(OrderScores(model, query, value, own.chance, own.exact, paths.get(number, ())))
+            more = partial(_drawn_scores, run, layout, keys, number)
+            drawn = None if own.exact else Drawn(value, own.grade.shape[1], more)
+            result.append(OrderScores(model, query, value, own.chance, own.exact, paths.get(number, ()), drawn))
     return result
 
 
@@ -114,16 +135,17 @@ def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -
     return Orders(grade, chance, exact=True)
 
 
-def _drawn_orders(
-    ties: Lists, layout: Lists, limit: Integers, keys: NDArray[np.uint64], number: int, draws: int
-) -> Orders:
+def _drawn_orders(run: Run, layout: Lists, keys: Keys, number: int, draws: range) -> Orders:
     """Draw random orders of one list, in its own part of the layout."""
-    own = layout.grade[layout.start[number] : layout.start[number + 1]]
-    drawn = np.empty((draws, own.size), np.int32)
-    for draw in range(draws):
-        shuffling.draw_orders(number, number + 1, ties, limit, shuffling.Draw(keys, draw), layout)
-        drawn[draw] = own
-    return Orders(drawn, np.full(draws, 1 / draws), exact=False)
+    drawn = np.empty((len(draws), layout.start[number + 1] - layout.start[number]), np.int32)
+    choice = shuffling.Draw(keys, draws.start)
+    shuffling.draw_repeatedly(number, run.prepared.ties, run.limit, choice, layout, drawn)
+    return Orders(drawn, np.full(len(draws), 1 / len(draws)), exact=False)
+
+
+def _drawn_scores(run: Run, layout: Lists, keys: Keys, number: int, draws: range) -> Floats:
+    """Return the scores of one list in random orders of these numbers."""
+    return _score(run, layout, [number], [_drawn_orders(run, layout, keys, number, draws)])[0]
 
 
 def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:

@@ -103,6 +103,8 @@ def test_a_walk_is_all_orders(metric: str, seed: int, cutoff: int | None, items:
         if walk is None:
             assert "retrieved" in metric
             continue
+        source = walk.steps.source
+        assert np.unique(source).size == 1 + np.count_nonzero(np.diff(source))  # steps from a node follow each other
         times = 1.7 * np.arange(40)
         truth = np.exp(1j * np.outer(times, own.value[:, 0])) @ own.chance
         np.testing.assert_allclose(wave(walk, 1.7, 40), truth, atol=1e-9)
