@@ -102,12 +102,14 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 @data_options
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
+@click.option("--all", "everything", is_flag=True, help="Print all rows, not only those whose rank tie order changes.")
 @output_options("audit.csv")
 @json_option
 @explains("audit", "prints", "off", "z", "same_winner")
-def audit(data: Data, output: Output, systems: str | None, as_json: bool, **settings: Any) -> None:
+def audit(data: Data, output: Output, systems: str | None, everything: bool, as_json: bool, **settings: Any) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
 
+    Of several models, those are shown whose rank the order inside ties changes; --all and files hold the others.
     If a system shuffles ties or sorts unstably, prints is the range of values it could print, and same_winner is
     "open" if several models could win.
     """
@@ -119,12 +121,7 @@ def audit(data: Data, output: Output, systems: str | None, as_json: bool, **sett
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = rr.audit(**given, systems=chosen, **settings)
     _tell_silent(chosen or [], table, settings)
-    shown = ("system", "version", "definition", "model", "prints", "expected", "lowest", "highest", "off", "z")
-    output.show(
-        {"audit": table},
-        frame_table(_with_ranges(table), (*shown, "same_winner"), by=("metric", "cutoff")),
-        form="json" if as_json else None,
-    )
+    output.show({"audit": table}, _audit_text(table, everything), form="json" if as_json else None)
 
 
 @cli.command(short_help="Show interpolated precision at levels of recall.")
@@ -157,6 +154,24 @@ def similarity(first: str, second: str, columns: dict[str, str] | None, p: float
     one, other = (rr.read_rankings(path, columns=columns) for path in (first, second))
     found = rr.lists.ranking_similarity(one, other, p=p)
     output.show({"similarity": found.queries}, frame_table(found.mean, ALIKE))
+
+
+def _audit_text(table: pl.DataFrame, everything: bool) -> str:
+    """Return an audit as text: all rows, or those whose rank tie order changes, and how many lines the others take."""
+    from retrieval_report.analysis.audit import changes_rank
+
+    names = ("system", "version", "definition", "model", "prints", "expected", "lowest", "highest", "off", "z")
+    columns, by = (*names, "same_winner"), ("metric", "cutoff")
+    rows = _with_ranges(table)
+    whole = frame_table(rows, columns, by=by)
+    if everything or table["model"].n_unique() == 1:
+        return whole
+    changed = rows.filter(changes_rank(table))
+    shown = frame_table(changed, columns, by=by)
+    if changed.is_empty():
+        shown = "No evaluator whose order inside ties is known gives a model another rank."
+    more = whole.count("\n") - shown.count("\n")
+    return f"{shown}\n\n--all adds {more} lines, also on systems whose order inside ties is open." if more else shown
 
 
 def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, on_spark, score
+from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import Data, Output, data_options, given_reading_options, output_options, tell_written
 from retrieval_report.cli.group import EXAMPLES, cli
-from retrieval_report.cli.settings import POLICIES, average_option, like_option, options, settled
+from retrieval_report.cli.settings import average_option, like_option, options, settled
 from retrieval_report.cli.streams import json_option, print_json
+from retrieval_report.report.terminal import visible
 from retrieval_report.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.writing.files import check_writable_folder, made
 
@@ -89,38 +89,32 @@ def evaluate(
     tell_written(files)
 
 
-@cli.command(short_help="Score the two samples that come with the package.")
+@cli.command(short_help="Compare the models of the two samples that come with the package.")
 @click.option("--out", metavar="FOLDER", help="Write a report on each sample here: a page, and its numbers as CSV.")
 def demo(out: str | None) -> None:
-    """Score the two samples that come with the package: digit images and Python's docstrings."""
-    import polars as pl
-
+    """Say who wins in the two samples that come with the package: digit images and Python's docstrings."""
     folder = None if out is None else check_writable_folder(out)
-    data = sample_folder()
-    written: list[Path] = []
     for number, sample in enumerate(SAMPLES):
-        judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
-        files = Data([str(data / sample.rankings)], judgements, queries).read()
-        if folder is None:
-            _, summary = score(files, policies=POLICIES, truncated=sample.truncated)
-        else:
-            summary, paths = _sample_report(sample, files, folder)
-            written += paths
-        shown = summary.filter(pl.col("policy") != "shuffled")  # which repeats the expected score with noise
-        click.echo(("\n\n" if number else "") + f"{sample.title}\n\n{summary_text(shown)}")
-    tell_written(written)
-    click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(data)}")
+        lines = _sample_verdict(sample, folder)
+        click.echo("\n".join(["", sample.title, "", *lines] if number else [sample.title, "", *lines]))
+    click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(sample_folder())}")
 
 
-def _sample_report(sample: Sample, data: Mapping[str, Any], folder: Path) -> tuple[pl.DataFrame, list[Path]]:
-    """Write the report on a sample, and return its summary and the files."""
+def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
+    """Return the verdict on a sample, and the page of its report, which is written into the folder if there is one."""
     import retrieval_report as rr
-    from retrieval_report.report.contents import report_of
 
-    study = rr.Study(**data, truncated=sample.truncated)
-    contents = report_of(study, title=sample.title, command=f"retrieval-report demo --out {folder}")
+    data = sample_folder()
+    judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
+    files = Data([str(data / sample.rankings)], judgements, queries).read()
+    study = rr.Study(**files, truncated=sample.truncated)
+    lines = [visible(sentence) for sentence in study.verdict]
+    if folder is None:
+        return lines
+    contents = study.contents(title=sample.title, command=f"retrieval-report demo --out {folder}")
     with made(folder):
-        return contents.summary, rr.write_report(folder / sample.name, contents)
+        rr.write_report(folder / sample.name, contents)
+    return [*lines, f"The report: {folder / sample.name / 'report.html'}"]
 
 
 def summary_text(summary: pl.DataFrame) -> str:

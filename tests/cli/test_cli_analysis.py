@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
+from retrieval_report.analysis.audit import changes_rank
 from retrieval_report.analysis.verdicts import EQUAL, VERDICTS
 from retrieval_report.cli import cli
+from retrieval_report.samples import sample_folder
 
 ROWS = """model,query,item,distance,relevance
 a,q1,x,1,1
@@ -124,7 +126,7 @@ def test_audit_shows_what_others_print(rankings: Path, tmp_path: Path) -> None:
 
 
 def test_audit_shows_the_range_of_what_a_system_could_print(rankings: Path) -> None:
-    result = run("audit", rankings, "--metrics", "rr@1", "--systems", "KerasRS,rax")
+    result = run("audit", rankings, "--metrics", "rr@1", "--systems", "KerasRS,rax", "--all")
     assert result.exit_code == 0, result.output
     [open_, *_], [known, *_] = (
         [line for line in result.output.splitlines() if line.startswith(name)] for name in ("KerasRS", "rax")
@@ -132,6 +134,29 @@ def test_audit_shows_the_range_of_what_a_system_could_print(rankings: Path) -> N
     assert " – " in open_
     assert "open" in open_
     assert "open" not in known
+
+
+def test_audit_prints_what_changes_a_rank_and_counts_the_rest() -> None:
+    folder = sample_folder() / "docs"
+    asked = ("audit", folder / "runs", "--judgements", folder / "qrels.txt", "--metrics", "ndcg@10")
+    short, whole = (run(*asked, *more).output.splitlines() for more in ((), ("--all",)))
+    rows = [line.split() for line in short[2:-2]]
+    systems = ("trec_eval", "trec_eval", "pytrec_eval", "ir_measures")  # which put the last document name first
+    assert [(row[0], row[3]) for row in rows] == [(name, m) for name in systems for m in ("bm25", "bm25-1-digit")]
+    for first, second in zip(rows[::2], rows[1::2], strict=True):
+        assert float(first[4]) < float(second[4])  # as printed
+        assert float(first[5]) > float(second[5])  # as expected
+    assert short[-1].startswith(f"--all adds {len(whole) - len(short) + 2} lines")
+    quiet = run(*asked[:-1], "ndcg@5").output  # at which no order of names changes a rank
+    assert quiet.startswith("No evaluator whose order inside ties is known gives a model another rank.")
+
+
+def test_equal_means_share_a_rank_and_an_open_order_changes_none() -> None:
+    rows = {"model": list("abc"), "expected": [0.5, 0.5, 0.25], "off": [0.0, 0.0, 0.25]}
+    same = {"system": "s", "version": "", "call": "x", "metric": "rr", "cutoff": None}
+    closed = pl.DataFrame(rows).with_columns(pl.lit(value).alias(name) for name, value in same.items())
+    opened = closed.with_columns(call=pl.lit("y"), off=pl.Series([0.0, 0.0, None]))
+    assert changes_rank(pl.concat([closed, opened])).to_list() == [False, False, True, False, False, False]
 
 
 def test_audit_says_which_systems_print_nothing_and_why(rankings: Path) -> None:
