@@ -119,6 +119,11 @@ class Convention:
     def _record(self) -> Metric:
         return parse_metric(self.definition)[0]
 
+    @property
+    def judged_only(self) -> bool:
+        """Return whether the metric leaves items without judgement out of the lists."""
+        return self._record.term.judged_only
+
     def prints(self, cutoff: int | None) -> bool:
         """Return whether the system computes the metric at this cutoff (None: whole lists)."""
         return self._record.own_depth or self.cutoffs == "any" or (self.cutoffs == "whole") == (cutoff is None)
@@ -171,6 +176,7 @@ _TREC = (
     Convention("ndcg", "ndcg, ndcg_cut", "item_descending"),
     Convention("hit_rate", "success", "item_descending", cutoffs="given"),
     Convention("r_precision", "Rprec", "item_descending"),
+    Convention("bpref", "bpref", "item_descending"),
 )
 _IR_MEASURES = (
     Convention("precision", "P, SetP", "item_descending", float32=True),
@@ -182,6 +188,7 @@ _IR_MEASURES = (
     Convention("ndcg", "nDCG", "item_descending", float32=True),
     Convention("hit_rate", "Success", "item_descending", float32=True, cutoffs="given"),
     Convention("r_precision", "Rprec", "item_descending", float32=True),
+    Convention("bpref", "Bpref", "item_descending", float32=True),
 )
 _RANX = (
     Convention("precision", "precision", "arbitrary"),

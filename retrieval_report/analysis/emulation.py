@@ -37,6 +37,7 @@ class Quantity(NamedTuple):
     relevant_from: float | None
     no_relevant: str
     missing_query: str
+    judged_only: bool
 
     @classmethod
     def of(cls, record: Convention) -> Quantity:
@@ -75,6 +76,15 @@ class Data:
     def lists(self) -> Judged:
         """Return the input of a system that sees only lists: items of judged queries, each with its relevance."""
         return self.judged.as_lists(self.judged.scored_rows)
+
+    @cached_property
+    def condensed(self) -> Judged:
+        """Return the lists without items that nobody judged; without judgements every item has its relevance."""
+        judged = self.judged
+        if not judged.whole.judged:
+            return judged
+        rows = judged.retrieved.join(judged.known, on=["query", "item"], how="semi", maintain_order="left")
+        return judged.with_rows(rows, judged.known, judged.lists)
 
     @cached_property
     def by_item(self) -> Data:
@@ -170,7 +180,7 @@ class Data:
         options |= {"no_relevant": quantity.no_relevant, "missing_query": quantity.missing_query}
         if quantity.seen == "list":
             options |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
-        return options
+        return options | ({"unjudged": "drop"} if quantity.judged_only else {})
 
     def _level(self, quantity: Quantity) -> float | None:
         """Return the smallest relevant grade."""
@@ -188,6 +198,8 @@ class Data:
 
     def _received(self, quantity: Quantity, float32: bool) -> list[Judged]:
         judged = self.lists if quantity.seen == "list" else self.judged
+        if quantity.judged_only:
+            judged = self.condensed
         rows, score = judged.retrieved, pl.col(judged.order)
         if quantity.positive == "unretrieved":
             judged = judged.with_rows(rows.filter(score > 0), rows.filter(score <= 0), judged.lists)

@@ -14,7 +14,8 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metrics
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metric, parse_metrics
+from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import start
 
@@ -153,6 +154,9 @@ class Emulated:
         checked = options_with(rules, policies="expected")
         judged = judge_items(rankings, judgements, queries, checked, "like")
         records = {(record.definition, cutoff): record for record, cutoff in measures.values()}
+        if not judged.whole.judged:
+            asked = [parse_metric(name)[0] for name, _ in records]
+            check_judged_only(asked, by_judgements=False, unjudged=checked.unjudged)
         requests = parse_metrics("rr", [cutoff for _, cutoff in records])  # warns of what no metric changes
         decisions = start(judged, requests, checked).prepared.decisions
         words = {model: decision.truncated for model, decision in decisions.items()}

@@ -30,7 +30,7 @@ def test_the_frame_has_a_row_for_every_record() -> None:
 def test_systems_are_chosen_by_name_and_own_records_are_taken() -> None:
     own = Convention("rbp(p=0.5)", "rbp", "row", system="ours")
     assert choose([own, "TALR", own])[0] is own
-    assert [record.system for record in choose("pytrec_eval")] == ["pytrec_eval"] * 8
+    assert [record.system for record in choose("pytrec_eval")] == ["pytrec_eval"] * 9
     with pytest.raises(ParameterError, match="none given"):
         choose([])
 

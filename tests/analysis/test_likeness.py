@@ -52,6 +52,33 @@ def test_ir_measures_prints_the_same() -> None:
         assert naive("ir_measures", ours) == pytest.approx([found[f"q{q}"] for q in range(QUERIES)], rel=1e-12)
 
 
+def test_bpref_leaves_out_what_nobody_judged() -> None:
+    """Beside metrics for which such items are not relevant, pytrec_eval, ir_measures and the audit print the same."""
+    pytrec_eval, ir_measures = pytest.importorskip("pytrec_eval"), pytest.importorskip("ir_measures")
+    judged = JUDGEMENTS.filter(pl.Series(RNG.random(JUDGEMENTS.height) < 0.6))
+    unretrieved = pl.DataFrame({"query": ["q0", "q1"], "item": ["x", "y"], "relevance": [1, 0]})
+    judged = pl.concat([judged, unretrieved.cast({"relevance": judged.schema["relevance"]})])
+    qrels: dict[str, dict[str, int]] = {query: {} for query in RUN}
+    for query, item, grade in judged.iter_rows():
+        qrels[query][item] = grade
+    found = pytrec_eval.RelevanceEvaluator(qrels, {"bpref", "map"}).evaluate(RUN)
+    printed = {name: [found[query][name] for query in RUN] for name in ("bpref", "map")}
+    other = {one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.Bpref], qrels, RUN)}
+    assert [other[query] for query in RUN] == pytest.approx(printed["bpref"])
+    for like in ("trec_eval 9", "pytrec_eval", "ir_measures"):
+        scores = evaluate_like(RANKINGS, like, judgements=judged, metrics="bpref, ap", cutoffs=None, policies="naive")
+        for ours, theirs in (("bpref", "bpref"), ("ap", "map")):
+            assert scores.filter(metric=ours)["value"].to_list() == pytest.approx(printed[theirs], rel=1e-12)
+    said = audit(RANKINGS, judgements=judged, metrics="bpref, ap", cutoffs=None, systems=["pytrec_eval", "ir_measures"])
+    alone = evaluate(RANKINGS, judgements=judged, metrics="bpref", policies="expected", unjudged="drop", truncated="no")
+    for row in said.filter(metric="bpref").iter_rows(named=True):
+        assert row["prints"] == pytest.approx(np.mean(printed["bpref"]), rel=1e-12)
+        assert row["exact"] == row["expected"] == pytest.approx(alone["value"].mean())
+    assert said.filter(metric="ap")["prints"].to_list() == pytest.approx([np.mean(printed["map"])] * 2)
+    with pytest.raises(ParameterError, match="bpref: considers judged items only"):
+        evaluate_like(BOTH, "trec_eval", metrics="bpref", unjudged="non_relevant")
+
+
 def test_scikit_learn_prints_the_same() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     exact = [metrics.ndcg_score(GRADES[[q]], SCORES[[q]], k=7) for q in range(QUERIES)]
