@@ -91,9 +91,11 @@ def evaluate(
     null_distance
         "error" or "not_retrieved": whether rows without distance are errors, or items known but not retrieved.
     truncated
-        Whether lists were cut, as top-k lists are: "no" (they hold all items), "between_ties" (the last tie is
-        whole, as with ``count_codes(depth=)``), "within_tie" (the last tie may be cut), or "auto", which decides for
-        every model from its lists, and warns; a mapping of models to these words is accepted too.
+        Whether lists were cut, as top-k lists are: "no" (they hold all items, or all candidates that were to be
+        ranked), "between_ties" (items may follow the last tie), "within_tie" (items of the last tie may be missing
+        too), or "auto": "no" where counts say so, or where all lists of a model (two or more) hold the same items, each
+        perhaps without its own query, and no other item is known (relevant, or retrieved by another model); else
+        "within_tie". A mapping of models to these words is accepted too.
     relevant_items
         "pooled", "own" or "error": without judgements and ``n_relevant``, the relevant items of a query are those that
         any model retrieved, or those in the model's own list, or they are unknown, which is an error.

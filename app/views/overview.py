@@ -18,7 +18,7 @@ from text import plain
 MEANINGS = (
     "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties in "
     "the order of the data, as most tools score them. *Expected*: the exact "
-    "mean over all orders, free of chance; for lists that were cut, an estimate from the given items."
+    "mean over all orders, free of chance; where items may be missing from the lists, an estimate from the given ones."
 )
 
 
@@ -27,13 +27,9 @@ def show(data: Data, choice: Choice) -> None:
     heading(f"Overview: {plain(choice.measure)}", data)
     study = study_of(data, choice)
     here = study.at(choice.measure)
-    concerned = not here.summary.filter(pl.col("truncated_share") > 0).is_empty()
-    said = [plain(sentence) for sentence in study.notices]
-    for sentence in said if concerned else []:
-        st.error(sentence)
     _headline(study, choice)
-    for sentence in [] if concerned else said:
-        st.info(sentence)
+    for sentence in study.notices:
+        st.markdown(f"- {plain(sentence)}")
     *scores, ranks = drawings(data, choice)
     st.subheader("Leaderboard")
     summary_table(shown(here.summary, choice), here.board if len(choice.models) > 1 else None)

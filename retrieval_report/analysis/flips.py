@@ -85,7 +85,8 @@ def flips(
     >>> rankings = pl.DataFrame({
     ...     "model": ["coarse"] * 4 + ["fine"] * 4, "query": ["q"] * 8, "item": list("abcd") * 2,
     ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
-    >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=2, policies=("naive", "expected")))
+    >>> asked = {"metrics": "rr@2", "policies": ("naive", "expected"), "truncated": "no"}
+    >>> summary = summarise(evaluate(rankings, **asked))
     >>> columns = ["naive_a", "naive_b", "expected_a", "expected_b", "disagree", "verdict"]
     >>> flips(summary).select(columns).row(0)
     (1.0, 0.5, 0.375, 0.5, 'naive', 'depends on tie order')
@@ -130,7 +131,7 @@ def pair_verdicts(comparison: object, *, tie_risk: float = TIE_RISK, alpha: floa
     >>> import retrieval_report as rr
     >>> rankings = {"model": ["a"] * 2 + ["b"] * 2, "query": ["q"] * 4, "item": list("xyxy"),
     ...             "distance": [1, 1, 1, 2], "relevance": [1, 0] * 2}
-    >>> comparison = rr.compare(rr.evaluate(rankings, metrics="rr", cutoffs=2))
+    >>> comparison = rr.compare(rr.evaluate(rankings, metrics="rr", cutoffs=2, truncated="no"))
     >>> pair_verdicts(comparison).select("policy", "difference", "disagree", "verdict").row(0)
     ('expected', -0.25, '', 'depends on tie order')
     """

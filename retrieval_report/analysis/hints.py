@@ -19,6 +19,7 @@ from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_m
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import score_judged, score_lists
 from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.truncation import NOT_KNOWN
 
 CHANCE = schema("chance")
 HINTS = schema("hints")
@@ -26,9 +27,9 @@ LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
 MESSAGES = {
-    "cut_through_tie": "the lists are cut ({reason}), about {value:.0%} of them through their last tie: which of its "
-    "items were kept is an accident, and their number is unknown. Scores whose cutoff ends before that tie are exact; "
-    "for the others retrieve deeper, keep whole ties, or count the codes",
+    "cut_through_tie": "the lists {verb} cut ({reason}), about {value:.0%} of them through their last tie: which of "
+    "its items were kept is then an accident. Scores whose cutoff ends before that tie are exact; for the others "
+    "retrieve deeper, or keep whole ties",
     "reversed": "{below} of {models} models score far below random order and none far above it (closest, {closest}: AP "
     "{ap:.4f} against {chance:.4f}): is a {near} {order} really near? If not, call the column {other!r}",
     "below_chance": "AP {ap:.4f} lies below the {chance:.4f} of random order: does this model give a {other} where "
@@ -123,8 +124,8 @@ def tie_hints(
     polars.DataFrame
         ``model`` (null: all of them), ``hint``, ``value`` (the number it is based on), ``message``:
 
-        - ``cut_through_tie``, always first: the lists may have been cut inside their last tie (``truncated`` says so,
-          or :func:`truncated_lists` finds it, and the message says why). ``value`` is the share of lists that probably
+        - ``cut_through_tie``, always first: the lists may have been cut inside their last tie: nothing proves that they
+          are whole (:func:`truncated_lists` says why). ``value`` is the share of lists that probably
           lost part of that tie: the share that is as long as the longest, times the share of tied neighbours in the
           lists' second half. Omitted if that is below 0.01.
         - ``reversed``: some models' average precision lies more than 3 standard deviations below random order and no
@@ -164,7 +165,8 @@ def _cut_lists(table: TieTable) -> Iterator[Hint]:
     for model, share in _lost(table).iter_rows():
         decision = table.decisions[model]
         if decision.truncated == WITHIN_TIE and share >= WORTH_SAYING:
-            yield _hint(model, "cut_through_tie", share, reason=decision.reason)
+            verb = "may be" if decision.reason == NOT_KNOWN else "are"
+            yield _hint(model, "cut_through_tie", share, reason=decision.reason, verb=verb)
 
 
 def _lost(table: TieTable) -> pl.DataFrame:

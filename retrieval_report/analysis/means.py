@@ -19,7 +19,7 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
 
     >>> from retrieval_report.evaluation import evaluate
     >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
-    >>> tie_means(evaluate(rankings, metrics="rr", cutoffs=1, policies="expected")).row(0)
+    >>> tie_means(evaluate(rankings, metrics="rr", cutoffs=1, policies="expected", truncated="no")).row(0)
     ('model', 'rr', 1, 'expected', 0.5, 0.5, 2)
     """
     if scores.is_empty():

@@ -43,7 +43,8 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
 
     >>> from retrieval_report import evaluate, summarise
     >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [0.9, 1.1], "relevance": [1, 0]}
-    >>> one, other = (summarise(evaluate(rankings, metrics="rr@2", decimals=decimals)) for decimals in (None, 0))
+    >>> one, other = (
+    ...     summarise(evaluate(rankings, metrics="rr@2", decimals=decimals, truncated="no")) for decimals in (None, 0))
     >>> rounding_effect(one, other).select("value", "value_rounded", "change", "tie_std", "tie_std_rounded").row(0)
     (1.0, 0.75, -0.25, 0.0, 0.25)
     """

@@ -113,7 +113,8 @@ def tie_break_effect(
     >>> rankings = pl.DataFrame({
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1],
     ...     "reranker": [0.3, 0.9, 0.1, 0.9]})
-    >>> removed = tie_break_effect(rankings, by="reranker", descending=True, metrics="rr", cutoffs=None)
+    >>> removed = tie_break_effect(
+    ...     rankings, by="reranker", descending=True, metrics="rr", cutoffs=None, truncated="no")
     >>> removed.select("value_before", "value_after", pl.col("tie_std_before").round(4), "removed").row(0)
     (0.4444444444444444, 0.5, 0.0786, 1.0)
     """

@@ -46,7 +46,8 @@ def truncated_lists(
     polars.DataFrame
         One row per ``model`` and ``cutoff`` k, with
 
-        - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason`` ("as given" if the caller said so);
+        - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason``: "as given", "as the counts say", a
+          proof that the lists are whole or that they are cut, or "not known", which counts as "within_tie";
         - ``lists`` that have an item, and the items of the ``shortest`` and the ``longest`` of them;
         - ``open_share``: share of the lists where k reaches into what truncation leaves open;
         - ``sufficient_depth``: an estimate of how many items per query would have been enough for k:
@@ -57,8 +58,7 @@ def truncated_lists(
     Notes
     -----
     On Hamming distances of simulated codes (20 000 items, lists cut at 10 to 100), this depth was enough for at least
-    97% of the queries at 32 bits and more, 89% at 24, and 73% at 16 bits. Codes need no lists: :func:`count_codes`
-    counts all their ties.
+    97% of the queries at 32 bits and more, 89% at 24, and 73% at 16 bits.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def truncated_lists(
     >>> truncated_lists(rankings, cutoffs=(1, 2)).select("cutoff", "truncated", "open_share", "sufficient_depth").rows()
     [(1, 'within_tie', 0.0, None), (2, 'within_tie', 0.5, 10)]
     >>> truncated_lists(rankings, cutoffs=2)["reason"].item()
-    'its lists hold 3 items, and not the same ones'
+    'not known'
     """
     asked = parse_cutoffs(cutoffs)
     own = options_with(options, policies="expected", relevant_items="own")  # R plays no part here

@@ -12,7 +12,7 @@ from retrieval_report.charts.colours import GREY
 from retrieval_report.charts.data import nice_domain
 from retrieval_report.contracts.registry import title_of
 
-OPEN = "not exact, for the lists are cut"  # what is drawn dashed, and what the legend says of it
+OPEN = "not exact: items may be missing"  # what is drawn dashed, and what the legend says of it
 OPEN_DASH = (4, 3)
 NUMBER = ".6~g"  # in tool tips: as many digits as there are, six at most
 Axis = TypeVar("Axis", alt.X, alt.Y)

@@ -30,7 +30,7 @@ COLOURS = {SAFE: GREEN, UNTESTED: SKY, EQUAL: AMBER, NOT_SIGNIFICANT: BLUE, DEPE
 DOUBTS = {
     NOT_SIGNIFICANT: ", but that may not hold on other queries",
     DEPENDS: ", but tie order could reverse that",
-    CUT: ", but the lists are cut, which could reverse that",
+    CUT: ", but items that may be missing could reverse that",
 }
 
 

@@ -301,7 +301,7 @@ def _panels_title(rows: pl.DataFrame, shown: Sequence[str], name: str) -> str:
         return f"Averaged over the cutoffs, {naive} leads in {name} in the naive order, {expected} in expectation"
     if len(set(leaders.values())) == 1 and rows.filter(CUT).height:
         leader = quoted(leaders[shown[0]])
-        return f"Averaged over the cutoffs, {leader} leads in {name} under every policy, but the lists are cut"
+        return f"Averaged over the cutoffs, {leader} leads in {name} under every policy, but items may be missing"
     if len(set(leaders.values())) == 1:
         return f"Averaged over the cutoffs, {quoted(leaders[shown[0]])} leads in {name} whatever the order of ties"
     return f"{name} under {len(shown)} policies"

@@ -57,7 +57,7 @@ def policies(summary: object, *, metric: object, cutoff: int | str | None = None
     >>> rankings = pl.DataFrame({
     ...     "model": ["coarse"] * 4 + ["fine"] * 4, "query": ["q"] * 8, "item": list("abcd") * 2,
     ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
-    >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=2))
+    >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=2, truncated="no"))
     >>> policies(summary, metric="rr", cutoff=2).to_dict()["title"]["text"]
     ['fine leads at rr@2 in expectation; the naive order shows coarse first']
     """
@@ -86,14 +86,14 @@ def lead_title(wide: pl.DataFrame, where: str) -> str:
     expected, naive = best_of(wide, "expected"), best_of(wide, "naive")
     if wide.height == 1:
         said = [f"{number(wide[name][0])} {words}" for name, words in SAID.items() if wide[name].count()]
-        cut = ", but its lists are cut" if (wide["truncated_share"] > 0).any() else ""
+        cut = ", but items may be missing" if (wide["truncated_share"] > 0).any() else ""
         return f"{quoted(wide['model'][0])}: {where} is {', '.join(said) or 'known by its bounds only'}{cut}"
     if not expected:
         lead = naive or best_of(wide, "order")
         return f"{_lead(lead)} at {where}" + (" in the naive order" if naive else "") if lead else where
     start = f"{_lead(expected)} at {where} in expectation"
     if (wide["truncated_share"] > 0).any():
-        return f"{start}, but the lists are cut"
+        return f"{start}, but items may be missing"
     if not naive:
         return start
     if naive == expected:

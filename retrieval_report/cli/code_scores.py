@@ -66,8 +66,7 @@ def codes_command(
         named = f"'{query_path}'" + (f" and '{shards.current}'" if shards.current else "")
         raise type(error)(f"{error} (of {named})") from error
     relevant = _relevant(shards, known, options) if depth is not None and known["query_labels"] is not None else None
-    ends = "no" if depth is None else "between_ties"  # counts of the nearest items include all that tie with the last
-    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES, truncated=ends)
+    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
     near = depth is None and options.get("distance", "hamming") == "hamming"
     return CodesResult(counts, scores, summarise(scores), evaluate_radius(counts) if near else None)
 

@@ -64,7 +64,7 @@ def report(
     contents = report_of(study, headline, title, _command(sys.argv[1:]))
     kinds = [part.strip() for part in formats.split(",")]
     written = rr.write_report(folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw)
-    click.echo("\n".join(visible(sentence) for sentence in (*contents.notices, *contents.verdict)))
+    click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
     # Shuffled scores repeat the expected ones with noise; the files have them.
     shown = contents.summary.filter(at_measure(contents.metric, contents.cutoff), pl.col("policy") != "shuffled")
     click.echo("\n" + summary_table(shown))

@@ -17,7 +17,7 @@ from retrieval_report.codes.shards import count_items, read_slices
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.truncated import BETWEEN_TIES, NO
 
 KEYS = ["query", "distance", "relevance"]
 
@@ -86,18 +86,14 @@ def count_codes(
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``distance``, ``relevance``, ``count``, sorted by the first four; no count is 0. Counts of
-        shards add up to the counts of the whole (:func:`count_ties` adds them).
+        ``model``, ``query``, ``distance``, ``relevance``, ``count``, sorted by the first four, and ``truncated``: "no",
+        or "between_ties" if ``depth`` left items out; no count is 0. Counts of shards, without ``depth``, add up to
+        the counts of the whole (:func:`count_ties` adds them).
 
     Raises
     ------
     RetrievalReportError
         A ValueError that names the rule, the location and the value.
-
-    Warns
-    -----
-    RetrievalReportWarning
-        No list is as long as ``depth``.
 
     Examples
     --------
@@ -105,21 +101,21 @@ def count_codes(
     >>> queries = np.array([[1, 1, 1, 1], [-1, -1, 1, 1]])
     >>> items = np.array([[1, 1, 1, 1], [-1, 1, 1, 1], [1, -1, 1, 1], [-1, -1, -1, -1]])
     >>> count_codes(queries, items, query_labels=[0, 1], item_labels=[0, 0, 1, 1], query_ids=["a", "b"])
-    shape: (8, 5)
-    ┌───────┬───────┬──────────┬───────────┬───────┐
-    │ model ┆ query ┆ distance ┆ relevance ┆ count │
-    │ ---   ┆ ---   ┆ ---      ┆ ---       ┆ ---   │
-    │ str   ┆ str   ┆ i64      ┆ i64       ┆ i64   │
-    ╞═══════╪═══════╪══════════╪═══════════╪═══════╡
-    │ model ┆ a     ┆ 0        ┆ 1         ┆ 1     │
-    │ model ┆ a     ┆ 1        ┆ 0         ┆ 1     │
-    │ model ┆ a     ┆ 1        ┆ 1         ┆ 1     │
-    │ model ┆ a     ┆ 4        ┆ 0         ┆ 1     │
-    │ model ┆ b     ┆ 1        ┆ 0         ┆ 1     │
-    │ model ┆ b     ┆ 1        ┆ 1         ┆ 1     │
-    │ model ┆ b     ┆ 2        ┆ 0         ┆ 1     │
-    │ model ┆ b     ┆ 2        ┆ 1         ┆ 1     │
-    └───────┴───────┴──────────┴───────────┴───────┘
+    shape: (8, 6)
+    ┌───────┬───────┬──────────┬───────────┬───────┬───────────┐
+    │ model ┆ query ┆ distance ┆ relevance ┆ count ┆ truncated │
+    │ ---   ┆ ---   ┆ ---      ┆ ---       ┆ ---   ┆ ---       │
+    │ str   ┆ str   ┆ i64      ┆ i64       ┆ i64   ┆ str       │
+    ╞═══════╪═══════╪══════════╪═══════════╪═══════╪═══════════╡
+    │ model ┆ a     ┆ 0        ┆ 1         ┆ 1     ┆ no        │
+    │ model ┆ a     ┆ 1        ┆ 0         ┆ 1     ┆ no        │
+    │ model ┆ a     ┆ 1        ┆ 1         ┆ 1     ┆ no        │
+    │ model ┆ a     ┆ 4        ┆ 0         ┆ 1     ┆ no        │
+    │ model ┆ b     ┆ 1        ┆ 0         ┆ 1     ┆ no        │
+    │ model ┆ b     ┆ 1        ┆ 1         ┆ 1     ┆ no        │
+    │ model ┆ b     ┆ 2        ┆ 0         ┆ 1     ┆ no        │
+    │ model ┆ b     ┆ 2        ┆ 1         ┆ 1     ┆ no        │
+    └───────┴───────┴──────────┴───────────┴───────┴───────────┘
     """
     refuse_fork()
     if query_labels is None and judgements is None:
@@ -143,17 +139,14 @@ def count_codes(
     with tqdm(total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True) as bar:
         cells = _sum_slices(task, slices, corrections, limit, bar)
     corrections.check()
-    counts = _with_names(cells, model, ids)
-    if limit is not None and counts.height:
-        _warn_uncut(counts, limit)
-    return counts
+    return _with_names(cells, model, ids).with_columns(truncated=pl.lit(_ends(cells, limit)))
 
 
-def _warn_uncut(counts: pl.DataFrame, depth: int) -> None:
-    """Tell of a depth that cut nothing: the lists would be taken for cut ones, without need."""
-    longest = counts.group_by("query").agg(pl.col("count").sum())["count"].max()
-    if isinstance(longest, int) and longest < depth:
-        warn(f"depth: {depth} has no effect: the longest list holds {longest} items; leave it out")
+def _ends(cells: pl.DataFrame, limit: int | None) -> str:
+    """Return how the lists end: one that is not as long as the limit holds all items."""
+    if limit is None or cells.group_by("query").agg(pl.col("count").sum())["count"].lt(limit).all():
+        return NO
+    return BETWEEN_TIES
 
 
 def count_relevant(

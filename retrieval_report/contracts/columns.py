@@ -109,7 +109,7 @@ COLUMNS = (
         "tie_std",
         "± tie std",
         "standard deviation of the mean under random tie order: exact, but for policy shuffled that of "
-        "the draws; empty where a score has none, as truncated scores do",
+        "the draws; empty where a score has none, as scores do that depend on items that may be missing (cut)",
     ),
     number("ci_low", "95% from", "lower end of the 95% interval under sampling of queries"),
     number("ci_high", "95% to", "upper end of that interval"),
@@ -126,11 +126,12 @@ COLUMNS = (
     number("naive_error", "Naive is off by", "naive − expected", "signed"),
     number("std", "± tie std", "standard deviation of the score under random tie order"),
     whole("n_relevant", "Relevant", "relevant items of the query, retrieved or not"),
-    flag("truncated", "Cut", "whether the score depends on what truncation of the list leaves open"),
+    flag("truncated", "Cut", "whether the score depends on items that may be missing after the end of the list"),
     number(
         "truncated_share",
         "Cut",
-        "share of the queries in the mean whose score depends on what truncation of the list leaves open",
+        "share of the queries in the mean whose score depends on items that may be missing after the end of the list; "
+        'none are if truncated="no" says that lists are whole',
         "share",
     ),
     text("measure", "Measure", "metric and cutoff"),

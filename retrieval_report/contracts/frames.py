@@ -14,6 +14,7 @@ from retrieval_report.contracts.checks import check_unique, refuse, warn_merging
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import FRAMES, schema
+from retrieval_report.contracts.truncated import ENDS
 from retrieval_report.contracts.warning import warn
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
@@ -79,6 +80,9 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
         raise DataError(
             f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number accepted"
         )
+    if "truncated" in frame.columns:
+        unknown = ~pl.col("truncated").is_in(ENDS)
+        refuse(frame, unknown, "truncated", f"not one of {', '.join(map(repr, ENDS))}", what=what)
     return frame.with_columns(count.cast(pl.Int64))
 
 
@@ -144,6 +148,7 @@ def _check_type(series: pl.Series, column: Column, what: str) -> None:
         "weight": (number, "a weight must be a number"),
         "integer": (whole, "must be whole numbers"),
         "boolean": (truth, "must be true or false"),
+        "word": (text, "must be text"),
     }[kind]
     if fits or (dtype == pl.Null and len(series) == 0):
         return

@@ -72,7 +72,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "truncated": Parameter(
         "Lists cut at their end",
         "Whether lists were cut, as top-k lists are. no: they hold all items; between_ties: they end after a whole "
-        "tie; within_tie: their last tie may continue; auto decides from the data, and says so.",
+        "tie; within_tie: their last tie may continue, which auto assumes unless the data prove that lists are whole.",
         TRUNCATED,
     ),
     "relevant_items": Parameter(

@@ -18,6 +18,13 @@ IS_RETRIEVED = given(
     "boolean",
     optional=True,
 )
+ENDS = given(
+    "truncated",
+    "Lists are",
+    "how the lists of the model end: no (they hold all items), between_ties or within_tie; null: not known",
+    "word",
+    optional=True,
+)
 ROW = given("row", "Row", "file order, which naive scores use; the row's position if absent", "integer", optional=True)
 MARKS = (
     given("mask", "Mask", "rows with false are removed from the list", "boolean", optional=True),
@@ -35,7 +42,7 @@ GIVEN = {
         by="read_rankings lists.resolve_ties",
     ),
     "counts": frame(
-        *(MODEL_NAME, "query", DISTANCE, ORDER_SCORE, RELEVANCE, COUNT, IS_RETRIEVED),
+        *(MODEL_NAME, "query", DISTANCE, ORDER_SCORE, RELEVANCE, COUNT, IS_RETRIEVED, ENDS),
         by="count_ties count_ties_to codes.count_codes",
     ),
     "judgements": frame(
@@ -155,17 +162,17 @@ SCORED = {
         text(
             "truncated",
             "Its lists",
-            "how the lists are treated: no (they hold all items), between_ties (cut after a whole tie) or "
-            "within_tie (the last tie may be cut)",
+            "how the lists are treated: no (they hold all items), between_ties (items may follow their last tie) or "
+            "within_tie (items may also be missing from their last tie)",
         ),
-        text("reason", "Because", "evidence for it"),
+        text("reason", "Because", "what says or proves it; not known: nothing does"),
         whole("lists", "Lists", "lists with an item"),
         whole("shortest", "Shortest", "items of the shortest list"),
         whole("longest", "Longest", "items of the longest list"),
         number(
             "open_share",
             "Open",
-            "share of the lists where the cutoff reaches into what truncation leaves open",
+            "share of the lists where the cutoff reaches items that may be missing",
             "share",
         ),
         whole(

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from retrieval_report.contracts.checks import check_choice
 
 AUTO, NO, BETWEEN_TIES, WITHIN_TIE = "auto", "no", "between_ties", "within_tie"
-TRUNCATED = (AUTO, NO, BETWEEN_TIES, WITHIN_TIE)
+ENDS = (NO, BETWEEN_TIES, WITHIN_TIE)
+TRUNCATED = (AUTO, *ENDS)
 
 
 def check_truncated(truncated: object) -> str | dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from retrieval_report.contracts.truncated import NO
 from retrieval_report.disk.sources import Table
 from retrieval_report.scoring.layout import order_values
 from retrieval_report.scoring.lookup import KEYS
-from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, gather
+from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, decide, gather
 
 
 def decide_table(
@@ -21,11 +22,14 @@ def decide_table(
     """Decide for every model of a table whether its lists were truncated; ``beside`` holds judgements and queries."""
     if options.truncated == NO:
         return {}
+    counted = {}
+    if "truncated" in table.empty.columns:
+        counted = as_counted(table.collect(lambda rows: rows.select("model", "truncated").unique()))
 
     def look() -> dict[str, Evidence]:
         return gather(_with_known(_lists(table, beside["judgements"], options), beside, options, len(models)))
 
-    return decide(options.truncated, models, look, lambda model: _recurring(table, model))
+    return decide(options.truncated, models, counted, look, partial(_stray, table))
 
 
 def _held(rows: pl.LazyFrame, empty: pl.DataFrame) -> pl.LazyFrame:
@@ -33,18 +37,22 @@ def _held(rows: pl.LazyFrame, empty: pl.DataFrame) -> pl.LazyFrame:
     return rows.filter("mask") if "mask" in empty.columns else rows
 
 
-def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> pl.DataFrame:
-    """Return for every list its items, those before its last tie, relevant ones, and a fingerprint of its items.
+def _key(name: str, empty: pl.DataFrame) -> pl.Expr:
+    """Return a number for each id, equal where ids are; of two kinds of ids, numbers and text, they differ."""
+    return pl.col(name).cast(pl.Int128 if empty.schema[name].is_integer() else pl.String).hash()
 
-    Lists that hold the same items have equal fingerprints; those of counts are null. ``far`` says whether an item is
-    beyond the threshold, and ``unretrieved`` counts relevant items that are known but not in the list.
+
+def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> pl.DataFrame:
+    """Return for every list its items, relevant ones, and keys of its items as `gather` takes them.
+
+    ``far`` says whether an item is beyond the threshold, and ``unretrieved`` counts relevant items that are known but
+    not in the list.
     """
     empty, order = table.empty, order_column(table.empty)
     value, here = pl.col(order), pl.col(order).is_not_null()
     count = pl.col("count").cast(pl.Int64) if "count" in empty.columns else pl.lit(1, pl.Int64)
-    furthest = pl.Expr.max if order == "distance" else pl.Expr.min
-    mixed = pl.col("item").hash() if "item" in empty.columns else pl.lit(None, pl.UInt64)
     own = pl.lit("item" in empty.columns)  # of counts, other models retrieved what is not in a list
+    key = _key("item", empty) if "item" in empty.columns else pl.lit(None, pl.UInt64)
     far = pl.lit(False) if options.distance_threshold is None else (value > options.distance_threshold).any()
 
     def lists(rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -55,30 +63,20 @@ def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> p
             item = pl.col("item").cast(empty.schema["item"], strict=False)
             known = judgements.filter(_relevant(judgements, options)).select("query", item, relevant=True)
             rows = rows.join(known.lazy(), on=["query", "item"], how="left")
-        rows = rows.with_columns(fingerprint=pl.when(here).then(mixed))
         count_of = pl.col("count").filter
         return rows.group_by(KEYS).agg(
-            pl.col("fingerprint").bitwise_xor(),
+            key.filter(here).sum().alias("items_key"),
             items=count_of(here).sum(),
-            last=furthest(value),
-            tied=count_of(value == furthest(value)).sum(),
             far=far,
             found=count_of(here & pl.col("relevant")).sum(),
             unretrieved=count_of(~here & pl.col("relevant") & own).sum(),
         )
 
-    last, items = pl.col("last"), pl.col("items").sum()
-    tied = pl.col("tied").filter(last == furthest(last)).sum()
-    return (
-        table.collect(lists)
-        .group_by(KEYS)
-        .agg(
-            pl.col("fingerprint").bitwise_xor(),
-            pl.col("items", "found", "unretrieved").sum(),
-            pl.col("far").any(),
-            before=items - tied,
-        )
-    )
+    parts = pl.col("items_key", "items", "found", "unretrieved").sum(), pl.col("far").any()
+    found = table.collect(lists).group_by(KEYS).agg(*parts)
+    if "item" not in empty.columns:
+        found = found.with_columns(items_key=pl.lit(None, pl.UInt64))
+    return found.with_columns(key_with_query=pl.col("items_key") + _key("query", empty))
 
 
 def _relevant(frame: pl.DataFrame, options: Options) -> pl.Expr:
@@ -106,13 +104,24 @@ def _with_known(
     return lists.with_columns(known=pl.when(~pl.col("far")).then(known))
 
 
-def _recurring(table: Table, model: str) -> bool:
-    """Return whether any two of the model's first queries share an item."""
-    here = (pl.col("model") == model) & pl.col(order_column(table.empty)).is_not_null()
+def _stray(table: Table, model: str) -> object:
+    """Return the first query for which another model retrieved an item that this one did not, or None.
 
-    def own(rows: pl.LazyFrame) -> pl.LazyFrame:
-        return _held(rows, table.empty).filter(here)
+    All lists of this model hold the same items, but for their own query.
+    """
+    own, itself = pl.col("model") == model, _key("query", table.empty) == _key("item", table.empty)
 
-    first = table.collect(lambda rows: own(rows).select("query").unique()).unique().sort("query").head(SAMPLE_QUERIES)
-    found = table.collect(lambda rows: own(rows).join(first.lazy(), on="query", how="semi").select("item"))["item"]
-    return found.n_unique() < len(found)
+    def held(rows: pl.LazyFrame) -> pl.LazyFrame:
+        return _held(rows, table.empty).filter(pl.col(order_column(table.empty)).is_not_null())
+
+    items = table.collect(lambda rows: held(rows).filter(own).select("item").unique()).unique()
+    queries = table.collect(
+        lambda rows: held(rows).filter(own).group_by("query").agg(with_itself=itself.any())
+    ).group_by("query").agg(pl.col("with_itself").any())  # fmt: skip
+
+    def strays(rows: pl.LazyFrame) -> pl.LazyFrame:
+        others = held(rows).filter(~own).join(queries.lazy(), on="query")
+        beyond = ~pl.col("item").is_in(items["item"].implode()) | (itself & ~pl.col("with_itself"))
+        return others.filter(beyond).select(pl.col("query").min())
+
+    return table.collect(strays)["query"].min()

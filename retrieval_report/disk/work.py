@@ -27,7 +27,6 @@ from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import Run, score_lists, score_run, start
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
-from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.scoring.unseen import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
 from retrieval_report.writing.temporary import Scratch
 
@@ -65,7 +64,6 @@ def scored_parts(
     given = _checked(table, judgements, queries)
     whole = find_known(table, given["judgements"], given["queries"], options)
     decisions = decide_table(table, given, options, whole.models)
-    warn_truncated(decisions, options.truncated, [k for _, ks in requests for k in ks])
     if decisions:
         own = replace(own, truncated={model: decision.truncated for model, decision in decisions.items()})
     nothing = {name: None if frame is None else frame.clear() for name, frame in given.items()}

@@ -77,6 +77,7 @@ RANKINGS = Kind(
         "weight": ("weight",),
         "count": ("count",),
         "retrieved": ("retrieved",),
+        "truncated": ("truncated",),
         "row": ("row",),
     },
     required=("query", "item", "distance|score"),

@@ -137,11 +137,11 @@ class Report:
 
     def __repr__(self) -> str:
         """Return the verdict as text; the frames are in the attributes."""
-        return "\n".join([f"Report {self.title!r}: {self.measure}, {self.status}", *self.notices, *self.verdict])
+        return "\n".join([f"Report {self.title!r}: {self.measure}, {self.status}", *self.verdict, *self.notices])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML."""
-        lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.notices, *self.verdict))
+        lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.verdict, *self.notices))
         return f"<div><h4>{escape(self.title)}</h4>{lines}</div>"
 
     @property
@@ -151,7 +151,7 @@ class Report:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Sentences to read before the verdict: that lists were cut, or that R is not known."""
+        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is not known."""
         return notices(self.summary, self.truncation, measure=(self.metric, self.cutoff))
 
     @property
@@ -233,7 +233,7 @@ def report_contents(
     >>> rankings = pl.DataFrame({
     ...     "model": ["coarse"] * 4 + ["fine"] * 4, "query": ["q"] * 8, "item": list("abcd") * 2,
     ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
-    >>> report = report_contents(rankings, metrics="rr@2")
+    >>> report = report_contents(rankings, metrics="rr@2", truncated="no")
     >>> report.measure, report.status
     ('rr@2', 'depends on tie order')
     >>> print(report.verdict[0])

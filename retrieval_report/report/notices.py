@@ -1,4 +1,4 @@
-"""Sentences on the limits of a summary (items that cut lists leave out, an unknown R) and on an audit's winners."""
+"""Sentences on the limits of a summary (lists that may be cut, an unknown R) and on an audit's winners."""
 
 from __future__ import annotations
 
@@ -9,50 +9,68 @@ import polars as pl
 
 from retrieval_report.analysis.inputs import at_cutoff, at_measure
 from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
+from retrieval_report.analysis.verdicts import CUT, UNKNOWN_R
 from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.report.terminal import visible
+from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.writing.names import first_names
-from retrieval_report.writing.numbers import number, p_value, span
+from retrieval_report.writing.numbers import p_value
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
 NAMED = 5  # systems that a sentence names
-RETRIEVE_DEEPER = "Retrieve deeper, until every list holds the whole tie at the cutoff"
 POOLED = "R counts only relevant items that some model retrieved; pass judgements or n_relevant for the true R."
-SINGLE = (
-    "R counts only the relevant items in the cut lists of this one model: recall, AP and NDCG are too high by an "
-    "unknown amount; pass judgements or n_relevant for the true R."
-)
 
 
 def notices(
     summary: pl.DataFrame, lists: pl.DataFrame | None = None, *, measure: tuple[str, int | None] | None = None
 ) -> tuple[str, ...]:
-    """Return sentences that must be read before any number, if there are any.
+    """Return a line to read after the verdict if its measure is an estimate; nothing otherwise.
 
     Parameters
     ----------
     summary
         The result of `summarise`.
     lists
-        The result of `truncated_lists` for the same rankings; without it, neither reason nor depth is given.
+        The result of `truncated_lists` for the same rankings; without it, nothing proves that lists are cut.
     measure
-        Metric and cutoff to describe; by default all in the summary.
+        Metric and cutoff of the verdict; by default the first in the summary.
 
     Examples
     --------
     >>> from retrieval_report import evaluate, summarise, truncated_lists
     >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 2], "relevance": [1, 0, 1]}
-    >>> scores = evaluate(rankings, metrics="precision@2", policies=("expected", "worst", "best"),
-    ...                   truncated="within_tie")
-    >>> lists = truncated_lists(rankings, cutoffs=2, truncated="within_tie")
-    >>> print(*notices(summarise(scores), lists, measure=("precision", 2)))
-    The lists of model are cut (as given): for 100% of the queries precision@2 depends on items that were not \
-retrieved. Its mean 0.7500 is an estimate; a deeper retrieval could show anything from 0.5000 to 1.0000. Judging \
-by the ties seen, about 10 items per query would be enough for precision@2; for codes, count_codes counts all ties \
-without lists.
+    >>> summary = summarise(evaluate(rankings, metrics="precision@2"))
+    >>> notices(summary)
+    ('precision@2 is an estimate: lists may be cut. If they are whole, pass truncated="no".',)
+    >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
+    ('precision@2 is an estimate: lists are cut. Retrieve about 10 items per query.',)
     """
-    return tuple(sentence for sentence in (_cut(summary, lists, measure), relevant_notice(summary)) if sentence)
+    if summary.is_empty():
+        return ()
+    metric, cutoff = measure or summary.select("metric", "cutoff").row(0)
+    here = summary.filter(at_measure(metric, cutoff))
+    models = here.filter(pl.col("truncated_share") > 0)["model"].unique()
+    unknown_r = divided_by_relevant(metric) and bool(here["pooled"].any())
+    if models.is_empty() and not unknown_r:
+        return ()
+    ends = pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists.filter(at_cutoff(cutoff))
+    ends = ends.filter(pl.col("model").is_in((here["model"] if models.is_empty() else models).implode()))
+    is_cut = bool((ends["reason"] != NOT_KNOWN).any())
+    what = CUT if is_cut else "lists may be cut"
+    if models.is_empty():
+        what = UNKNOWN_R
+    return (f"{measure_text(metric, cutoff)} is an estimate: {what}. {_remedy(ends, is_cut, unknown_r)}.",)
+
+
+def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
+    """Say what would make an estimate exact."""
+    if unknown_r:
+        return "Pass judgements or n_relevant" if is_cut else 'Pass judgements, or truncated="no" if whole'
+    if not is_cut:
+        return 'If they are whole, pass truncated="no"'
+    depths = ends["sufficient_depth"].to_list()
+    return "Retrieve deeper" if None in depths else f"Retrieve about {max(depths)} items per query"
 
 
 # How the chance that tie order reverses a pair was found.
@@ -130,64 +148,10 @@ def any_cut(summary: pl.DataFrame) -> bool:
     return bool((summary["truncated_share"] > 0).any())
 
 
-def _cut(summary: pl.DataFrame, lists: pl.DataFrame | None, measure: tuple[str, int | None] | None) -> str:
-    """Say which scores depend on what cut lists leave open, how far, and what would help."""
-    concerned = summary.filter(pl.col("truncated_share") > 0)
-    if concerned.is_empty():
-        return ""
-    known = pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists
-    if measure is None:
-        return (
-            f"{_who(concerned, known)}: scores that depend on items that were not retrieved have no standard "
-            "deviation, and lowest – highest allow for what a deeper retrieval could show."
-        )
-    name, here = measure_text(*measure), concerned.filter(at_measure(*measure))
-    if here.is_empty():
-        others = dict.fromkeys(measure_text(*row) for row in concerned.select("metric", "cutoff").iter_rows())
-        verb = "does" if len(others) == 1 else "do"
-        return f"{_who(concerned, known)}. {name} does not depend on what they leave out; {names_text(others)} {verb}."
-    shares = here["truncated_share"].unique().sort()
-    queries = f"for {'up to ' * (len(shares) > 1)}{shares[-1]:.0%} of the queries"
-    open_items = f"{queries} {name} depends on items that were not retrieved"
-    return f"{_who(here, known)}: {open_items}. {_estimate(here)}{_depth(known, here, measure)}"
-
-
-def _who(concerned: pl.DataFrame, lists: pl.DataFrame) -> str:
-    models = concerned["model"].unique(maintain_order=True).to_list()
-    reasons = dict(lists.select("model", "reason").iter_rows())
-    why = dict.fromkeys(str(reasons[model]) for model in models if model in reasons)
-    text = f"The lists of {names_text([visible(model, NAME_WIDTH, middle=True) for model in models])} are cut"
-    return f"{text} ({visible('; '.join(why), 200)})" if len(why) == 1 else text
-
-
-def _estimate(here: pl.DataFrame) -> str:
-    """Say that means are estimates, and how far they could be off."""
-    rows = here.filter(policy="expected").select("value", "lowest", "highest")
-    if rows.height != 1:
-        return "Their means are estimates; a deeper retrieval could show anything between lowest and highest."
-    value, low, high = rows.row(0)
-    if value is None or low is None or high is None:
-        return "The mean is an estimate."
-    return f"Its mean {number(value)} is an estimate; a deeper retrieval could show anything from {span(low, high)}."
-
-
-def _depth(lists: pl.DataFrame, here: pl.DataFrame, measure: tuple[str, int | None]) -> str:
-    """Say how deep a retrieval would have been deep enough."""
-    own = lists.filter(at_cutoff(measure[1]), pl.col("model").is_in(here["model"].unique().to_list()))
-    depths = own["sufficient_depth"].to_list()
-    codes = "for codes, count_codes counts all ties without lists."
-    if not depths or None in depths:
-        return f" {RETRIEVE_DEEPER}; {codes}"
-    name = measure_text(*measure)
-    return f" Judging by the ties seen, about {max(depths)} items per query would be enough for {name}; {codes}"
-
-
 def relevant_notice(summary: pl.DataFrame) -> str:
     """Say that R is not known if it divides a score; otherwise return an empty text."""
     doubtful = summary.filter(pl.col("pooled").fill_null(False))
-    if not any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()):
-        return ""
-    return POOLED if summary["model"].n_unique() > 1 else SINGLE
+    return POOLED if any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()) else ""
 
 
 def names_text(names: Iterable[str]) -> str:

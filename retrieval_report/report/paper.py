@@ -32,8 +32,8 @@ NOTE = (
     "*: significantly below the highest{tested}. ~: whether it is below the highest depends on tie order."
 )
 OPEN = (
-    " If lists are cut, the mean is an estimate, and brackets hold the lowest and highest value that a deeper "
-    "retrieval could show."
+    " Where items may be missing from the lists, the mean is an estimate, and brackets hold its lowest and highest "
+    "possible value."
 )
 
 
@@ -136,7 +136,7 @@ def _marks(against: list[dict[str, object]]) -> str:
 def _note(report: Tabled) -> str:
     doubt, tests = relevant_notice(report.summary), named_tests(report.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
-    return note + OPEN * any_cut(report.summary) + (f" {doubt}" if doubt else "")
+    return note + OPEN * (any_cut(report.summary) or bool(doubt)) + (f" {doubt}" if doubt else "")
 
 
 def _row(cells: list[str]) -> str:

@@ -119,7 +119,8 @@ def _deviation(name: str) -> Callable[[Row], Cell]:
 
     def fill(row: Row) -> Cell:
         value = row.get(name)
-        shown = {"tie_std": value, "truncated_share": row.get("truncated_share") or row.get("truncated")}
+        open_share = row.get("truncated_share") or row.get("truncated")
+        shown = {**row, "tie_std": value, "truncated_share": open_share}
         return Cell(deviation(shown), "" if value is None else sort_key(value))
 
     return fill

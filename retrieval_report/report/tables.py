@@ -28,6 +28,7 @@ from retrieval_report.report.table_columns import (
     table_of,
 )
 from retrieval_report.report.terminal import COUNTS, visible
+from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.writing.numbers import column_decimals, number, span
 
 MANY = 10  # models from which not all pairs are shown at first
@@ -129,7 +130,7 @@ def _requested(report: Report) -> tuple[Table, ...]:
 
 def _summary(report: Report) -> Table:
     counts = [name for name in COUNTS if report.summary[name].sum()]
-    values = pl.col("tie_std", "truncated_share", "ci_low", "ci_high", "queries", *counts)
+    values = pl.col("tie_std", "truncated_share", "pooled", "ci_low", "ci_high", "queries", *counts)
     others = values.filter(policy="expected").first()
     wide = side_by_side(report.summary, MEAN, SIDES, others)
     wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
@@ -244,7 +245,8 @@ def _truncation(report: Report) -> Table:
     lists_are = column_of("truncation", "truncated", key="lists_are")
     reason = column_of("truncation", "reason", width=80)
     numbers = "lists shortest longest open_share sufficient_depth"
-    words = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
+    known = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
+    words = pl.when(pl.col("reason") != NOT_KNOWN).then(known).otherwise(pl.lit("may be cut"))
     rows = _best_first(report, report.truncation.filter(at_cutoff(report.cutoff))).with_columns(lists_are=words)
     columns = columns_of("truncation", "model", lists_are, reason, numbers)
     return table_of(

@@ -9,14 +9,15 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.contracts.registry import FRAMES
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.writing.numbers import DECIMALS, amount, chance_text, column_decimals, decimals, number, size
 
 Row = Mapping[str, Any]  # one line of the summary frame
 ByPolicy = Mapping[str, Row]  # the lines of one model
 
 NAME_WIDTH = 40
-CUT = "cut"  # shown instead of a standard deviation, which cut lists do not have
+CUT = "cut"  # shown instead of a standard deviation where items may be missing
+UNKNOWN_R = "R?"  # and where R, by which a score is divided, may be larger
 NOTHING = "–"  # shown for a value that does not exist, such as a standard deviation without exact value
 # Columns in which 0 means impossible, so that a rounded 0 would be wrong.
 CHANCES = {part.name for frame in FRAMES.values() for part in frame.columns if part.format == "chance"}
@@ -39,9 +40,9 @@ def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
     -------
     str
         Blocks separated by an empty line. ``±`` is the standard deviation of the mean over random tie orders, or "cut"
-        if scores depend on what cut lists leave out; ``lowest – highest`` are the means under the worst and the best
-        tie order; and ``cut`` is the share of the queries affected, if there are any. Names are made harmless by
-        `visible` and shortened to 40 columns.
+        if scores depend on items that may be missing, or "R?" if R may be larger; ``lowest – highest`` are the means
+        under the worst and the best tie order; and ``cut`` is the share of the queries affected, if there are any.
+        Names are made harmless by `visible` and shortened to 40 columns.
 
     Examples
     --------
@@ -214,14 +215,18 @@ def deviation(row: Row, digits: int = DECIMALS) -> str:
 
     >>> deviation({"tie_std": 0.002}), deviation({"tie_std": None}), deviation({"tie_std": None, "truncated_share": 1})
     ('0.0020', '–', 'cut')
+    >>> deviation({"tie_std": 0.002, "metric": "recall", "pooled": True})
+    'R?'
     """
     if row.get("truncated_share"):
         return CUT
+    if row.get("pooled") and divided_by_relevant(row["metric"]):
+        return UNKNOWN_R
     return size(row.get("tie_std"), digits)
 
 
 def mean_text(row: Row, digits: int = DECIMALS) -> str:
-    """Return the mean in a summary row with its standard deviation, or with its bounds if lists are cut.
+    """Return the mean in a summary row with its standard deviation, or with its bounds if it is an estimate.
 
     >>> mean_text({"value": 0.5, "tie_std": 0.02}), mean_text({"value": 0.5, "tie_std": None})
     ('0.5000 ± 0.0200', '0.5000')
@@ -233,7 +238,7 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
     if row["value"] is None:
         return NOTHING
     spread = deviation(row, digits)
-    if spread == CUT:
+    if spread in (CUT, UNKNOWN_R):
         return f"{number(row['value'], digits)} [{number(row['lowest'], digits)}, {number(row['highest'], digits)}]"
     mean = number(row["value"], decimals(row.get("tie_std"), least=digits))
     return mean if spread == NOTHING else f"{mean} ± {spread}"

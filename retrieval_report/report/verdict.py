@@ -20,13 +20,12 @@ from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, nu
 NAME_WIDTH = 60
 Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = {  # wording of a verdict for one pair and for several
-    CUT: ("depends on what the cut lists leave out", "depend on what the cut lists leave out"),
+    CUT: ("depends on items that may be missing", "depend on items that may be missing"),
     DEPENDS: (DEPENDS, "depend on tie order"),
     NOT_SIGNIFICANT: ("is not significant", "are not significant"),
 }
-DEEPER = f"{notices.RETRIEVE_DEEPER}; for binary codes, count_codes needs no lists at all."
 SAFETY = {  # how safe a lead is
-    CUT: f"The lists are cut, and what they leave out could reverse this lead. {DEEPER}",
+    CUT: "Items that are missing from the lists could reverse this lead.",
     DEPENDS: "The lead {depends} on tie order{why}.{chance}",
     NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).{chance}",
     SAFE: "The lead {holds}, and is significant ({p}).{chance}",
@@ -36,7 +35,7 @@ SAFETY = {  # how safe a lead is
     verdicts.NOTHING: "The two have no query in common, so their means are not over the same queries.",
 }
 LEVEL = {  # what may set apart models with equal means
-    CUT: f"The lists are cut, and what they leave out could put one ahead. {DEEPER}",
+    CUT: "Items that are missing from the lists could put one ahead.",
     DEPENDS: "Tie order alone decides which of them is printed ahead.",
 }
 
@@ -79,7 +78,7 @@ def verdict(
     if no_worse is not None and no_worse.width:
         sentences += _margin(no_worse.filter(here), measure)
     sentences += notices.identical_sentences(identical)
-    sentences += [*_pairs(pairs, measure), *_naive(ranked, measure, ties), *_range(ranked[0], means.height)]
+    sentences += [*_pairs(pairs, measure), *_naive(ranked, measure, ties), *_range(ranked[0])]
     sentences += _elsewhere(summary.filter(~here), ranked[0]["model"])
     return status, tuple(sentences)
 
@@ -283,12 +282,12 @@ def _leaders(rows: list[Row], policy: str) -> list[str]:
     return [row["model"] for row in rows if equal_means(row[policy], best)]
 
 
-def _range(winner: Row, models: int) -> list[str]:
+def _range(winner: Row) -> list[str]:
     lowest, highest, name = winner["lowest"], winner["highest"], _name(winner["model"])
     if lowest is None or highest is None or highest - lowest < 10**-DECIMALS / 2:
         return []
-    if winner["truncated_share"]:  # for a single model the notice has already said this
-        return [f"A deeper retrieval could show anything from {span(lowest, highest)} for {name}."] * (models > 1)
+    if winner["truncated_share"]:
+        return [f"With items that may be missing, it is anything from {span(lowest, highest)} for {name}."]
     order = "Depending on the order inside ties, an evaluator could print anything from"
     return [f"{order} {span(lowest, highest)} for {name}."]
 

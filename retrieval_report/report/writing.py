@@ -72,7 +72,7 @@ def write_report(
     >>> rankings = pl.DataFrame({
     ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = write_report(folder, rankings, metrics="ap", cutoffs=3, formats="markdown")
+    ...     files = write_report(folder, rankings, metrics="ap@3", truncated="no", formats="markdown")
     ...     print(files[0].read_text(encoding="utf-8"))  # doctest: +ELLIPSIS
     | model | ap@3 |
     | --- | ---: |

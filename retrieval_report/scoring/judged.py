@@ -74,6 +74,7 @@ class Judged:
     grades: Floats  # the distinct relevances, ascending
     grade_index: Codes  # which of them each item retrieved has
     whole: KnownOfWhole
+    part_of: Judged | None = None  # all the lists, which tell whether these were truncated; None: these are all
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def warn(self, message: str) -> None:
@@ -119,13 +120,14 @@ class Judged:
         wanted = pl.col("query").is_in(list(queries))
         received = self.lists.filter(wanted, ~pl.col("missing"))["model"].unique()
         lists = self.lists.filter(wanted, pl.col("model").is_in(received.implode()))
-        return self.with_rows(self.retrieved.filter(wanted), self.known.filter(wanted), lists)
+        part = self.with_rows(self.retrieved.filter(wanted), self.known.filter(wanted), lists)
+        return replace(part, part_of=self.part_of or self)
 
     def as_lists(self, rows: pl.DataFrame) -> Judged:
         """Return some of the rows as if they were everything that is known."""
         there = rows.select(KEYS).unique()
         lists = every_list(there.select("model").unique(), there.select("query").unique(), there)
-        return replace(self, whole=KNOWS_ALL).with_rows(rows, rows.clear(), lists)
+        return replace(self, whole=KNOWS_ALL, part_of=None).with_rows(rows, rows.clear(), lists)
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
-from retrieval_report.kernels import completions
-from retrieval_report.kernels.lists import Bools, Cells, Codes, Floats, Integers, Lists, Places
+from retrieval_report.kernels import completions, probing
+from retrieval_report.kernels.lists import Bools, Cells, Codes, Floats, Integers, Keys, Lists, Places, Rows, frozen
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.beyond import Beyond, difference
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.lookup import KEYS
-from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide, gather
+from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, decide, gather
 
 
 @dataclass(frozen=True)
@@ -141,40 +141,73 @@ def _rise(items: pl.Series, list_of: Places) -> bool:
 
 def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Options) -> Prepared:
     """Decide which lists were truncated; ``said`` holds the relevant items of each list's query, or −1 if unknown."""
-    ties = prepared.ties
 
     def look() -> dict[str, Evidence]:
+        items_key, key_with_query = _list_keys(judged, options.workers)
         facts = prepared.names.with_columns(
-            items=pl.Series(ties.length),
-            before=pl.Series(ties.length - ties.total_of_last()),
+            items=pl.Series(prepared.length),
             found=pl.Series(prepared.retrieved.total(prepared.relevant_grade)),
             known=pl.Series(said),
-            fingerprint=_fingerprints(judged, options.workers),
+            items_key=items_key,
+            key_with_query=key_with_query,
         )
         return gather(facts.with_columns(known=pl.when(pl.col("known") >= 0).then("known")))
 
-    decisions = decide(options.truncated, judged.whole.models, look, partial(_recurring, judged))
+    if judged.part_of is None:
+        stray = partial(_stray, judged, workers=options.workers)
+        decisions = decide(options.truncated, judged.whole.models, as_counted(judged.retrieved), look, stray)
+    else:
+        decisions = lay_out(judged.part_of, options).decisions
     words = {model: decision.truncated for model, decision in decisions.items()}
     beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
     return replace(prepared, beyond=beyond, decisions=decisions)
 
 
-def _fingerprints(judged: Judged, workers: int) -> pl.Series:
-    """Return a number for each list, equal for lists that hold the same items; null for counts."""
-    rows, keys, found = judged.rows, judged.keys, np.empty(judged.lists.height, np.uint64)
-    if keys is None:
-        return pl.repeat(None, found.size, dtype=pl.UInt64, eager=True)
+def _list_keys(judged: Judged, workers: int) -> tuple[pl.Series, pl.Series]:
+    """Return two numbers for each list, equal for the same items: of its items, and of these and its query.
+
+    The first is null for counts, the second also where queries are no items.
+    """
+    queries, number = judged.lists["query"], judged.lists.height
+    none = pl.repeat(None, number, dtype=pl.UInt64, eager=True)
+    if judged.keys is None:
+        return none, none
+    of_items = _added(judged.rows, judged.keys, workers)
+    if not _one_kind(queries.dtype, judged.retrieved.schema["item"]):
+        return pl.Series(of_items), none
+    alone = np.arange(number)
+    of_query = _added(Rows(alone, alone + 1, np.empty(0, np.uint32)), arrays.id_keys(queries), workers)
+    return pl.Series(of_items), pl.Series(of_items + of_query)
+
+
+def _added(rows: Rows, keys: Keys, workers: int) -> Keys:
+    """Return a number for each list that does not depend on the order of its keys."""
+    found = np.empty(rows.begin.size, np.uint64)
     arrays.over_ranges(lambda first, last: completions.fingerprints(first, last, rows, keys, found), rows.work, workers)
-    return pl.Series(found)
+    return found
 
 
-def _recurring(judged: Judged, model: str) -> bool:
-    """Return whether any two of a model's first queries share an item."""
+def _one_kind(one: pl.DataType, other: pl.DataType) -> bool:
+    """Return whether ids of these types have equal keys where they are equal."""
+    wide = {pl.Int128, pl.UInt128} & {one, other}
+    return (one == other == pl.String) or (one.is_integer() and other.is_integer() and not wide)
+
+
+def _stray(judged: Judged, model: str, workers: int) -> object:
+    """Return the first query for which another model retrieved an item that this one did not, or None."""
     assert judged.keys is not None
     held = pl.Series(judged.rows.end > judged.rows.begin)
-    lists = judged.lists.with_row_index("list").filter(held, model=model)["list"].head(SAMPLE_QUERIES)
-    found = np.concatenate([judged.keys[judged.rows.of(number)] for number in lists])
-    return bool(np.unique(found).size < found.size)
+    lists = judged.lists.select(KEYS).with_row_index("list")
+    own = lists.filter(held, model=model).select("query", own=pl.col("list").cast(pl.Int64))
+    of_query = lists.join(own, on="query", how="left", maintain_order="left")["own"].fill_null(-1).to_numpy()
+    rows, found = probing.ItemRows(judged.rows, judged.keys), np.empty(judged.keys.size, np.uint32)
+
+    def task(first: int, last: int) -> bool:
+        return probing.find_judgements(first, last, rows, frozen(of_query), rows, found)
+
+    arrays.over_ranges(task, judged.rows.work, workers)
+    lacks = judged.rows.any(found == 0) & (of_query >= 0)
+    return lists.filter(pl.Series(lacks))["query"].min()
 
 
 def _open_lists(prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool) -> Beyond:

@@ -11,11 +11,13 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES, check_counts, check_queries, order_column, with_model
 from retrieval_report.contracts.options import check_relevant_from, is_relevant
+from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring.lists import refuse_unnamed
 from retrieval_report.scoring.lookup import KEYS
+from retrieval_report.scoring.truncation import as_counted
 
 METRICS = ("precision", "recall", "f1", "hit_rate")
 
@@ -38,7 +40,8 @@ def evaluate_radius(
         limited to a depth must reach the largest radius.
     radii
         Distances; items at exactly that distance are inside. A warning names a radius that reaches beyond the end of
-        lists that seem truncated because their numbers of items differ or relevant items are missing.
+        lists that were counted to a depth or, where the counts do not say, whose numbers of items differ or lack
+        relevant items.
     empty
         One of {"zero", "skip"}: queries with no item inside score 0, or are left out of the means of that radius.
     no_relevant
@@ -150,19 +153,20 @@ def _inside(
 
 
 def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]) -> None:
-    """Warn if a radius reaches beyond the end of lists that seem truncated, so that items inside may be missing."""
+    """Warn if a radius reaches beyond the end of lists that are or seem cut, so that items inside may be missing."""
     lists = frame.group_by(KEYS).agg(end=pl.col("distance").max(), held=pl.col("count").sum())
     lists = lists.join(rows.unique(KEYS).select(*KEYS, lacks=pl.col("n_relevant") > pl.col("found")), on=KEYS)
     uneven = pl.col("held").n_unique().over("model") > 1
-    short = lists.filter((pl.col("end") < max(radii)) & (pl.col("lacks") | uneven)).sort(KEYS)
+    word = pl.col("model").replace_strict(as_counted(frame), default=None, return_dtype=pl.String)
+    cut = pl.coalesce(word != NO, pl.col("lacks") | uneven)
+    short = lists.filter((pl.col("end") < max(radii)) & cut).sort(KEYS)
     if short.is_empty():
         return
     first = short.row(0, named=True)
-    reason = "lacks relevant items" if first["lacks"] else "holds another number of items than other lists"
     warn(
         f"radii: {max(radii)} reaches beyond the end of {short.height} lists that seem cut, first query "
-        f"{first['query']!r} of model {first['model']!r}, which ends at {first['end']} and {reason}; items inside the "
-        "radius may be missing: count without depth"
+        f"{first['query']!r} of model {first['model']!r}, which ends at {first['end']}; items inside the radius may be "
+        "missing: count without depth"
     )
 
 

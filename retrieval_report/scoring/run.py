@@ -27,7 +27,6 @@ from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
-from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.scoring.unseen import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
 
 
@@ -228,7 +227,6 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     if without and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
     run = Run(prepared, requests, options)
-    warn_truncated(prepared.decisions, options.truncated, [cutoff for _, cutoff in run.measures], judged.warn)
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:
         warn_unseen(prepared.names.filter(unseen_lists(prepared, judged, requests)), judged.warn)

@@ -16,6 +16,7 @@ from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, items_of
 from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.pool import not_retrieved
+from retrieval_report.scoring.truncation import as_counted
 
 EXACT = 2**53  # Float64 represents all whole numbers up to this one
 
@@ -88,6 +89,7 @@ def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         frame = with_model(check_counts(frame))
+        as_counted(frame)  # refuses lists of one model that end in two ways
         keys = [name for name in frame.columns if name != "count"]
         summed = frame.group_by(keys).agg(pl.col("count").sum()).select(frame.columns)
         return sorted_counts(summed)

@@ -1,4 +1,7 @@
-"""Decide whether and where the lists of a model were truncated, as the caller says or from the lists themselves."""
+"""Decide whether the lists of a model were truncated: as the caller or the source says, or by proof from the lists.
+
+Lists are whole on proof only: all of them hold one and the same set of items, and nothing is known outside it.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +10,30 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.truncated import AUTO, BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.truncated import AUTO, NO, WITHIN_TIE
 
-SAMPLE_QUERIES = 1_000
-"""Number of queries (the first by id) whose items are compared to see whether queries share items."""
-
-FEW_LISTS = 10  # with fewer lists, all last ties may contain the same position by chance
-NOTHING = "nothing shows that items are missing"
-ENDS = "its lists end where a tie ends, at about one depth"
-MANY_LISTS = 20  # with at least this many, half of the lists may be shorter than a common cut length
+AS_GIVEN = "as given"
+AS_COUNTED = "as the counts say"
+SAME_ITEMS = "every list holds the same items"
+NOT_KNOWN = "not known"
 
 
 class Decision(NamedTuple):
-    """What is assumed about the lists of one model."""
+    """What is assumed about the lists of one model, and why."""
 
     truncated: str  # no, between_ties or within_tie
     reason: str
-    before: int  # smallest number of items before the last tie
-
-    @property
-    def cut(self) -> bool:
-        """Return whether items may be missing after the end of the lists."""
-        return self.truncated != NO
 
 
 class Evidence(NamedTuple):
     """Evidence from the lists of one model, without empty ones."""
 
-    lists: int
-    shortest: int  # items of the shortest list
-    longest: int
-    half: int  # at least half of the lists are as long, and not more than half are longer
-    least_before: int  # items before the last tie
-    most_before: int
-    items: bool  # whether there are items to compare, not only counts
-    same: bool  # whether all lists hold the same items
+    same: bool  # whether there are several, and all hold the same items, each perhaps without its own query
     lacking: dict[str, Any] | None  # first query of which relevant items are missing: query, found, known
-    shared: int  # queries that other models have lists for
-    differ: object  # the first of them for which the models' items differ, None if there is none
+    outdone: object  # first query of which another model retrieved as many items or more, and not the same
+    others: bool  # whether another model has a shorter list for one of the queries
 
 
 def _check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
@@ -63,125 +50,97 @@ def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str
     return {model: truncated.get(model, AUTO) for model in models}
 
 
+def as_counted(rows: pl.DataFrame) -> dict[str, str]:
+    """Return the word for every model whose counts say how their lists end, in their column ``truncated``."""
+    if "truncated" not in rows.columns:
+        return {}
+    words = with_model(rows).select("model", "truncated").unique().sort("model", "truncated")
+    two = words.filter(pl.col("model").is_duplicated())
+    if two.height:
+        model, one, other = two["model"][0], *two["truncated"][:2]
+        raise DataError(f"column 'truncated': model {model!r} has both {one!r} and {other!r}; its lists end in one way")
+    return dict(words.drop_nulls().iter_rows())
+
+
 def decide(
     truncated: str | Mapping[str, str],
     models: Sequence[str],
+    counted: Mapping[str, str],
     look: Callable[[], Mapping[str, Evidence]],
-    recurring: Callable[[str], bool],
+    stray: Callable[[str], object],
 ) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated.
 
-    ``look()`` finds the evidence of every model that has items, and is called only if it decides about one of them;
-    so is ``recurring(model)``, which says whether two of the model's first SAMPLE_QUERIES queries share an item.
+    ``counted`` holds what counts say. ``look()`` finds the evidence of every model that has items, and is called only
+    if it decides about one of them; so is ``stray(model)``, which returns the first query for which another model
+    retrieved an item that the model did not, or None.
 
-    >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": ["p", "q"], "items": [10, 10], "before": [7, 8],
-    ...     "found": [3, 4], "known": [9, None], "fingerprint": [1, 2]})
-    >>> decide("auto", ["m"], lambda: gather(facts), lambda model: True)["m"].reason
+    >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": ["p", "q"], "items": [10, 10], "found": [3, 4],
+    ...     "known": [9, None], "items_key": [1, 2], "key_with_query": [None, None]})
+    >>> decide("auto", ["m"], {}, lambda: gather(facts), lambda model: None)["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
     _check_models(truncated, models)
     asked = given(truncated, models)
-    found = look() if AUTO in asked.values() else {}
-    everything = max((own.longest for own in found.values()), default=0)
+    undecided = [model for model, word in asked.items() if word == AUTO and model not in counted]
+    evidence = look() if undecided else {}
     result = {}
     for model, word in asked.items():
-        own = found.get(model)
-        before = own.least_before if own else 0
         if word != AUTO:
-            result[model] = Decision(word, "as given", before)
-        elif own is None:
-            result[model] = Decision(NO, "its lists are empty", before)
+            result[model] = Decision(word, AS_GIVEN)
+        elif model in counted:
+            result[model] = Decision(counted[model], AS_COUNTED)
         else:
-            cut, reason = _reason(model, own, everything, recurring)
-            kind = BETWEEN_TIES if _ends_between_ties(own) else WITHIN_TIE
-            result[model] = Decision(kind if cut else NO, reason, before)
+            result[model] = _by_proof(model, evidence.get(model), stray)
     return result
+
+
+def _by_proof(model: str, evidence: Evidence | None, stray: Callable[[str], object]) -> Decision:
+    """Return what the lists prove."""
+    if evidence is None:
+        return Decision(WITHIN_TIE, NOT_KNOWN)
+    if evidence.lacking is not None:
+        where = "query {query!r}: {found} of {known}".format(**evidence.lacking)
+        return Decision(WITHIN_TIE, f"not every known relevant item is in its lists ({where})")
+    query = evidence.outdone
+    if query is None and evidence.same and evidence.others:
+        query = stray(model)
+    if query is not None:
+        return Decision(WITHIN_TIE, f"another model retrieved items for query {query!r} that it lacks")
+    return Decision(NO, SAME_ITEMS) if evidence.same else Decision(WITHIN_TIE, NOT_KNOWN)
 
 
 def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
     """Return the evidence of every model, from one row per list.
 
-    The columns are ``model``, ``query``, ``items`` (of the list), ``before`` (of them nearer than the last tie),
-    ``found`` (relevant items of the list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say;
-    null where they do not) and ``fingerprint`` (equal where two lists hold the same items; null for counts).
+    The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the list), ``known``
+    (relevant items of the query as judgements or ``n_relevant`` say; null where they do not), ``items_key`` (equal
+    where two lists of one length hold the same items; null for counts) and ``key_with_query`` (the same with the query
+    as one more item; null where queries are no items).
     """
-    facts = facts.filter(pl.col("items") > 0)
-    among = (
-        facts.filter(pl.col("fingerprint").is_not_null())
-        .group_by("query")
-        .agg(models=pl.len(), differ=(pl.col("fingerprint").n_unique() > 1) | (pl.col("items").n_unique() > 1))
-    )
-    facts = facts.join(among.filter(pl.col("models") > 1), on="query", how="left", maintain_order="left")
-    items, before = pl.col("items"), pl.col("before")
+    facts = facts.filter(pl.col("items") > 0).sort("model", "query")
+    outdone = others = pl.lit(None)
+    if facts["model"].n_unique() > 1:
+        facts = facts.with_columns(longest=pl.col("items").max().over("query"))
+        longest = pl.col("items_key").filter(pl.col("items") == pl.col("longest"))
+        facts = facts.with_columns(
+            outdone=(pl.col("items") < pl.col("longest")) | (longest.drop_nulls().n_unique() > 1).over("query"),
+            others=pl.col("items").min().over("query") < pl.col("longest"),
+        )
+        outdone, others = pl.col("query").filter("outdone").first(), pl.col("others").any()
     lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
     found = facts.group_by("model").agg(
-        lists=pl.len(),
-        shortest=items.min(),
-        longest=items.max(),
-        half=items.quantile(0.5, "higher"),
-        least_before=before.min(),
-        most_before=before.max(),
-        items=pl.col("fingerprint").is_not_null().all(),
-        same=pl.col("fingerprint").n_unique() == 1,
-        lacking=lacking.sort_by(pl.col("query").filter(pl.col("found") < pl.col("known"))).first(),
-        shared=pl.col("models").is_not_null().sum(),
-        differ=pl.col("query").filter("differ").min(),
+        same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1)) & (pl.len() > 1),
+        lacking=lacking.first(),
+        outdone=outdone,
+        others=others,
     )
-    rows = found.sort("model").iter_rows(named=True)
-    return {row.pop("model"): Evidence(**row) for row in rows}
+    return {row.pop("model"): Evidence(**row) for row in found.iter_rows(named=True)}
 
 
-def _reason(model: str, own: Evidence, everything: int, recurring: Callable[[str], bool]) -> tuple[bool, str]:
-    """Return whether the lists of a model were truncated, and the reason."""
-    if own.items and own.same and own.lists > 1 and own.shortest == everything:
-        return False, "every list holds the same items"
-    if own.shared:
-        if own.differ is None:
-            return False, "every model ranks the same items of a query"
-        return True, f"models retrieved different items for one query ({own.differ!r})"
-    if own.lacking is not None:
-        where = "query {query!r}: {found} of {known}".format(**own.lacking)
-        return True, f"not every known relevant item is in its lists ({where})"
-    if not own.items:
-        ends = own.most_before > 0 and _ends_between_ties(own)
-        return ends, ENDS if ends else NOTHING
-    if own.most_before > 0 and _ends_between_ties(own) and recurring(model):
-        return True, ENDS
-    every = own.shortest == own.longest
-    if not (every and own.lists > 1) and not (own.lists >= MANY_LISTS and own.half == own.longest):
-        return False, NOTHING
-    if recurring(model):
-        return True, f"{'its' if every else 'most of its'} lists hold {own.longest} items, and not the same ones"
-    return False, "no two queries share an item"
-
-
-def _ends_between_ties(own: Evidence) -> bool:
-    """Return whether lists of different length share a position in their last tie, so that they end after its tie.
-
-    If most lists have the greatest length, they were cut there, and the others had no more items.
-    """
-    return own.lists >= FEW_LISTS and own.half < own.longest and own.most_before < own.shortest
-
-
-def warn_truncated(
-    decisions: Mapping[str, Decision],
-    truncated: str | Mapping[str, str],
-    cutoffs: list[int | None],
-    warn: Callable[[str], None] = warn,
-) -> None:
-    """Warn about models whose lists were found to be truncated and whose scores depend on what is open."""
-    asked = given(truncated, list(decisions))
-    cut = [
-        (model, decision)
-        for model, decision in decisions.items()
-        if asked[model] == AUTO and decision.cut and any(k is None or k > decision.before for k in cutoffs)
-    ]
-    if not cut:
-        return
-    model, decision = cut[0]
-    others = {1: "", 2: " and of another one"}.get(len(cut), f" and of {len(cut) - 1} others")
-    warn(
-        f"the lists of model {model!r}{others} seem cut: {decision.reason}. Scores that reach into their last tie have "
-        "no standard deviation, and their lowest and highest values allow for what a deeper retrieval could show; "
-        "set truncated='no' (lists hold all items), 'between_ties' or 'within_tie' to decide this yourself"
-    )
+def _all_like(key: str, more: int) -> pl.Expr:
+    """Return whether all lists hold the items of the first, or lack only their query; ``key`` is that of the first."""
+    first, items = pl.col(key).first(), pl.col("items").first() + more
+    whole = (pl.col("items_key") == first) & (pl.col("items") == items)
+    without_query = (pl.col("key_with_query") == first) & (pl.col("items") + 1 == items)
+    return (whole.fill_null(value=False) | without_query.fill_null(value=False)).all()

@@ -20,7 +20,6 @@ from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.run import score_lists
-from retrieval_report.scoring.truncation import warn_truncated
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.known import Beside, join_beside, known_lists, missing_lists
 from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
@@ -108,7 +107,6 @@ def evaluate(
             plan = "rows" if source.naive else choose_plan(source)
     if models:
         _try(grades, requests, checked, beside)
-    warn_truncated(decisions, checked.truncated, [cutoff for _, own in requests for cutoff in own])
     words = {model: decision.truncated for model, decision in decisions.items()} or checked.truncated
     rows = with_counts(source, plan)
     pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)

@@ -40,4 +40,4 @@ def with_counts(source: Source, plan: str) -> DataFrame:
 
 def _tie_columns(source: Source) -> list[str]:
     keys = ["model", "query", source.order, "relevance"]
-    return [*keys, "role"] if "role" in source.rows.columns else keys
+    return [*keys, *(name for name in ("role", "truncated") if name in source.rows.columns)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import polars as pl
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.scoring.judged import RETRIEVED
 from retrieval_report.scoring.lookup import KEYS
-from retrieval_report.scoring.truncation import SAMPLE_QUERIES, Decision, Evidence, decide
+from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, decide
 from retrieval_report.spark.known import Beside
 from retrieval_report.spark.sources import Source
 
@@ -18,9 +21,13 @@ def decide_on_cluster(source: Source, beside: Beside, models: list[str], options
 
     def look() -> dict[str, Evidence]:
         lists = _with_known(_lists(source, options), beside, options, len(models))
-        return _gather(lists, shared=len(models) > 1 and "item" in source.rows.columns)
+        return _gather(lists, shared=len(models) > 1)
 
-    return decide(options.truncated, models, look, lambda model: _recurring(source, model))
+    counted = {}
+    if "truncated" in source.rows.columns:
+        words = source.rows.select("model", "truncated").distinct().collect()
+        counted = as_counted(pl.DataFrame(words, schema=dict.fromkeys(("model", "truncated"), pl.String), orient="row"))
+    return decide(options.truncated, models, counted, look, partial(_stray, source))
 
 
 def pooled_items(source: Source, options: Options) -> DataFrame | None:
@@ -54,37 +61,28 @@ def _in_list(source: Source) -> Column:
 
 
 def _lists(source: Source, options: Options) -> DataFrame:
-    """Return for every list its items, those before its last tie, relevant ones, and a fingerprint of its items."""
-    rows, near = source.rows, F.col(source.order)
+    """Return for every list its items, relevant ones, and keys of its items as `gather` takes them."""
+    rows, near, here = source.rows, F.col(source.order), _in_list(source)
     count = F.col("count").cast("long") if "count" in rows.columns else F.lit(1)
     grade = F.col("relevance").cast("double")
     relevant = is_relevant(grade, options.relevant_from)
     relevant = F.coalesce(relevant & ~F.isnan(grade), F.lit(False))
-    here = _in_list(source)
-    mixed = F.xxhash64("item") if "item" in rows.columns else F.lit(None).cast("long")
     far = F.lit(False) if options.distance_threshold is None else _beyond(source, near, options)
-    ties = rows.groupBy(*KEYS, source.order).agg(
-        F.sum(F.when(here, count).otherwise(0)).alias("tied"),
+    lists = rows.groupBy(*KEYS).agg(
+        F.sum(F.when(here, count)).alias("items"),
         F.sum(F.when(here & relevant, count).otherwise(0)).alias("found"),
         F.sum(F.when(~here & relevant, count).otherwise(0)).alias("unretrieved"),
-        F.bit_xor(F.when(here, mixed)).alias("fingerprint"),
+        F.sum(F.when(here, _key("item") if "item" in rows.columns else F.lit(None))).alias("items_key"),
         F.max(F.coalesce(far, F.lit(False))).alias("far"),
     )
-    last = F.max_by if source.order == "distance" else F.min_by
-    at_last = F.coalesce(last(F.col("tied"), F.when(F.col("tied") > 0, near)), F.lit(0))
-    return (
-        ties.groupBy(*KEYS)
-        .agg(
-            F.sum("tied").alias("items"),
-            at_last.alias("at_last"),
-            F.sum("found").alias("found"),
-            F.sum("unretrieved").alias("unretrieved"),
-            F.bit_xor("fingerprint").alias("fingerprint"),
-            F.max("far").alias("far"),
-        )
-        .filter(F.col("items") > 0)
-        .withColumn("before", F.col("items") - F.col("at_last"))
-    )
+    kinds = {rows.schema[name].dataType.typeName() for name in ("query", "item") if name in rows.columns}
+    with_query = F.col("items_key") + _key("query") if len(kinds) == 1 else F.lit(None)
+    return lists.filter(F.col("items") > 0).withColumn("key_with_query", with_query)
+
+
+def _key(name: str) -> Column:
+    """Return a number for each id, of a type in which sums of many do not overflow."""
+    return F.xxhash64(name).cast("decimal(38,0)")
 
 
 def _with_known(lists: DataFrame, beside: Beside, options: Options, models: int) -> DataFrame:
@@ -104,37 +102,42 @@ def _with_known(lists: DataFrame, beside: Beside, options: Options, models: int)
 
 
 def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
-    """Return the evidence from the lists of every model."""
-    differ = F.lit(None).cast(lists.schema["query"].dataType)
-    models = F.lit(1)
+    """Return the evidence from the lists of every model, as `gather` does on one machine."""
+    first = F.min(F.struct("query", "items", "items_key", "key_with_query")).alias("first")
+    lists = lists.join(F.broadcast(lists.groupBy("model").agg(first)), on="model")
+    outdone = others = F.lit(None)
     if shared:
-        among = lists.groupBy("query").agg(
-            F.count("*").alias("models"),
-            ((F.min("fingerprint") != F.max("fingerprint")) | (F.min("items") != F.max("items"))).alias("differ"),
-        )
+        among = lists.groupBy("query").agg(F.max("items").alias("longest"), F.min("items").alias("shortest"))
         lists = lists.join(among, on="query")
-        models, differ = F.col("models"), F.when(F.col("differ"), F.col("query"))
+        longest = F.when(F.col("items") == F.col("longest"), F.col("items_key"))
+        differ = lists.groupBy("query").agg((F.min(longest) != F.max(longest)).alias("differ"))
+        lists = lists.join(differ, on="query")
+        shorter = F.col("items") < F.col("longest")
+        outdone = F.min(F.when(shorter | F.coalesce("differ", F.lit(False)), F.col("query")))
+        others = F.max(F.col("shortest") < F.col("longest"))
     lacking = F.when(F.col("found") < F.col("known"), F.struct("query", "found", "known"))
     found = lists.groupBy("model").agg(
-        F.count("*").alias("lists"),
-        F.min("items").alias("shortest"),
-        F.max("items").alias("longest"),
-        F.expr("percentile_disc(0.5) within group (order by items desc)").cast("long").alias("half"),
-        F.min("before").alias("least_before"),
-        F.max("before").alias("most_before"),
-        (F.count("fingerprint") == F.count("*")).alias("items"),
-        F.coalesce(F.min("fingerprint") == F.max("fingerprint"), F.lit(False)).alias("same"),
+        ((_all_like("items_key", 0) | _all_like("key_with_query", 1)) & (F.count("*") > 1)).alias("same"),
         F.min(lacking).alias("lacking"),
-        F.sum((models > 1).cast("long")).alias("shared"),
-        F.min(F.when(models > 1, differ)).alias("differ"),
+        outdone.alias("outdone"),
+        others.alias("others"),
     )
     rows = [row.asDict(recursive=True) for row in found.collect()]
     return {row.pop("model"): Evidence(**row) for row in rows}
 
 
-def _recurring(source: Source, model: str) -> bool:
-    """Return whether any two of the model's first queries share an item."""
-    own = source.rows.filter((F.col("model") == model) & _in_list(source))
-    first = own.select("query").distinct().orderBy("query").limit(SAMPLE_QUERIES)
-    found = own.join(first, on="query", how="left_semi").agg((F.countDistinct("item") < F.count("*")).alias("twice"))
-    return bool(found.collect()[0]["twice"])
+def _all_like(key: str, more: int) -> Column:
+    """Return whether all lists hold the items of the first, or lack only their query; ``key`` is that of the first."""
+    first, items = F.col(f"first.{key}"), F.col("first.items") + more
+    whole = (F.col("items_key") == first) & (F.col("items") == items)
+    without_query = (F.col("key_with_query") == first) & (F.col("items") + 1 == items)
+    return F.min(F.coalesce(whole, F.lit(False)) | F.coalesce(without_query, F.lit(False)))
+
+
+def _stray(source: Source, model: str) -> object:
+    """Return the first query for which another model retrieved an item that this one did not, or None."""
+    rows = source.rows.filter(_in_list(source)).select("model", "query", "item")
+    own, others = rows.filter(F.col("model") == model), rows.filter(F.col("model") != model)
+    beyond = others.join(own.drop("model"), on=["query", "item"], how="left_anti")
+    asked = beyond.join(own.select("query").distinct(), on="query", how="left_semi")
+    return asked.agg(F.min("query")).collect()[0][0]

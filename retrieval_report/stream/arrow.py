@@ -66,7 +66,7 @@ def score_stream(
         query that any model retrieved.
     **options
         All other options of :func:`evaluate`; ``threads`` is 1 unless given. Lists cannot be compared in a stream, so
-        ``truncated="auto"`` means "no" here: the caller, who knows the whole, must give the value for each model.
+        with ``truncated="auto"`` only a column ``truncated`` of counts shows that they are whole.
 
     Returns
     -------

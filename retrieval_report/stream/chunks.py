@@ -17,14 +17,14 @@ from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import check_counts, check_relevance, order_column, with_model
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.truncated import AUTO, NO
+from retrieval_report.contracts.truncated import AUTO, WITHIN_TIE
 from retrieval_report.kernels.lists import Rows
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import KNOWN, NOT_RETRIEVED, RETRIEVED, Judged, KnownOfWhole
 from retrieval_report.scoring.layout import Prepared, lay_out, rounded
 from retrieval_report.scoring.lists import refuse_missing, refuse_unjudged, refuse_unnamed
 from retrieval_report.scoring.lookup import KEYS, settle_nulls
-from retrieval_report.scoring.truncation import given
+from retrieval_report.scoring.truncation import as_counted, given
 
 Last = tuple[Any, Any]
 
@@ -52,9 +52,9 @@ def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, o
     ``last`` holds model and query of the list before the chunk.
     """
     judged = judge_chunk(frame, last, whole, options)
-    # Lists cannot be compared in a stream, so truncation cannot be detected here; by default lists count as whole.
-    asked = given(options.truncated, list(judged.whole.models))
-    words = {model: NO if word == AUTO else word for model, word in asked.items()}
+    # Lists cannot be compared in a stream, so only counts can say that they are whole.
+    counted, asked = as_counted(judged.retrieved), given(options.truncated, list(judged.whole.models))
+    words = {model: counted.get(model, WITHIN_TIE) if word == AUTO else word for model, word in asked.items()}
     return lay_out(judged, replace(options, naive_order="row", truncated=words))
 
 

@@ -78,12 +78,12 @@ class Study(Answers):
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """Sentences on what the headline measure says about the models, preceded by `notices`."""
-        return (*self.notices, *self.sentences)
+        """Sentences on what the headline measure says about the models, followed by `notices`."""
+        return (*self.sentences, *self.notices)
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Sentences to read before any number: that lists were cut, or that R is not known."""
+        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is not known."""
         here = self.at(self.measure)
         return self._once("notices", lambda: notices(here.summary, here.truncation, measure=self.measures[0]))
 

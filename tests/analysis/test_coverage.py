@@ -28,7 +28,7 @@ def test_share_and_residual_are_those_of_all_orders(k: int) -> None:
     rows = [(f"{t}{n}", t, flag) for t, tie in enumerate(ties) for n, flag in enumerate(tie)]
     frame = pl.DataFrame(rows, schema=["item", "distance", "judged"], orient="row").with_columns(query=pl.lit("q"))
     judgements = frame.filter("judged").select("query", "item", relevance=pl.lit(0))
-    scores = judgement_coverage(frame.drop("judged"), judgements, cutoffs=k, p=0.6)
+    scores = judgement_coverage(frame.drop("judged"), judgements, cutoffs=k, p=0.6, truncated="no")
     assert scores["policy"].to_list() == ["expected", "naive", "best", "worst"] * 2
     for metric, values in zip(("judged", "rbp_residual(p=0.6)"), recount(ties, k, 0.6), strict=True):
         own = dict(scores.filter(metric=metric).select("policy", "value").iter_rows())

@@ -57,9 +57,9 @@ def test_every_model_has_its_own_word() -> None:
     frame = pl.DataFrame(ALONE)
     both = pl.concat([frame.with_columns(model=pl.lit(name)) for name in ("one", "two")])
     found = rr.truncated_lists(both, cutoffs=3)
-    assert found["truncated"].to_list() == ["no", "no"]
-    assert set(found["reason"]) == {"every model ranks the same items of a query"}
-    told = rr.truncated_lists(both, cutoffs=3, truncated={"two": "within_tie"})
+    assert found["truncated"].to_list() == ["within_tie", "within_tie"]
+    assert set(found["reason"]) == {"not known"}
+    told = rr.truncated_lists(both, cutoffs=3, truncated={"one": "no", "two": "within_tie"})
     assert told.select("model", "open_share").rows() == [("one", 0.0), ("two", 1.0)]
     with pytest.raises(ParameterError, match="no model 'three'"):
         rr.truncated_lists(both, truncated={"three": "no"})

@@ -302,8 +302,8 @@ def test_row_070_draws_do_not_depend_on_other_queries(dtype: Any) -> None:
     frame = pl.concat(
         one_list([1] * 6, [1, 0, 0, 0, 0, 1]).with_columns(query=pl.lit(query).cast(dtype)) for query in (3, 50, 9)
     )
-    together = evaluate(frame, metrics="rr", cutoffs=None, policies="shuffled", shuffles=5)
-    alone = evaluate(frame.filter(query=50), metrics="rr", cutoffs=None, policies="shuffled", shuffles=5)
+    asked: dict[str, Any] = {"metrics": "rr@all", "policies": "shuffled", "shuffles": 5, "truncated": "no"}
+    together, alone = evaluate(frame, **asked), evaluate(frame.filter(query=50), **asked)
     assert_frame_equal(together.filter(query=50), alone, check_exact=True)
 
 

@@ -137,7 +137,8 @@ def test_row_057_other_columns_are_left_out() -> None:
     assert_frame_equal(count_ties(extra), count_ties(rankings()))
     assert_frame_equal(tie_groups(extra), tie_groups(rankings()))
     noted = count_ties(rankings()).with_columns(note=pl.lit("x"), item=pl.lit("y"))
-    assert_frame_equal(evaluate(noted, policies="expected"), evaluate(rankings(), policies="expected"))
+    asked = {"policies": "expected", "truncated": "no"}
+    assert_frame_equal(evaluate(noted, **asked), evaluate(rankings(), **asked))
     found = evaluate(rankings())
     assert_frame_equal(summarise(found.with_columns(note=pl.lit([1]))), summarise(found))
 
@@ -147,7 +148,8 @@ def test_row_058_one_item() -> None:
         frame = one_list([7], [relevance])
         names = ["precision", "recall", "ap", "rr", "hit_rate", "f1", "ndcg", "ap(denominator=retrieved)", "acg"]
         with nullcontext() if relevance else pytest.warns(RetrievalReportWarning, match="no query has"):
-            found = evaluate(frame, metrics=names, cutoffs=[1, None], policies=POLICIES, shuffles=2)
+            asked: dict[str, Any] = {"metrics": names, "cutoffs": [1, None], "policies": POLICIES, "truncated": "no"}
+            found = evaluate(frame, **asked, shuffles=2)
         assert found["value"].unique().to_list() == [float(relevance)]
         assert found["std"].drop_nulls().unique().to_list() == [0.0]
     summary = summarise(evaluate(one_list([7], [1]), metrics="rr", cutoffs=1, policies="expected"))

@@ -137,7 +137,8 @@ def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> 
 
 
 def test_rounding_shows_both_scores_and_the_new_winner() -> None:
-    one, other = (summarise(evaluate(MODELS, metrics="rr", cutoffs=None, decimals=decimals)) for decimals in (None, 0))
+    asked: dict[str, Any] = {"metrics": "rr", "cutoffs": None, "truncated": "no"}
+    one, other = (summarise(evaluate(MODELS, **asked, decimals=decimals)) for decimals in (None, 0))
     chart = charts.rounding(rounding_effect(one, other), **PLACE)
     spans, dots, rounded_spans, rounded_dots = layers(chart)
     assert [(row["model"], row["what"], row["at"]) for row in dots + rounded_dots] == [

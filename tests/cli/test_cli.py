@@ -46,7 +46,7 @@ def table_rows(output: str) -> dict[str, list[str]]:
 
 
 def test_the_table_holds_naive_expected_spread_and_bounds(rankings: Path) -> None:
-    result = run("evaluate", rankings, "--metrics", "precision,rr", "--cutoffs", "1,all")
+    result = run("evaluate", rankings, "--metrics", "precision,rr", "--cutoffs", "1,all", "--truncated", "no")
     assert result.exit_code == 0, result.output
     third = ["0.3333", "0.4714"]  # the relevant item is first in one order of three: sqrt(1/3 · 2/3)
     assert table_rows(result.output) == {
@@ -134,6 +134,8 @@ def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path) -> Non
             "precision@1",
             "--policies",
             "expected",
+            "--truncated",
+            "no",
         ),
     ]
     result = run(*arguments)

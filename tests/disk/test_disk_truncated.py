@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import RetrievalReportWarning, count_ties, evaluate, evaluate_to
+from retrieval_report import RetrievalReportWarning, count_ties, evaluate, evaluate_to, truncated_lists
 from retrieval_report.contracts.options import Options
 from retrieval_report.disk import known
 from retrieval_report.disk.known import find_known
+from retrieval_report.disk.lists import decide_table
 from retrieval_report.disk.sources import open_table
+from retrieval_report.scoring.judged import frames_beside
 from stored_cuts import METRICS, behind_ties, complete, top
 
 POLICIES = ("naive", "expected", "worst", "best", "shuffled")
@@ -46,6 +48,42 @@ def both(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> tuple[pl.Dat
     return frames[0], said[0], said[1]
 
 
+def assert_decided_alike(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> list[str]:
+    """Word and reason are those of memory."""
+    beside = frames_beside(options.pop("judgements", None), options.pop("queries", None))
+    given: dict[str, Any] = {name: frame for name, frame in beside.items() if frame is not None}
+    rankings.write_parquet(tmp_path / "rankings.parquet")
+    table = open_table(tmp_path / "rankings.parquet", lambda: tmp_path, 10)
+    found = decide_table(table, beside, Options(**options), sorted(rankings["model"].unique()))
+    known = truncated_lists(rankings, cutoffs=10, **given, **options)
+    assert [(model, *decision) for model, decision in found.items()] == known.select(
+        "model", "truncated", "reason"
+    ).rows()
+    return known["reason"].to_list()
+
+
+def renamed(rankings: pl.DataFrame) -> pl.DataFrame:
+    """Queries as items, each left out of its own list, and ids as whole numbers of two types."""
+    numbers = {"query": pl.Int32, "item": pl.UInt64}
+    ids = [pl.col(name).rank("dense").cast(dtype).alias(name) for name, dtype in numbers.items()]
+    return rankings.with_columns(ids).filter(pl.col("query") != pl.col("item"))
+
+
+def test_what_proves_that_lists_are_whole_or_not(tmp_path: Path) -> None:
+    whole, same = complete(3, 2), "every list holds the same items"
+    for rankings in (whole, renamed(whole)):
+        assert assert_decided_alike(tmp_path, rankings) == [same] * 2
+        first = pl.col("model") == "m0"
+        beside = pl.concat([rankings.filter(first), top(rankings.filter(~first), 10)])
+        reasons = assert_decided_alike(tmp_path, beside)
+        assert reasons[0] == same
+        assert reasons[1].startswith("another model retrieved items for query ")
+        stranger = beside.with_columns(item=pl.when(~first & (pl.col("item") == beside["item"][-1])).then(
+            pl.lit("x") if rankings is whole else 999).otherwise("item").cast(beside.schema["item"]))  # fmt: skip
+        assert same not in assert_decided_alike(tmp_path, stranger)
+        assert assert_decided_alike(tmp_path, beside.filter(~first)) == ["not known"]
+
+
 @pytest.mark.parametrize("cut", [top, behind_ties])
 @pytest.mark.parametrize("models", [1, 2])
 @pytest.mark.parametrize(
@@ -65,9 +103,9 @@ def test_parts_give_the_bits_of_the_whole(tmp_path: Path, cut: Any, models: int,
     elif beside == "own":
         options["relevant_items"] = "own"
     scores, in_memory, by_parts = both(tmp_path, rankings, **options)
-    seem_cut = [message for message in in_memory if "seem cut" in message]
-    assert seem_cut == [message for message in by_parts if "seem cut" in message]
-    assert len(seem_cut) == (word == "auto")
+    assert in_memory == by_parts
+    if word == "auto":
+        assert_decided_alike(tmp_path, rankings, **options)
     assert scores["truncated"].any() == (word != "no")
     assert scores["pooled"].any() == (word != "no" and beside in ("nothing", "own"))
     assert scores.filter("truncated")["std"].null_count() == scores["truncated"].sum()
@@ -75,7 +113,7 @@ def test_parts_give_the_bits_of_the_whole(tmp_path: Path, cut: Any, models: int,
 
 def test_counts_cut_between_ties_do_too(tmp_path: Path) -> None:
     rankings = behind_ties(complete(4, 1, 20), 12)
-    counts = count_ties(rankings)
+    counts = count_ties(rankings).with_columns(truncated=pl.lit("between_ties"))
     scores, _, _ = both(tmp_path, counts, metrics=("recall", "precision"))
     assert scores.filter(cutoff=5)["truncated"].sum() == 0
     assert scores.filter(pl.col("cutoff").is_null())["truncated"].all()

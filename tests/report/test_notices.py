@@ -1,8 +1,10 @@
-"""Notices that come before any number: lists that were cut, and an unknown R."""
+"""What is said where a score is an estimate: lists may be cut, or R is not known."""
 
 from __future__ import annotations
 
+import html
 import re
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,10 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report import charts
+from retrieval_report.metrics.parsing import divided_by_relevant
 from retrieval_report.report import Report, report_contents, write_report
 from retrieval_report.report.html import render_html
-from retrieval_report.report.notices import POOLED, divided_by_relevant, notices
+from retrieval_report.report.notices import notices
 from retrieval_report.report.paper import latex_table, markdown_table
 from retrieval_report.report.pictures import pictures
 from retrieval_report.report.tables import report_tables
@@ -52,8 +55,7 @@ def top_ten(models: int = 1, *, queries: int = 30, items: int = 2000) -> pl.Data
 
 @cache
 def cut_report(models: int = 1) -> Report:
-    with pytest.warns(rr.RetrievalReportWarning, match="seem cut"):
-        return report_contents(top_ten(models), **OPTIONS, headline="precision@10")
+    return report_contents(top_ten(models), **OPTIONS, headline="precision@10")
 
 
 def rows_of(chart: Any, column: str) -> list[dict[str, Any]]:
@@ -61,19 +63,56 @@ def rows_of(chart: Any, column: str) -> list[dict[str, Any]]:
     return [row for rows in chart.to_dict()["datasets"].values() for row in rows if column in row]
 
 
-def test_the_first_line_of_a_report_on_an_index_says_that_its_lists_are_cut() -> None:
+NOT_KNOWN = 'precision@10 is an estimate: lists may be cut. If they are whole, pass truncated="no".'
+
+
+def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut() -> None:
     report = cut_report()
-    cut, relevant = report.notices
-    assert cut.startswith(
-        "The lists of codes-0 are cut (its lists hold 10 items, and not the same ones): for 100% of the"
-    )
-    assert "for codes, count_codes counts all ties without lists." in cut
-    [depth] = report.truncation.filter(cutoff=10)["sufficient_depth"]
-    assert f"about {depth} items per query would be enough for precision@10" in cut
-    assert relevant.startswith("R counts only the relevant items in the cut lists of this one model")
+    assert report.notices == (NOT_KNOWN,)
     page = render_html(report, [])
-    paragraphs = re.findall(r"<p[^>]*><bdi>(.*?)</bdi>", page)
-    assert paragraphs[0].startswith("The lists of codes-0 are cut")
+    section = page[page.index('<section id="verdict"') : page.index('<section id="summary"')]
+    paragraphs = re.findall(r"<p[^>]*><bdi>(.*?)</bdi>", section)
+    assert paragraphs[0].startswith("codes-0 has an expected precision@10 of")
+    assert html.unescape(paragraphs[-1]) == NOT_KNOWN
+    assert "count_codes" not in section
+    assert repr(report).splitlines()[-1] == NOT_KNOWN
+    assert report._repr_html_().count("<p>") == len(report.verdict) + 1
+
+
+WORDS: list[tuple[str, dict[str, Any], str]] = [
+    ("precision@10", {}, 'lists may be cut. If they are whole, pass truncated="no".'),
+    ("precision@10", {"truncated": "within_tie"}, r"lists are cut. Retrieve about \d\d items per query."),
+    ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if whole.'),
+    ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
+    ("recall@1", {}, 'R is not known. Pass judgements, or truncated="no" if whole.'),
+    ("precision@all", {"truncated": "within_tie"}, "lists are cut. Retrieve deeper."),
+]
+
+
+@pytest.mark.parametrize(("measure", "options", "words"), WORDS)
+def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
+    measure: str, options: dict[str, Any], words: str
+) -> None:
+    study = rr.Study(top_ten(), measure, shuffles=2, **options)
+    [line] = study.notices
+    assert re.fullmatch(rf"{study.measure} is an estimate: {words}", line)
+    assert len(line.split()) <= 15
+    assert study.verdict[-1] == line
+    assert study.verdict[0] != line
+
+
+@pytest.mark.parametrize("rankings", [top_ten(2), {"m": {"q": {"a": 2, "b": 1, "c": 1}}, "n": {"q": {"a": 1, "d": 0}}}])
+def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(rankings: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judgements = {"q": {"a": 1, "z": 1}} if isinstance(rankings, dict) else None
+        study = rr.Study(rankings, "precision@1, precision@10", judgements=judgements, shuffles=2)
+        for text in (*study.verdict, repr(study), study._repr_html_(), *study.contents().verdict):
+            for word in ("cut", "missing", "estimate", "truncated", "count_codes"):
+                assert word not in text
+    assert study.notices == ()
+    assert (study.summary.filter(cutoff=10)["truncated_share"] > 0).any()  # where it is shown, it is marked
+    assert " cut" in summary_table(study.summary.filter(cutoff=10))
 
 
 def test_nothing_calls_the_scores_of_cut_lists_exact() -> None:
@@ -87,11 +126,12 @@ def test_nothing_calls_the_scores_of_cut_lists_exact() -> None:
         assert rows["tie_std"].null_count() == rows.height
         assert set(re.findall(r"± +(\S+)", summary_table(report.summary.filter(cutoff=10)))) == {"tie", "cut"}
         for line in markdown_table(report).splitlines()[2 : 2 + models]:
-            assert ["±" in cell for cell in line.strip("| ").split(" | ")[1:]] == [True, False, True, False]
+            assert ["±" in cell for cell in line.strip("| ").split(" | ")[1:]] == [True, False, False, False]
         table = report_tables(report)["summary"]
         column = [column.header for column in table.columns].index("± tie std")
         shown = {measure: row[column].text for measure, row in zip(table.measures, table.rows, strict=True)}
         assert shown["precision@10"] == shown["recall@10"] == "cut"
+        assert shown["recall@1"] == "R?"
         assert re.fullmatch(r"0\.\d{4}", shown["precision@1"])
 
 
@@ -102,7 +142,7 @@ def test_papers_print_the_bounds_of_cut_lists_and_say_so() -> None:
     assert row["lowest"] < row["value"] < row["highest"]
     for text in (markdown_table(report), latex_table(report)):
         assert bounds in text
-        assert "brackets hold the lowest and highest value that a deeper retrieval could show" in text
+        assert "brackets hold its lowest and highest possible value" in text
         assert "for the true R" in text
 
 
@@ -110,11 +150,13 @@ def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
     table = report_tables(cut_report(2))["truncation"]
     cells = [[cell.text for cell in row] for row in table.rows]
     assert [row[:2] for row in cells] == [[f"codes-{n}", "are cut, maybe inside their last tie"] for n in (0, 1)]
-    assert {row[2] for row in cells} == {"models retrieved different items for one query (0)"}
-    assert (
-        "The lists of codes-0 and codes-1 are cut (models retrieved different items for one" in cut_report(2).notices[0]
+    assert {row[2] for row in cells} == {"another model retrieved items for query 0 that it lacks"}
+    depth = max(cut_report(2).truncation.filter(cutoff=10)["sufficient_depth"].to_list())
+    assert cut_report(2).notices == (
+        f"precision@10 is an estimate: lists are cut. Retrieve about {depth} items per query.",
     )
-    assert cut_report(2).notices[1] == POOLED
+    [unknown] = report_tables(cut_report())["truncation"].rows
+    assert [cell.text for cell in unknown][1:3] == ["may be cut", "not known"]
 
 
 def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
@@ -126,14 +168,11 @@ def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
     assert "cut" not in summary_table(report.summary)
 
 
-def test_a_measure_that_a_cut_does_not_reach_says_which_do() -> None:
+def test_the_summary_of_a_command_describes_its_first_measure() -> None:
     rows = cut_report().summary
-    [text, *_] = notices(rows, measure=("precision", 1))
-    assert text.startswith("The lists of codes-0 are cut. precision@1 does not depend on what they leave out; ")
-    assert text.endswith("precision@10 and recall@10 do.")
-    [text, *_] = notices(rows.filter(pl.col("metric") == "precision"), measure=("precision", 1))
-    assert text.endswith("precision@10 does.")
-    assert len(notices(rows.filter(cutoff=1, metric="precision"))) == 0
+    assert notices(rows) == ()  # precision@1
+    assert notices(rows.filter(cutoff=10)) == (NOT_KNOWN,)
+    assert notices(rows.clear()) == ()
 
 
 @pytest.mark.parametrize(
@@ -162,11 +201,11 @@ def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
     ]
     for chart in drawn:
         text = chart.to_json()
-        assert '"not exact, for the lists are cut"' in text
+        assert '"not exact: items may be missing"' in text
         assert '"strokeDash"' in text
     whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
     for picture in pictures(whole):
-        assert "lists are cut" not in str(picture.drawn)
+        assert "items may be missing" not in str(picture.drawn)
     ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "range")]
     expected = summary.filter(**here, policy="expected").sort("value", descending=True)
     assert ends == expected.select("lowest", "highest").rows()
@@ -188,11 +227,6 @@ def test_what_is_open_of_a_difference_is_drawn_from_end_to_end() -> None:
     assert "open_low" not in str(without)
 
 
-def test_a_study_says_it_first_too() -> None:
-    study = rr.Study(top_ten(), "precision@10", shuffles=5, truncated="within_tie")
-    assert repr(study).startswith("The lists of codes-0 are cut (as given): for 100% of the queries")
-
-
 @pytest.mark.parametrize("grades", [[1, 1], [1, 0]])
 def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: list[int]) -> None:
     lists = {"model": ["a", "b"], "query": ["q"] * 2, "item": ["x", "y"], "distance": [1] * 2, "relevance": grades}
@@ -200,5 +234,5 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
     assert study.status == "lists are cut"
     said = "put one ahead" if grades == [1, 1] else "reverse this lead"
     [sentence] = [sentence for sentence in study.sentences if said in sentence]
-    assert f"The lists are cut, and what they leave out could {said}. Retrieve deeper, until every list" in sentence
+    assert f"Items that are missing from the lists could {said}." in sentence
     assert "last tie" not in " ".join(study.verdict)

@@ -221,7 +221,7 @@ def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received(
         ({"naive_order": "item_descending"}, "in descending order of their item ids"),
         ({"like": "trec_eval"}, "as trec_eval orders them"),
     ):
-        study = rr.Study(data, "recall@1", judgements={"q": {"a": 1}}, **asked)  # type: ignore[arg-type]
+        study = rr.Study(data, "recall@1", judgements={"q": {"a": 1}}, truncated="no", **asked)  # type: ignore[arg-type]
         assert f"with ties {order}, are off" in " ".join(study.sentences)
         assert study.contents().verdict == study.sentences
         assert f"takes ties {order}." in render_html(study.contents(), [])

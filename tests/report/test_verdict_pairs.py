@@ -14,7 +14,7 @@ from retrieval_report import compare, evaluate, flips, summarise
 from retrieval_report.report import report_contents
 from retrieval_report.report.verdict import pair_verdict, verdict
 
-ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2}
+ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2, "truncated": "no"}
 PLACE: dict[str, Any] = {"metric": "rr", "cutoff": 2}
 
 
@@ -78,7 +78,7 @@ def test_cut_lists_and_a_pooled_r_are_said() -> None:
     rows = found(ACCIDENT).with_columns(verdict=pl.lit("lists are cut"), pooled=pl.lit(True), disagree=pl.lit(""))
     status, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
     assert status == "lists are cut"
-    assert "Retrieve deeper" in sentences[-1]
+    assert sentences[-1] == "Items that are missing from the lists could reverse this lead."
     assert "n_relevant" not in sentences[-1]  # R divides no reciprocal rank
     rows = rows.with_columns(metric=pl.lit("ap"))
     _, sentences = pair_verdict(rows, "coarse", "fine", **{**PLACE, "metric": "ap"})

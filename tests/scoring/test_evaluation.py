@@ -23,6 +23,7 @@ from retrieval_report.metrics.parsing import CATALOGUE
 from retrieval_report.metrics.record import Metric
 
 POLICIES = ("expected", "best", "worst", "naive")
+WHOLE: dict[str, Any] = {"policies": POLICIES, "truncated": "no"}
 OWN_DEPTH = {"r_precision", "ap_at_r", "bpref"}
 
 
@@ -81,7 +82,7 @@ def test_policies_equal_the_enumeration(
     ties: list[list[int]], texts: list[str], cutoffs: list[int | None], relevant_from: int | None
 ) -> None:
     frame = pl.DataFrame(ranked(ties))
-    scores = evaluate(frame, metrics=texts, cutoffs=cutoffs, policies=POLICIES, relevant_from=relevant_from)
+    scores = evaluate(frame, metrics=texts, cutoffs=cutoffs, relevant_from=relevant_from, **WHOLE)
     if oracles.count_relevant([grade for tie in ties for grade in tie], relevant_from):
         check(scores, ties, relevant_from=relevant_from)
     elif relevant_from is None:
@@ -120,7 +121,7 @@ def test_judgements_with_unretrieved_items(
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 6, None])
 def test_own_ideal_is_exact_for_binary_relevance(k: int | None) -> None:
     for ties in ([[0, 1, 1]], [[1], [0, 0, 1], [1, 0]], [[0, 1], [0, 1], [1, 1]], [[0, 0], [1]]):
-        scores = evaluate(pl.DataFrame(ranked(ties)), metrics="ndcg(ideal=cutoff)", cutoffs=k, policies=POLICIES)
+        scores = evaluate(pl.DataFrame(ranked(ties)), metrics="ndcg(ideal=cutoff)", cutoffs=k, **WHOLE)
         check(scores, ties)
 
 
@@ -134,7 +135,7 @@ def test_gain_tables_and_functions() -> None:
             return oracles.ndcg(order, k, gain=table)
         return oracles.dcg(order, k, gain=lambda rel: rel**2, discount=lambda rank: Fraction(1, int(rank) + 1))
 
-    scores = evaluate(frame, metrics=[NDCG(gain=table), function], cutoffs=[2, 4], policies=POLICIES)
+    scores = evaluate(frame, metrics=[NDCG(gain=table), function], cutoffs=[2, 4], **WHOLE)
     for row in scores.iter_rows(named=True):
         exact = oracles.enumerate_metric(ties, partial(textbook, metric=row["metric"], k=row["cutoff"]))
         wanted = {"expected": exact.mean, "best": exact.maximum, "worst": exact.minimum}.get(row["policy"])
@@ -151,7 +152,8 @@ def test_shuffled_draws_are_orders_and_agree_with_the_exact_moments() -> None:
     frame = pl.DataFrame(ranked(ties))
     metrics = ["ap", "ndcg", "rr", "err(max_grade=3)", "wap(denominator=retrieved)", "precision"]
     means = shuffled_means(frame, metrics=metrics, cutoffs=[2, 6], shuffles=draws)
-    scores = evaluate(frame, metrics=metrics, cutoffs=[2, 6], policies="shuffled", shuffles=draws)
+    asked: dict[str, Any] = {"metrics": metrics, "cutoffs": [2, 6], "truncated": "no"}
+    scores = evaluate(frame, policies="shuffled", shuffles=draws, **asked)
     for (text, cutoff), values in means.group_by("metric", "cutoff"):
         exact = oracles.moments(ties, str(text), int(str(cutoff)))
         drawn = values["value"]
@@ -321,6 +323,7 @@ def test_draws_of_tied_lists_do_not_touch_those_without_a_tie() -> None:
         }
     )
     asked: dict[str, Any] = {"metrics": ("ap", "rr"), "cutoffs": (2, None), "policies": "shuffled", "shuffles": 9}
+    asked["truncated"] = "no"
     scores = evaluate(frame, **asked)
     apart = [evaluate(frame.filter(query=query), **asked) for query in "abc"]
     assert scores.equals(pl.concat(apart))

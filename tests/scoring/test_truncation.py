@@ -3,181 +3,285 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from made_cuts import marked, models, ranked, said, top
-from retrieval_report import ParameterError, RetrievalReportWarning, evaluate
+from retrieval_report import (
+    DataError,
+    ParameterError,
+    Study,
+    count_ties,
+    count_ties_to,
+    evaluate,
+    evaluate_to,
+    truncated_lists,
+)
 from retrieval_report.codes import count_codes
 from retrieval_report.scoring.truncation import Decision, decide, gather
+from retrieval_report.stream.arrow import score_stream
 
-DIFFERENT = "models retrieved different items for one query ('q0')"
+LACKING = "not every known relevant item is in its lists (query {}: {} of {})"
+OUTDONE = "another model retrieved items for query {!r} that it lacks"
 
 
 # What is decided from ----------------------------------------------------------------------------------
 
 
-def facts(model: str = "m", *, items: list[int], before: list[int] | int = 3, **columns: Any) -> pl.DataFrame:
+def facts(model: str = "m", *, items: list[int], keys: list[int | None] | None = None, **columns: Any) -> pl.DataFrame:
+    """One row per list; lists hold different items unless ``keys`` are equal."""
     lists = len(items)
     row: dict[str, Any] = {
         "model": [model] * lists,
         "query": [f"q{n:02}" for n in range(lists)],
         "items": items,
-        "before": [before] * lists if isinstance(before, int) else before,
         "found": [2] * lists,
         "known": [None] * lists,
-        "fingerprint": list(range(lists)),
+        "items_key": list(range(lists)) if keys is None else keys,
+        "key_with_query": [None] * lists,
     }
-    types = {"known": pl.Int64, "fingerprint": pl.UInt64}
+    types = {"known": pl.Int64, "items_key": pl.UInt64, "key_with_query": pl.UInt64}
     return pl.DataFrame(row | columns, schema_overrides=types)
 
 
-def decided(frame: pl.DataFrame, truncated: str | Mapping[str, str] = "auto", *, recur: bool = True) -> Decision:
-    return decide(truncated, ["m", "n"], lambda: gather(frame), lambda model: recur)["m"]
+def decided(
+    frame: pl.DataFrame, truncated: str | Mapping[str, str] = "auto", *, model: str = "m", stray: object = None
+) -> Decision:
+    return decide(truncated, ["m", "n"], {}, lambda: gather(frame), lambda _: stray)[model]
 
 
-FILLED: dict[str, Any] = {
-    "items": [10] * 12 + [7] * 8
-}  # most lists have the length that was asked for, others had fewer to show
-BETWEEN: dict[str, Any] = {"items": [10, 11, 12, 13, 14] * 2, "before": 9}
-
-
-@pytest.mark.parametrize(
-    ("frame", "word", "reason"),
-    [
-        (facts(items=[10, 10]), "within_tie", "its lists hold 10 items, and not the same ones"),
-        (facts(**FILLED), "within_tie", "most of its lists hold 10 items, and not the same ones"),
-        (facts(**BETWEEN), "between_ties", "its lists end where a tie ends, at about one depth"),
-        (
-            facts(items=[9, 4], known=[None, 5]),
-            "within_tie",
-            "not every known relevant item is in its lists (query 'q01': 2 of 5)",
-        ),
-        (
-            facts(**BETWEEN, known=[3] * 10),
-            "between_ties",
-            "not every known relevant item is in its lists (query 'q00': 2 of 3)",
-        ),
-        (
-            pl.concat([facts(items=[9, 4]), facts("n", items=[9, 4], fingerprint=[0, 7])]),
-            "within_tie",
-            "models retrieved different items for one query ('q01')",
-        ),
-        (
-            facts(**BETWEEN, fingerprint=[None] * 10),
-            "between_ties",
-            "its lists end where a tie ends, at about one depth",
-        ),
-    ],
-    ids=["one length", "most of one length", "between ties", "lacking", "lacking, between", "different", "counts"],
-)
-def test_evidence_that_lists_were_cut(frame: pl.DataFrame, word: str, reason: str) -> None:
-    found = decided(frame)
-    assert (found.truncated, found.reason) == (word, reason)
-    assert found.cut
-    assert found.before == frame.filter(model="m")["before"].min()
+SAME: dict[str, Any] = {"items": [10] * 3, "keys": [5] * 3}
+EXCLUDED: dict[str, Any] = {"items": [9, 9, 9], "keys": [1, 2, 3], "key_with_query": [7, 7, 7]}  # no query finds itself
+HALF: dict[str, Any] = {"items": [9, 10, 9], "keys": [1, 7, 3], "key_with_query": [7, 8, 7]}  # q01 is no item
+SHORT = facts("n", items=[4] * 3)
 
 
 @pytest.mark.parametrize(
-    ("frame", "recur", "reason"),
+    "frame",
     [
-        (facts(items=[10, 10], fingerprint=[5, 5]), True, "every list holds the same items"),
-        (
-            pl.concat([facts(items=[10, 10], known=[9, 9]), facts("n", items=[10, 10])]),
-            True,
-            "every model ranks the same items of a query",
-        ),
-        (facts(items=[10, 10]), False, "no two queries share an item"),
-        (facts(items=[10]), True, "nothing shows that items are missing"),
-        (facts(items=[10, 7, 3]), True, "nothing shows that items are missing"),
-        (facts(items=[10] * 12 + [7] * 7), True, "nothing shows that items are missing"),  # too few to tell
-        (facts(items=[10, 7], known=[2, 2]), True, "nothing shows that items are missing"),
-        (facts(items=[9] * 10, fingerprint=[None] * 10), True, "nothing shows that items are missing"),
-        (facts(items=[0, 0], known=[1, 1]), True, "its lists are empty"),
+        facts(**SAME),
+        facts(**EXCLUDED),
+        facts(**HALF),
+        facts(**SAME, known=[2, None, 1]),
+        pl.concat([facts(**SAME), SHORT]),
     ],
-    ids=["same", "reranked", "own ids", "one list", "any length", "few lists", "all found", "counts", "empty"],
+    ids=["same", "without themselves", "some without themselves", "all known found", "beside a shorter one"],
 )
-def test_all_clear(frame: pl.DataFrame, recur: bool, reason: str) -> None:
-    found = decided(frame, recur=recur)
-    assert (found.truncated, found.reason, found.cut) == ("no", reason, False)
+def test_lists_of_the_same_items_are_whole(frame: pl.DataFrame) -> None:
+    assert decided(frame) == ("no", "every list holds the same items")
 
 
-def test_the_same_items_in_every_list_are_no_collection_where_other_lists_are_longer() -> None:
-    frame = pl.concat([facts(items=[5, 5], fingerprint=[1, 1]), facts("n", items=[9, 9], fingerprint=[2, 2])])
-    assert decided(frame).truncated == "within_tie"
-    assert decide("auto", ["n"], lambda: gather(frame), lambda model: True)["n"].truncated == "no"  # all there are
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (facts(items=[10]), "not known"),
+        (facts(items=[10, 10]), "not known"),
+        (facts(items=[10, 9], keys=[5, 5]), "not known"),
+        (facts(items=[9, 9], keys=[1, 2], key_with_query=[7, 8]), "not known"),
+        (facts(items=[9, 10], keys=[1, 2], key_with_query=[7, 9]), "not known"),
+        (facts(items=[10] * 3, keys=[None] * 3), "not known"),
+        (facts(items=[0, 0], keys=[0, 0]), "not known"),
+        (facts(**SAME, known=[None, 3, 4]), LACKING.format("'q01'", 2, 3)),
+        (pl.concat([facts(**SAME), facts("n", items=[10] * 3, keys=[5, 5, 6])]), OUTDONE.format("q02")),
+        (pl.concat([facts(**SAME), facts("n", items=[10, 11, 12])]), OUTDONE.format("q00")),
+        (pl.concat([facts(items=[7, 7]), facts("n", items=[8, 8], keys=[None, None])]), OUTDONE.format("q00")),
+        (pl.concat([facts(items=[9, 9]), facts("n", items=[4, 4])]), "not known"),
+    ],
+    ids=[
+        *("one list", "other items", "other lengths", "not only themselves", "nor some", "counts", "empty"),
+        *("lacking", "other items of a model", "more items of a model", "more counts of a model", "fewer of a model"),
+    ],
+)
+def test_all_other_lists_may_be_cut(frame: pl.DataFrame, reason: str) -> None:
+    assert decided(frame) == ("within_tie", reason)
+
+
+def test_an_item_that_only_a_shorter_list_holds_refutes_that_lists_are_whole() -> None:
+    frame = pl.concat([facts(**SAME), SHORT])
+    assert decided(frame, stray="q02") == ("within_tie", OUTDONE.format("q02"))
+    assert decided(facts(**SAME), stray="q02").truncated == "no"  # not asked, for there is no other model
 
 
 def test_what_is_given_is_not_asked_of_the_lists() -> None:
     frame = facts(items=[10, 10])
     for word in ("no", "between_ties", "within_tie"):
-        assert decided(frame, word)[:2] == (word, "as given")
-        assert decided(frame, {"m": word})[:2] == (word, "as given")
-    assert decided(frame, {"n": "no"}).truncated == "within_tie"
+        assert decided(frame, word) == (word, "as given")
+        assert decided(frame, {"m": word}) == (word, "as given")
+    assert decided(frame, {"n": "no"}) == ("within_tie", "not known")
 
 
 # Frames ------------------------------------------------------------------------------------------------
 
 
+def reasons(rankings: object, **options: Any) -> dict[str, tuple[str, str]]:
+    """Word and reason of every model."""
+    found = truncated_lists(rankings, cutoffs=10, **options)
+    return {model: (word, reason) for model, word, reason in found.select("model", "truncated", "reason").iter_rows()}
+
+
+WHOLE, UNKNOWN = ("no", "every list holds the same items"), ("within_tie", "not known")
+
+
+def judged(rankings: pl.DataFrame) -> pl.DataFrame:
+    return rankings.select("query", "item", "relevance")
+
+
 def test_lists_of_a_search_for_the_nearest_ten() -> None:
     scores, warned = said(top(ranked(1)))
-    (warning,) = warned
-    assert warning == (
-        "the lists of model 'model' seem cut: its lists hold 10 items, and not the same ones. Scores that reach into "
-        "their last tie have no standard deviation, and their lowest and highest values allow for what a deeper "
-        "retrieval could show; set truncated='no' (lists hold all items), 'between_ties' or 'within_tie' to decide "
-        "this yourself"
-    )
+    assert not warned
     expected = scores.filter(policy="expected").sort("cutoff", "query")
     assert expected.filter("truncated")["cutoff"].unique().to_list() == [10]
     assert expected.filter("truncated")["std"].is_null().all()
     assert expected.filter(~pl.col("truncated"))["std"].is_not_null().all()
-    whole, silent = said(ranked(1), truncated="no")
-    assert not silent
-    truth = whole.filter(policy="expected").sort("cutoff", "query")["value"]
-    assert (scores.filter(policy="worst").sort("cutoff", "query")["value"] <= truth).all()
-    assert (scores.filter(policy="best").sort("cutoff", "query")["value"] >= truth).all()
+    assert_bounds_hold(scores, ranked(1))
 
 
-def test_whole_rankings_are_complete() -> None:
-    scores, warned = said(models(a=ranked(1), b=ranked(2)))
+def assert_bounds_hold(scores: pl.DataFrame, whole: pl.DataFrame, **options: Any) -> None:
+    """The scores of the whole lists lie within the bounds of the cut ones."""
+    keys = ["model", "query", "metric", "cutoff"]
+    truth = said(whole, truncated="no", **options)[0].filter(policy="expected").select(*keys, truth="value")
+    for policy in ("worst", "best"):
+        bounds = scores.filter(policy=policy).join(truth, on=keys, nulls_equal=True)
+        assert bounds.height == truth.height
+        inside = pl.col("value") <= pl.col("truth") if policy == "worst" else pl.col("value") >= pl.col("truth")
+        assert bounds.select(inside.all()).item()
+
+
+def itself(rankings: pl.DataFrame) -> pl.DataFrame:
+    """The same rankings with queries that are items, each left out of its own list."""
+    queries = rankings.with_columns(query=pl.format("i{}", pl.col("query").str.slice(1)))
+    return queries.filter(pl.col("query") != pl.col("item"))
+
+
+def numbered(rankings: pl.DataFrame) -> pl.DataFrame:
+    """The same rankings with whole numbers for ids, of different types."""
+    return rankings.with_columns(
+        pl.col("query").str.slice(1).cast(pl.Int32), pl.col("item").str.slice(1).cast(pl.UInt64)
+    )
+
+
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        models(a=ranked(1), b=ranked(2)),
+        models(a=itself(ranked(1)), b=itself(ranked(2))),
+        numbered(models(a=itself(ranked(1)), b=itself(ranked(2)))),
+        ranked(1).sample(fraction=1.0, shuffle=True, seed=1),
+    ],
+    ids=["all items", "all but the query", "numbers", "in any order of rows"],
+)
+def test_rankings_of_one_collection_are_whole(rankings: pl.DataFrame) -> None:
+    scores, warned = said(rankings)
     assert not warned
     assert not marked(scores)
     assert scores.filter(policy="expected")["std"].is_not_null().all()
+    assert set(reasons(rankings).values()) == {WHOLE}
 
 
-def test_candidates_that_every_model_ranks_anew_are_complete() -> None:
-    candidates = top(ranked(1, 90))
-    again = candidates.with_columns(distance=pl.col("distance") % 3)
-    scores, warned = said(models(a=candidates, b=again))
+def test_a_list_that_lacks_another_item_than_its_query_is_not_known_to_be_whole() -> None:
+    rankings = itself(ranked(1)).filter((pl.col("query") != "i3") | (pl.col("item") != "i7"))
+    assert reasons(rankings) == {"model": UNKNOWN}
+    assert reasons(ranked(1).filter(query="q3")) == {"model": UNKNOWN}  # one list may hold any part
+
+
+def test_a_whole_model_stays_whole_beside_one_of_top_lists() -> None:
+    found = reasons(models(a=ranked(1), b=top(ranked(2))))
+    assert found == {"a": WHOLE, "b": ("within_tie", OUTDONE.format("q0"))}
+    nearest = top(ranked(2))
+    other = nearest.with_columns(item=pl.col("item").replace(nearest["item"][-1], "new"))
+    first = other.filter(item="new")["query"].min()
+    assert reasons(models(a=ranked(1), b=other))["a"] == ("within_tie", OUTDONE.format(first))
+    itself_too = pl.DataFrame({"query": ["i3"], "item": ["i3"], "distance": [0], "relevance": [0]})
+    own = pl.concat([top(itself(ranked(2))), itself_too])
+    assert reasons(models(a=itself(ranked(1)), b=own))["a"] == ("within_tie", OUTDONE.format("i3"))
+
+
+def test_a_part_of_the_queries_is_judged_by_all_of_them() -> None:
+    queries = {"query": [f"q{n}" for n in range(12)], "first": [n == 0 for n in range(12)]}
+    part = Study(ranked(1), "precision@10", queries=queries, shuffles=2).where(first=True)
+    assert part.truncation["reason"].to_list() == [WHOLE[1]]
+    assert part.notices == ()
+
+
+# What was called whole in silence ------------------------------------------------------------------------
+
+
+def assert_not_known(rankings: pl.DataFrame, whole: pl.DataFrame, **options: Any) -> None:
+    """All models' scores that reach into a last tie are marked, and their bounds hold what the whole lists score."""
+    scores, warned = said(rankings, **options)
     assert not warned
+    marks = scores.filter("truncated", policy="expected")
+    assert marks["std"].is_null().all()
+    assert set(marks["model"]) == set(scores["model"])
+    assert_bounds_hold(scores, whole, **options)
+
+
+def test_runs_that_retrieve_the_same_items_while_others_are_known_to_be_relevant() -> None:
+    nearest = top(ranked(1))
+    coarse = nearest.with_columns(distance=pl.lit(1, pl.Int64))
+    rankings, judgements = models(coarse=coarse, fine=nearest).drop("relevance"), judged(ranked(1))
+    reason = ("within_tie", LACKING.format("'q0'", 1, 17))
+    assert reasons(rankings, judgements=judgements) == {"coarse": reason, "fine": reason}
+    whole = models(coarse=ranked(1).with_columns(distance=pl.lit(1, pl.Int64)), fine=ranked(1)).drop("relevance")
+    assert_not_known(rankings, whole, judgements=judgements)
+
+
+def test_lists_that_share_no_item() -> None:
+    whole = ranked(1).with_columns(item=pl.format("{} of {}", "item", "query"))
+    assert reasons(top(whole)) == {"model": UNKNOWN}
+    assert_not_known(top(whole), whole)
+
+
+def test_few_lists_of_which_one_is_shorter() -> None:
+    rankings = top(ranked(1))
+    rankings = rankings.filter((pl.col("query") != "q5") | (pl.int_range(pl.len()).over("query") != 4))
+    assert reasons(rankings) == {"model": UNKNOWN}
+    assert_not_known(rankings, ranked(1))
+
+
+def test_forty_lists_of_which_most_are_shorter() -> None:
+    collections = [ranked(seed).with_columns(query=pl.format("{}-{}", pl.lit(seed), "query")) for seed in range(4)]
+    whole = pl.concat(collections)
+    whole = whole.filter(pl.col("query").is_in(whole["query"].unique().sort().head(40).implode()))
+    number = pl.col("query").rank("dense")
+    rankings = top(whole).filter(pl.int_range(pl.len()).over("query") < 10 - (number <= 25) * (number % 3))
+    assert reasons(rankings) == {"model": UNKNOWN}
+    assert_not_known(rankings, whole)
+
+
+# Nothing that counts can follow ----------------------------------------------------------------------------
+
+
+def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open() -> None:
+    """Judgements name all that is relevant: where it was found before the last tie, nothing is left open."""
+    rankings = pl.DataFrame({"query": list("ppppqqqq"), "item": list("abcdabce"), "distance": [1, 1, 2, 2, 1, 2, 3, 3]})
+    judgements = {"query": ["p", "q", "q"], "item": ["a", "b", "c"], "relevance": [1, 1, 1]}
+    asked: dict[str, Any] = {"metrics": "ndcg@4, ap, recall@4, rr, precision@4", "cutoffs": None}
+    scores, _ = said(rankings, judgements=judgements, **asked)
+    assert reasons(rankings, judgements=judgements) == {"model": UNKNOWN}
+    found = scores.filter(policy="expected").select("query", "metric", "truncated", "std")
+    assert not found.filter("truncated", query="p").height
+    assert found.filter(query="p")["std"].is_not_null().all()
+    assert set(found.filter("truncated", query="q")["metric"]) == {"ndcg", "ap", "recall", "precision"}
+    whole, _ = said(rankings, judgements=judgements, **asked, truncated="no")
+    alike = ["metric", "cutoff", "policy", "value", "std"]
+    assert scores.filter(query="p").select(alike).equals(whole.filter(query="p").select(alike))
+
+
+def test_the_same_holds_where_the_number_of_relevant_items_is_given() -> None:
+    rankings = pl.DataFrame({"query": ["p"] * 3, "item": list("abc"), "distance": [1, 2, 2], "relevance": [1, 0, 0]})
+    queries = {"query": ["p"], "n_relevant": [1]}
+    scores, _ = said(rankings, queries=queries, metrics="ap, recall, ndcg, precision@3", cutoffs=None)
     assert not marked(scores)
-    judged = ranked(1).select("query", "item", "relevance")  # of all items: most are not among the candidates
-    scores, warned = said(models(a=candidates, b=again).drop("relevance"), judgements=judged)
-    assert not warned
-    assert not marked(scores)
+    assert marked(said(rankings, metrics="ap", cutoffs=None)[0]) == {"model"}
 
 
-def test_candidates_with_ids_of_their_query_are_complete() -> None:
-    candidates = top(ranked(1)).with_columns(item=pl.format("{} of {}", "item", "query"))
-    scores, warned = said(candidates)
-    assert not warned
-    assert not marked(scores)
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_runs_with_judgements_that_name_more_relevant_items(several: bool) -> None:
-    run = top(ranked(1)).drop("relevance")
-    run = run.filter(pl.int_range(pl.len()).over("query") < 10 - pl.col("query").str.slice(1).cast(pl.Int64) % 4)
-    rankings = models(a=run, b=top(ranked(2), 8).drop("relevance")) if several else run
-    scores, warned = said(rankings, judgements=ranked(1).select("query", "item", "relevance"))
-    reason = DIFFERENT if several else "not every known relevant item is in its lists (query 'q0': 1 of 17)"
-    assert len(warned) == 1
-    assert reason in warned[0]
-    assert marked(scores) == ({"a", "b"} if several else {"model"})
+# Counts say how their lists end ----------------------------------------------------------------------------
 
 
 def codes(seed: int, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -189,10 +293,19 @@ def counted(depth: int | None) -> pl.DataFrame:
     return count_codes(codes(1, 30), codes(2, 400), depth=depth, **labels)
 
 
+@pytest.mark.parametrize(("depth", "word"), [(None, "no"), (20, "between_ties"), (401, "no")])
+def test_counts_of_codes_say_how_their_lists_end(depth: int | None, word: str) -> None:
+    counts = counted(depth)
+    assert counts["truncated"].unique().to_list() == [word]
+    assert reasons(counts) == {"model": (word, "as the counts say")}
+    assert reasons(counts, truncated="within_tie") == {"model": ("within_tie", "as given")}
+    assert reasons(counts.drop("truncated")) == {"model": UNKNOWN}
+    assert reasons(count_ties(pl.concat([counts, counts]))) == {"model": (word, "as the counts say")}
+
+
 def test_counts_of_the_nearest_end_between_ties() -> None:
     scores, warned = said(counted(20), cutoffs=(20, 150))
-    assert len(warned) == 1
-    assert "its lists end where a tie ends, at about one depth" in warned[0]
+    assert not warned
     assert scores.filter("truncated")["cutoff"].unique().to_list() == [150]  # nothing follows within the depth
     whole, _ = said(counted(None), cutoffs=20)
     alike = ["query", "metric", "cutoff", "policy", "value", "std"]
@@ -200,9 +313,35 @@ def test_counts_of_the_nearest_end_between_ties() -> None:
 
 
 def test_counts_of_all_items_are_complete() -> None:
-    scores, warned = said(counted(None))
-    assert not warned
-    assert not marked(scores)
+    assert not marked(said(counted(None), cutoffs=None)[0])
+    assert marked(said(counted(None).drop("truncated"), cutoffs=None)[0]) == {"model"}
+
+
+def test_every_engine_reads_what_counts_say(tmp_path: Path) -> None:
+    counts = counted(20)
+    count_ties_to(tmp_path / "counts.parquet", counts.lazy(), rows_per_part=50)
+    kept = pl.read_parquet(tmp_path / "counts.parquet")
+    assert kept.sort(kept.columns).equals(count_ties(counts).select(kept.columns).sort(kept.columns))
+    asked: dict[str, Any] = {"metrics": "precision", "cutoffs": (20, 150), "policies": ("expected", "worst", "best")}
+    scores = evaluate(counts, **asked)
+    parts = evaluate_to(tmp_path / "scores.parquet", tmp_path / "counts.parquet", rows_per_part=50, **asked)
+    assert_frame_equal(pl.read_parquet(parts).sort("query", maintain_order=True), scores, check_exact=True)
+    batches = score_stream(iter(counts.sort("query", "distance").to_arrow().to_batches()), grades=[1], **asked)
+    streamed = pl.concat([pl.DataFrame(pl.from_arrow(batch)) for batch in batches])
+    assert_frame_equal(streamed.select(scores.columns), scores, check_exact=True)
+
+
+def test_counts_of_one_model_end_in_one_way() -> None:
+    both = pl.concat([counted(None), counted(20)])
+    for use in (said, count_ties):
+        with pytest.raises(DataError, match="model 'model' has both 'between_ties' and 'no'; its lists end in one way"):
+            use(both)
+    unknown = counted(None).with_columns(truncated=pl.lit(None, pl.String))
+    with pytest.raises(DataError, match="has both None and 'no'"):
+        said(pl.concat([counted(None), unknown]))
+    assert reasons(unknown) == {"model": UNKNOWN}
+    with pytest.raises(DataError, match=r"column 'truncated': .* not one of 'no', 'between_ties', 'within_tie'"):
+        said(counted(None).with_columns(truncated=pl.lit("auto")))
 
 
 # What is given -----------------------------------------------------------------------------------------
@@ -210,11 +349,11 @@ def test_counts_of_all_items_are_complete() -> None:
 
 def test_every_model_has_a_word_of_its_own() -> None:
     lists = {name: top(ranked(number)) for number, name in enumerate("abcd")}
-    scores, warned = said(models(**lists), truncated={"a": "no", "b": "within_tie", "c": "between_ties"})
-    assert len(warned) == 1
-    assert warned[0].startswith(f"the lists of model 'd' seem cut: {DIFFERENT}. ")
+    words = {"a": "no", "b": "within_tie", "c": "between_ties"}
+    scores, _ = said(models(**lists), truncated=words)
+    assert reasons(models(**lists), truncated=words)["d"] == ("within_tie", OUTDONE.format("q0"))
     assert marked(scores) == {"b", "d"}  # the last tie of c is whole, and no score reaches behind it
-    deeper, _ = said(models(**lists), truncated={"a": "no", "b": "within_tie", "c": "between_ties"}, cutoffs=11)
+    deeper, _ = said(models(**lists), truncated=words, cutoffs=11)
     assert marked(deeper) == {"b", "c", "d"}
 
 
@@ -234,25 +373,9 @@ def test_what_is_refused(truncated: Any, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize(("number", "others"), [(1, ""), (2, " and of another one"), (3, " and of 2 others")])
-def test_the_warning_counts_models(number: int, others: str) -> None:
-    lists = {name: top(ranked(index), 10 + index) for index, name in enumerate("abc"[:number])}
-    _, warned = said(models(**lists))
-    assert len(warned) == 1
-    assert warned[0].startswith(f"the lists of model 'a'{others} seem cut: ")
-
-
-def test_nothing_is_said_where_no_score_reaches_what_is_open_or_the_user_knows() -> None:
+def test_what_is_not_known_counts_as_cut_within_a_tie() -> None:
     rankings = top(ranked(1))
-    scores, warned = said(rankings, cutoffs=1)
-    assert not warned
-    assert not marked(scores)
-    assert scores.equals(said(rankings, cutoffs=1, truncated="within_tie")[0])
-    for word in ("no", "between_ties", "within_tie"):
-        assert said(rankings, truncated=word)[1] == []
-
-
-def test_the_warning_points_at_the_caller() -> None:
-    with pytest.warns(RetrievalReportWarning, match="seem cut") as caught:
-        evaluate(top(ranked(1)))
-    assert caught[0].filename == __file__
+    assert not marked(said(rankings, cutoffs=1)[0])
+    for cutoffs in (1, 10):
+        scores = said(rankings, cutoffs=cutoffs)[0]
+        assert scores.equals(said(rankings, cutoffs=cutoffs, truncated="within_tie")[0])
