@@ -9,8 +9,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "retrieval_report"
 
@@ -87,6 +85,7 @@ def imports(path: Path) -> list[str]:
     return names
 
 
+@cache
 def package_modules() -> dict[str, Path]:
     """Full dotted names of the package's modules; a folder's name stands for its `__init__`."""
     paths = sorted((ROOT / PACKAGE).rglob("*.py"))
@@ -114,9 +113,13 @@ def layer(module: str) -> int:
     return LAYERS.index(part(module))
 
 
-@pytest.mark.parametrize("module", package_modules())
-def test_imports_point_one_way(module: str) -> None:
-    upward = [name for name in own_imports(package_modules()[module]) if layer(name) > layer(module)]
+def test_imports_point_one_way() -> None:
+    upward = [
+        f"{module} imports {name}"
+        for module, path in package_modules().items()
+        for name in own_imports(path)
+        if layer(name) > layer(module)
+    ]
     assert upward == []
 
 
@@ -125,11 +128,19 @@ def test_no_module_imports_itself_in_a_circle() -> None:
     TopologicalSorter(graph).prepare()
 
 
-@pytest.mark.parametrize("module", package_modules())
-def test_third_parties_have_one_home_each(module: str) -> None:
-    tops = {name.split(".")[0] for name in imports(package_modules()[module])}
-    third = tops - set(sys.stdlib_module_names) - {PACKAGE}
-    assert {name for name in third if part(module) not in HOMES.get(name, set())} == set()
+def third_parties(path: Path) -> set[str]:
+    """The packages that a file imports and that are neither Python's nor this one."""
+    return {name.split(".")[0] for name in imports(path)} - set(sys.stdlib_module_names) - {PACKAGE}
+
+
+def test_third_parties_have_one_home_each() -> None:
+    strangers = [
+        f"{module} imports {name}"
+        for module, path in package_modules().items()
+        for name in third_parties(path)
+        if part(module) not in HOMES.get(name, set())
+    ]
+    assert strangers == []
 
 
 # Streamlit puts the folder on the path, so that its modules import each other by their own names.
@@ -158,17 +169,19 @@ def app_part(path: Path) -> str:
     return path.relative_to(ROOT / "app").parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("path", APP, ids=lambda path: str(path.relative_to(ROOT)))
-def test_modules_of_the_dashboard_import_one_way(path: Path) -> None:
-    below = set(APP_LAYERS[: APP_LAYERS.index(app_part(path))])
-    tops = {name.split(".")[0] for name in imports(path)}
-    assert tops & set(APP_LAYERS) <= below
+def test_modules_of_the_dashboard_import_one_way() -> None:
+    upward = [
+        f"{path.name} imports {name}"
+        for path in APP
+        for name in third_parties(path) & set(APP_LAYERS)
+        if APP_LAYERS.index(name) >= APP_LAYERS.index(app_part(path))
+    ]
+    assert upward == []
 
 
-@pytest.mark.parametrize("path", APP, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_dashboard_needs_no_more_than_streamlit_and_polars(path: Path) -> None:
-    tops = {name.split(".")[0] for name in imports(path)}
-    assert tops - set(sys.stdlib_module_names) - set(APP_LAYERS) <= {PACKAGE, "polars", "streamlit"}
+def test_the_dashboard_needs_no_more_than_streamlit_and_polars() -> None:
+    known = {*APP_LAYERS, "polars", "streamlit"}
+    assert {path.name: third_parties(path) - known for path in APP if third_parties(path) - known} == {}
 
 
 def test_the_dashboard_caches_in_one_module() -> None:
@@ -189,19 +202,30 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return lines - ((docstring.end_lineno or 0) - docstring.lineno + 1)
 
 
-@pytest.mark.parametrize("path", OWN_CODE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_and_functions_are_small(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
-    nodes = ast.walk(parse(path))
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    assert {node.name: length(node) for node in functions if length(node) > 50} == {}
+def functions_in(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(parse(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / PACKAGE / "kernels").glob("*.py")), ids=lambda path: path.name)
-def test_kernels_take_six_arguments_at_most(path: Path) -> None:
+def test_files_and_functions_are_small() -> None:
+    long_files = [path for path in OWN_CODE if len(path.read_text(encoding="utf-8").splitlines()) > 400]
+    long_functions = [
+        f"{path}:{function.lineno}: {function.name}"
+        for path in OWN_CODE
+        for function in functions_in(path)
+        if length(function) > 50
+    ]
+    assert (long_files, long_functions) == ([], [])
+
+
+def test_kernels_take_six_arguments_at_most() -> None:
     """Of fourteen arrays in a row two of one type are exchanged unseen; a record names what it carries."""
-    functions = [node for node in ast.walk(parse(path)) if isinstance(node, ast.FunctionDef)]
-    taken = {node.name: len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]) for node in functions}
+    taken = {
+        f"{path.name}: {function.name}": len(
+            [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        )
+        for path in (ROOT / PACKAGE / "kernels").glob("*.py")
+        for function in functions_in(path)
+    }
     assert {name: number for name, number in taken.items() if number > 6} == {}
 
 

@@ -44,19 +44,21 @@ def code() -> list[Path]:
     return [path for folder in ("retrieval_report", "app") for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
-@pytest.mark.parametrize("path", code(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_words_of_verdicts_have_one_home(path: Path) -> None:
-    here = str(path.relative_to(ROOT)) == RULES
-    assert strings(path) & WORDS == (WORDS if here else set())
+def test_the_words_of_verdicts_have_one_home() -> None:
+    found = {str(path.relative_to(ROOT)): strings(path) & WORDS for path in code()}
+    assert {path: words for path, words in found.items() if words} == {RULES: WORDS}
 
 
-@pytest.mark.parametrize("path", code(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_only_the_analysis_holds_numbers_to_thresholds(path: Path) -> None:
-    if path.parent.name != "analysis":
-        names = {
-            node.id for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Name)
-        }
-        assert names & {"ALPHA", "TIE_RISK", "with_verdicts", "segment_rule", "margin_rule"} == set()
+def test_only_the_analysis_holds_numbers_to_thresholds() -> None:
+    rules = {"ALPHA", "TIE_RISK", "with_verdicts", "segment_rule", "margin_rule"}
+    users = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.id}"
+        for path in code()
+        if path.parent.name != "analysis"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name) and node.id in rules
+    ]
+    assert users == []
 
 
 def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
