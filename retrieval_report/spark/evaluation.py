@@ -91,9 +91,8 @@ def evaluate(
         in a list are not detected here; use :func:`check_items`.
     """
     checked = _options(options)
-    asked: dict[str, Any] = {"metrics": metrics, "cutoffs": cutoffs}
-    asked = {name: given if given is None else listed(given) for name, given in asked.items()}  # may be iterators
-    requests = parse_metrics(asked["metrics"], asked["cutoffs"])
+    asked = {"metrics": _kept(metrics), "cutoffs": _kept(cutoffs)}
+    requests = parse_metrics(**asked)
     check_judged_only([metric for metric, _ in requests], judgements is not None, checked.unjudged)
     check_choice("plan", plan, PLANS)
     partitions = None if partitions is None else check_whole("partitions", partitions, 1)
@@ -128,6 +127,11 @@ def evaluate(
     if known is not None:
         rows = rows.unionByName(_like(known, rows), allowMissingColumns=True)
     return _scored(_spread(rows, partitions), source, score, checked)
+
+
+def _kept(given: Any) -> Any:
+    """Return what may be an iterator as a list, which can be read again."""
+    return given if given is None else listed(given)
 
 
 def _options(options: EvaluateOptions) -> Options:
