@@ -335,6 +335,10 @@ def test_whether_lists_were_cut_can_be_said(files: Path) -> None:
     }
     assert found["no"].exit_code == 0, found["no"].output
     assert found["between_ties"].exit_code in (1, 3), found["between_ties"].output
+    expected = run(files, "same.csv", "--json", "--truncated", "within_tie", "--junit", str(files / "junit.xml"))
+    assert expected.exit_code == json.loads(expected.stdout)["exit_code"] == 3
+    assert json.loads(expected.stdout)["status"] == "lists are cut"
+    assert 'type="lists are cut"' in (files / "junit.xml").read_text()
 
 
 def test_json_junit_and_markdown(files: Path) -> None:
