@@ -117,15 +117,23 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
         With ``name_by="tag"``, if files carry one tag and rank the same query.
     """
     tagged = [part for part in parts if part.tagged]
-    if name_by == "tag":
-        _refuse_shared_tags(tagged)
-        return list(parts)
-    if name_by == "file":
+    if not tagged or name_by == "file":
         return [by_file(part) if part.tagged else part for part in parts]
-    if _named_by_tags(parts, tagged):
+    if name_by is None and _named_by_tags(parts, tagged):
         return list(parts)
-    _warn_of_pieces(tagged)
-    return [_by_file_and_tag(part) if part.tagged else part for part in parts]
+    for tag, alone, query, files in _shared_tags(tagged).iter_rows():
+        both = f"{tagged[files[0]].path} and {tagged[files[1]].path}"
+        if name_by == "tag" and not alone:
+            raise FileError(
+                f"{both} both carry the tag {tag!r} and rank query {query!r}; give the runs different tags, or name "
+                "them by file: name_by='file'"
+            )
+        if name_by is None and alone:
+            warn(
+                f"{both} carry the tag {tag!r} and share no query: each is a model of its own, named after its file; "
+                "name_by='tag' makes them one"
+            )
+    return list(parts) if name_by == "tag" else [_by_file_and_tag(part) if part.tagged else part for part in parts]
 
 
 def by_file(part: Part) -> Part:
@@ -151,40 +159,17 @@ def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
     return not others and not repeated(tags) and PLACEHOLDERS.isdisjoint(map(str.casefold, tags))
 
 
-def _warn_of_pieces(tagged: Sequence[Part]) -> None:
-    """Say that files with one tag and no query in common, which may be pieces of one run, are several models."""
-    tags = [
-        part.frame.select("model").unique().with_columns(file=pl.lit(index, pl.UInt32))
-        for index, part in enumerate(tagged)
-    ]
-    several = pl.concat(tags).filter(pl.col("model").is_duplicated()) if len(tags) > 1 else pl.DataFrame()
-    if several.is_empty():
-        return
-    pieces = several.join(_shared_tags(tagged), on="model", how="anti", nulls_equal=True).sort("model", "file")
-    if pieces.height:
-        tag, one, other = *pieces.row(0), pieces["file"][1]
-        warn(
-            f"{tagged[one].path} and {tagged[other].path} carry the tag {tag!r} and share no query: each is a model of "
-            "its own, named after its file; name_by='tag' makes them one"
-        )
-
-
-def _refuse_shared_tags(tagged: Sequence[Part]) -> None:
-    shared = _shared_tags(tagged)
-    if shared.height:
-        model, query, files = shared.sort("model", "query").row(0)
-        raise FileError(
-            f"{tagged[files[0]].path} and {tagged[files[1]].path} both carry the tag {model!r} and rank query "
-            f"{query!r}; give the runs different tags, or name them by file: name_by='file'"
-        )
-
-
 def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
-    """Return tags and queries that several files have, with the indices of these files."""
-    none = pl.DataFrame(schema={"model": pl.String, "query": pl.String, "file": pl.UInt32})
-    several = enumerate(parts) if len(parts) > 1 else ()
-    keys = [_lists_of(part.frame).with_columns(file=pl.lit(index, pl.UInt32)) for index, part in several]
-    shared = pl.concat([none, *keys]).group_by("model", "query").agg(pl.col("file").sort())
+    """Return tags of several files: whether they share no query, a query (shared if any is), its files first."""
+    lists = pl.concat(
+        _lists_of(part.frame).with_columns(file=pl.lit(index, pl.UInt32)) for index, part in enumerate(parts)
+    )
+    lists = lists.with_columns(alone=pl.len().over("model", "query") == 1)
+    shared = (
+        lists.sort("model", "alone", "query", "file")
+        .group_by("model", maintain_order=True)
+        .agg(pl.col("alone", "query").first(), pl.col("file").unique(maintain_order=True))
+    )
     return shared.filter(pl.col("file").list.len() > 1)
 
 
