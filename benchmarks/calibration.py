@@ -1,6 +1,6 @@
 """Measure how often each test finds a difference where there is none: its real error beside the nominal one.
 
-Run from the project's folder, with RETRIEVAL_REPORT_REAL set (some ten CPU minutes):
+Run from the project's folder, with RETRIEVAL_REPORT_REAL set (some three CPU minutes):
 ``python benchmarks/calibration.py --out docs/choosing-a-test.md``. The tables replace the text between the two
 markers of the file.
 

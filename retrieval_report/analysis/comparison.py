@@ -96,8 +96,8 @@ def compare(
         case. "tukey" takes one distance for all pairs, "holm" the p-values of single tests; "bh" (Benjamini–Hochberg)
         controls only the share of false findings. See ``docs/choosing-a-test.md``.
     most_apart
-        Only pairs at most so many ranks apart, by the means of each measure, and those with the best model. Tukey's and
-        max-T p-values stay those of all pairs. Default: all pairs.
+        Only pairs at most so many ranks apart, by the means of each measure, and those with the best model;
+        ``family_p`` stays that of all pairs. Default: all pairs.
     resamples
         Number of random sign patterns or permutations. By default 9999, or for Holm's correction 100 times the number
         of pairs minus one if that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass
@@ -185,22 +185,14 @@ def compare(
         return pl.DataFrame(schema=COMPARISON)
     count = resamples_for(correction, every.first.size) if resamples is None else resamples
     kept = [_kept(grid.value[measure], every, most_apart) for measure in asked]
-    pairs = [every.part(own) for own in kept]
-    parts = [_test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)]
-    _sample(grid, asked, parts, pairs, count, seed)
-    if correction in OF_SINGLE_TESTS:
-        families = [corrected(columns[f"{adjust}_p"], correction) for columns in parts]
-    else:
-        families = list(family_tests(grid.value[asked], every, correction, count, seed))
+    parts = _tests(grid, asked, every, kept, confidence, adjust, correction, count, seed)
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
     known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, seed=seed, **given)
     frames = []
-    for measure, own, columns, family, rows in zip(asked, pairs, parts, families, kept, strict=True):
-        columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
-        columns["family_p"] = family if correction in OF_SINGLE_TESTS else family[rows]
-        columns["family"] = np.full(own.first.size, np.count_nonzero(~np.isnan(family)))
+    for measure, columns, rows in zip(asked, parts, kept, strict=True):
+        own = every.part(rows)
         chances = tie_chance.tie_chances(grid, measure, own, columns, known)
         columns |= pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict() if chances else dict.fromkeys(CHANCES)
         frames.append(grid.of_pairs(measure, own, columns, COMPARISON, family_method=correction))
@@ -246,6 +238,27 @@ def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
     ranks = np.argsort(best_first(paired_mean(value, ~np.isnan(value))))
     first, second = ranks[pairs.first], ranks[pairs.second]
     return np.flatnonzero((np.abs(first - second) <= most_apart) | (np.minimum(first, second) == 0))
+
+
+def _tests(
+    grid: Grid, asked: list[int], every: Pairs, kept: list[Indices],
+    confidence: float, adjust: str, correction: str, resamples: int, seed: int,
+) -> list[Columns]:  # fmt: skip
+    """Return the tests of some pairs by each measure, with p-values that are corrected for all pairs."""
+    of_single_tests = correction in OF_SINGLE_TESTS  # then all pairs are tested, also those that are not shown
+    pairs = [every if of_single_tests else every.part(rows) for rows in kept]
+    parts = [_test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)]
+    _sample(grid, asked, parts, pairs, resamples, seed)
+    if of_single_tests:
+        families = [corrected(columns[f"{adjust}_p"], correction) for columns in parts]
+    else:
+        families = list(family_tests(grid.value[asked], every, correction, resamples, seed))
+    found = []
+    for columns, family, rows in zip(parts, families, kept, strict=True):
+        columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
+        shown = {name: column[rows] for name, column in columns.items()} if of_single_tests else columns
+        found.append({**shown, "family_p": family[rows], "family": np.full(rows.size, (~np.isnan(family)).sum())})
+    return found
 
 
 def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:

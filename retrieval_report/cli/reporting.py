@@ -16,7 +16,7 @@ from retrieval_report.cli.files import Data, Output, data_options, output_option
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
-from retrieval_report.report.notices import identical_sentences
+from retrieval_report.report.notices import identical_sentence
 from retrieval_report.report.terminal import frame_table, summary_table, visible
 
 BOARD = ("rank", "model", "value", "tie_std", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
@@ -108,7 +108,7 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     board = study.board.with_columns(
         ranks_by_ties=rank_range("tie", " to "), ranks_by_queries=rank_range("query", " to ")
     )
-    texts = identical_sentences(study.identical)
+    texts = identical_sentence(study.identical)
     texts += [frame_table(board, (*BOARD, "letters") if study.also["letters"] else BOARD, by=heading)]
     for name, shown in QUESTIONS.items():
         if name in frames:

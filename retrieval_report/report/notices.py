@@ -133,14 +133,19 @@ def named_tests(comparison: pl.DataFrame) -> str:
     )
 
 
-def identical_sentences(groups: Iterable[Sequence[str]]) -> list[str]:
-    """Name models whose lists are the same, so that no test can tell them apart.
+def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
+    """Name models whose lists are the same, so that no test can tell them apart; no sentence if there are none.
 
-    >>> identical_sentences([("06-18", "06-28"), ("a", "b", "c")])
-    ['06-18 and 06-28 are the same list for every query.', 'a, b and c are the same list for every query.']
+    >>> identical_sentence([("06-18", "06-28")])
+    ['06-18 and 06-28 are the same list for every query.']
+    >>> identical_sentence([("a", "b", "c"), ("d", "e")])
+    ['The same list for every query are: a, b and c; d and e.']
     """
-    named = ([visible(model, NAME_WIDTH, middle=True) for model in group] for group in groups)
-    return [f"{names_text(names)} are the same list for every query." for names in named]
+    named = [names_text([visible(model, NAME_WIDTH, middle=True) for model in group]) for group in groups]
+    if len(named) < 2:
+        return [f"{names} are the same list for every query." for names in named]
+    more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
+    return [f"The same list for every query are: {'; '.join([*named[:MOST_NAMED], *more])}."]
 
 
 def any_cut(summary: pl.DataFrame) -> bool:

@@ -129,7 +129,8 @@ def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]
 
 def _marks(against: list[dict[str, object]]) -> str:
     """Say whether a model is significantly below the highest, and whether that depends on tie order."""
-    below = bool(against) and all(is_significant(row["family_p"]) for row in against)
+    tested = [row["family_p"] for row in against if row["family_p"] is not None]  # of many models not every pair is
+    below = bool(tested) and all(is_significant(p) for p in tested)
     return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 

@@ -77,7 +77,7 @@ def verdict(
     status, sentences = _winner(ranked, pairs, measure)
     if no_worse is not None and no_worse.width:
         sentences += _margin(no_worse.filter(here), measure)
-    sentences += notices.identical_sentences(identical)
+    sentences += notices.identical_sentence(identical)
     sentences += [*_pairs(pairs, measure), *_naive(ranked, measure, ties), *_range(ranked[0])]
     sentences += _elsewhere(summary.filter(~here), ranked[0]["model"])
     return status, tuple(sentences)

@@ -115,7 +115,7 @@ def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
     if odd:
         raise ParameterError(f"dashboard: there is no control for {odd[0]}")
     rules, draws = ({name: getattr(options, name) for name in names} for names in (RULES, DRAWS))
-    return {"measure": (metric, cutoff), "rules": rules, "draws": draws}
+    return {"measure": (metric, cutoff), "rules": rules, "draws": draws, "correction": answers.also["correction"]}
 
 
 def serve(

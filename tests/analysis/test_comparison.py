@@ -299,7 +299,6 @@ def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction
     assert {frozenset(pair) for pair in near.select("model_a", "model_b").rows()} == wanted
     keys = ["model_a", "model_b", "metric", "cutoff", "policy"]
     same = every.join(near.select(keys), on=keys, how="semi", nulls_equal=True)
-    of_single_tests = correction in ("holm", "bh")
-    own = ["family_p", "bh_p", "family"] if of_single_tests else ["bh_p"]  # of the pairs looked at
+    own = [] if correction in ("holm", "bh") else ["bh_p"]  # of the pairs looked at
     by_name = (frame.drop(own).sort(keys) for frame in (same, near))
     assert_frame_equal(*by_name)

@@ -20,10 +20,9 @@ from retrieval_report.samples import sample_folder
 INFINITE = Fraction(10**9)  # larger than any other statistic of these tests
 
 
-def t_squared(differences: list[Fraction | None]) -> Fraction:
-    """Student's t, squared, without rounding, of the queries that both models have."""
-    known = [one for one in differences if one is not None]
-    total, squares, size = sum(known), sum(one**2 for one in known), len(known)
+def t_squared(differences: list[Fraction]) -> Fraction:
+    """Student's t, squared, without rounding."""
+    total, squares, size = sum(differences), sum(one**2 for one in differences), len(differences)
     if total == 0:
         return Fraction(0)
     rest = size * squares - total**2
@@ -118,8 +117,7 @@ def test_a_query_that_no_model_has_changes_nothing_but_the_signs_drawn() -> None
 
 
 def test_models_without_a_common_query_are_no_part_of_the_family() -> None:
-    values = {"a": [0.5, None, 0.1], "b": [None, 0.5, None], "c": [0.1, 0.1, 0.3]}
-    pairs = rr.compare(scores_of(values))
+    pairs = rr.compare(scores_of({"a": [0.5, None, 0.1], "b": [None, 0.5, None], "c": [0.1, 0.1, 0.3]}))
     assert pairs.select("model_a", "model_b", "family_p", "family").rows() == [
         ("a", "b", None, 2),
         ("a", "c", 1.0, 2),
@@ -213,10 +211,10 @@ def test_four_bad_models_do_not_make_two_good_ones_look_alike() -> None:
 
 def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
     generator = np.random.default_rng(7)
-    values = {
+    values: dict[str, list[float | None]] = {
         f"m{row}": [*column] for row, column in enumerate(generator.random((8, 30)) + np.linspace(0.6, 0, 8)[:, None])
     }
-    values["m2"][0] = values["m5"][1] = None  # type: ignore[call-overload]
+    values["m2"][0] = values["m5"][1] = None
     scores = scores_of(values)
     for correction in ("max-t", "holm", "tukey", "bh"):
         pairs = rr.compare(scores, correction=correction)
@@ -238,3 +236,27 @@ def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
         }
         found = dict(letters.select("model", "letters").iter_rows())
         assert shared == {(one, other): bool(set(found[one]) & set(found[other])) for one, other in shared}
+
+
+@pytest.mark.parametrize("correction", ["max-t", "holm"])
+def test_verdict_ranks_and_marks_say_the_same_of_many_models(correction: str) -> None:
+    """Of more than 1 000 pairs only some are compared, among them all with the best model."""
+    generator = np.random.default_rng(8)
+    distance = generator.random((46, 16, 9))
+    distance[:, :, :4] -= np.linspace(0.5, 0.0, 46)[:, None, None]  # of the relevant items
+    names, cells = ["model", "query", "item"], np.indices(distance.shape).reshape(3, -1)
+    rankings = pl.DataFrame(dict(zip(names, cells, strict=True))).with_columns(
+        model=pl.format("m{}", pl.col("model")),
+        distance=distance.ravel(),
+        relevance=(pl.col("item") < 4).cast(pl.Int64),
+    )
+    study = rr.Study(rankings, "ndcg@9", correction=correction, shuffles=2, truncated="no")
+    best = study.board.row(0, named=True)
+    pairs = study.flips.filter((pl.col("model_a") == best["model"]) | (pl.col("model_b") == best["model"]))
+    assert (pairs.height, pairs["family_p"].null_count()) == (45, 0)
+    assert set(pairs["family_method"]) == {correction}
+    worse = pairs.filter(pl.col("family_p") < 0.05).height
+    assert best["query_rank_high"] == 46 - worse
+    assert 0 < worse < 45
+    starred = [line for line in study.to_markdown().splitlines() if line.endswith("* |") and not line.endswith("** |")]
+    assert len(starred) == worse

@@ -148,7 +148,9 @@ CUT = {  # means, and the bounds of those whose lists are cut
 def cut_scores() -> pl.DataFrame:
     rows = {model: [mean] * 3 for model, (mean, _) in CUT.items()}
     ends = {model: (mean, mean) if bounds is None else bounds for model, (mean, bounds) in CUT.items()}
-    scores = bounded_scores({model: (rows[model], rows[model], *([end] * 3 for end in ends[model])) for model in rows})
+    scores = bounded_scores(
+        {model: (rows[model], rows[model], [low] * 3, [high] * 3) for model, (low, high) in ends.items()}
+    )
     cut = pl.col("model").is_in(["b", "d"])
     known = pl.when(pl.col("policy") == "expected").then(pl.when(~cut).then(0.0))
     return scores.with_columns(truncated=cut & (pl.col("query") == "q00000"), std=known)

@@ -40,7 +40,17 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     }
     said = words(page)
     assert f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal." in said
-    assert f"p = {row['family_p']:.4f}, max-T over" in said
+    assert f"corrected p = {row['family_p']:.4f}, max-T over 3 pairs" in said
+
+
+@pytest.mark.parametrize(
+    ("correction", "name"), [("holm", "Holm"), ("tukey", "Tukey HSD"), ("bh", "Benjamini–Hochberg")]
+)
+def test_the_address_chooses_the_correction(correction: str, name: str) -> None:
+    page = open_page("compare", DATA, a="coarse", b="fine", correction=correction)
+    row = row_of(rr.compare(rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3), correction=correction), "coarse", "fine")
+    assert f"corrected p = {row['family_p']:.4f}, {name} over 3 pairs" in words(page)
+    assert page.selectbox(key="correction").value == correction
 
 
 def test_the_tables_are_those_of_compare() -> None:

@@ -30,7 +30,7 @@ def study(**options: Any) -> rr.Study:
 
 
 def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = study(average="macro", relevant_from=1.0, no_relevant="one")
+    made = study(average="macro", relevant_from=1.0, no_relevant="one", correction="tukey")
     paths = {}
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
@@ -46,10 +46,12 @@ def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: py
     assert page.selectbox(key="metric").value == "ap"
     assert page.selectbox(key="given_average").value == "macro"
     assert page.selectbox(key="given_no_relevant").value == "one"
+    assert page.selectbox(key="given_correction").value == "tukey"
     assert page.number_input(key="given_seed").value == 3
     # Other data do not inherit what was said of the study.
     page = drawn(page.selectbox(key="open").set_value("docs").run())
     assert page.selectbox(key="average").value == "micro"
+    assert page.selectbox(key="correction").value == "max-t"
     assert page.number_input(key="seed").value == 0
 
 
