@@ -40,15 +40,16 @@ class Task:
         return self.output.check(self.data.paths, *names)
 
 
+FILES = ("scores.csv", "scores.parquet", "summary.csv")  # of which an engine writes two and removes the third
 Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the summary, and the files written
 
 
 def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     """Read everything into memory, and write CSV."""
-    task.folder("scores.csv", "summary.csv")
+    task.folder(*FILES)
     check(**task.settings)
     scores, summary = score(task.data.read(), average=task.average, **task.settings)
-    return summary, task.output.write({"scores.csv": scores, "summary.csv": summary})
+    return summary, task.output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
 
 
 def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
@@ -58,7 +59,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
     import retrieval_report as rr
     from retrieval_report.contracts.frames import SCORES
 
-    folder = task.folder("scores.parquet", "summary.csv")
+    folder = task.folder(*FILES)
     kept = folder / "scores.parquet.parts" if folder is not None and task.resume else None
     check(**task.settings)
     queries, judgements = read_queries(task.data.queries), read_judgements(task.data.judgements)
@@ -84,7 +85,7 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
             folder / "scores.parquet": scores,
             folder / "summary.csv": csv_bytes(summary, raw=task.output.raw),
         }
-        write_files(files)
+        write_files(files, gone=[folder / "scores.csv"])
     if kept is not None:
         shutil.rmtree(kept, ignore_errors=True)
     return summary, list(files)

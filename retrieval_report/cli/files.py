@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -167,15 +167,18 @@ class Output:
         refuse_inputs([folder / name for name in names], files, "; choose another --out")
         return folder
 
-    def write(self, frames: Mapping[str, pl.DataFrame]) -> list[Path]:
-        """Write frames as CSV or Parquet files of these names if there is a folder, and return the files."""
+    def write(self, frames: Mapping[str, pl.DataFrame], *, instead: Collection[str] = ()) -> list[Path]:
+        """Write frames as CSV or Parquet files of these names if there is a folder, and return the files.
+
+        Files named ``instead`` are what an earlier run may have written in place of these, and are removed.
+        """
         if self.out is None:
             return []
         files = {
             Path(self.out) / name: parquet_bytes(frame) if name.endswith(".parquet") else csv_bytes(frame, raw=self.raw)
             for name, frame in frames.items()
         }
-        write_files(files)
+        write_files(files, gone=[Path(self.out) / name for name in instead])
         return list(files)
 
     def show(

@@ -19,7 +19,7 @@ from retrieval_report.disk.work import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import sorted_counts
-from retrieval_report.writing.files import refuse_inputs
+from retrieval_report.writing.files import refuse_inputs, regular_file
 from retrieval_report.writing.temporary import Scratch, scratch
 
 ROWS_PER_PART = 2_000_000
@@ -155,8 +155,7 @@ def _opened(
 ) -> Iterator[tuple[Table, Scratch, int]]:
     """Open the rankings, and a folder beside the file to be written, from which results are moved there in one step."""
     size = ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
-    if out.is_dir():
-        raise OutputError(f"cannot write to '{out}': it is a folder")
+    out = regular_file(out)
     with scratch(out.parent) as folder:
         try:
             folder()
@@ -179,7 +178,7 @@ def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> Path:
         pl.scan_parquet(written, glob=False, hive_partitioning=False).sink_parquet(
             whole, maintain_order=True, sync_on_close="all"
         )
-        whole.replace(out)
+        whole.replace(regular_file(out))
     return out
 
 

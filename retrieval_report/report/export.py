@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 import polars as pl
 
@@ -36,9 +37,9 @@ def frame_files(report: Report, kind: str, *, raw: bool = False) -> dict[str, by
 
 
 def about_bytes(
-    report: Report, *, files: Sequence[str], formats: Sequence[str], raw: bool, timestamp: str | None
+    report: Report, *, files: Mapping[str, bytes], formats: Sequence[str], raw: bool, timestamp: str | None
 ) -> bytes:
-    """Return what is not a frame: verdict, parameters, versions, command, and the types of all columns."""
+    """Return what is not a frame: verdict, parameters, versions, command, types of all columns, hashes of all files."""
     about = {
         "title": report.title,
         "metric": report.metric,
@@ -50,7 +51,8 @@ def about_bytes(
         "command": report.command,
         "timestamp": timestamp,
         "formats": [name for name in FRAME_FORMATS if name in formats],
-        "files": list(files),
+        "files": [*files, ABOUT],
+        "sha256": {name: sha256(data).hexdigest() for name, data in files.items()},
         "raw": raw,
         "columns": {
             name: {column: str(dtype) for column, dtype in frame.schema.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from retrieval_report.analysis.verdicts import first_that_holds
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.report.contents import FRAMES, Report
 from retrieval_report.report.export import ABOUT, read_csv
-from retrieval_report.writing.temporary import tidy
 
 WORDS = ("title", "metric", "cutoff", "status", "parameters", "versions", "command")
 KEYS = ("model", "metric", "cutoff", "policy")
@@ -42,7 +42,6 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         damaged.
     """
     folder = Path(path)
-    tidy(folder)  # in case its writer was killed between two files
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words: dict[str, Any] = {name: about[name] for name in WORDS}
@@ -59,7 +58,10 @@ def _read_frame(folder: Path, name: str, about: dict[str, Any]) -> pl.DataFrame:
     if not schema:
         return pl.DataFrame()
     kind = about["formats"][0]
-    data = (folder / f"{name}.{kind}").read_bytes()
+    file = f"{name}.{kind}"
+    data = (folder / file).read_bytes()
+    if about["sha256"][file] != sha256(data).hexdigest():
+        raise ValueError(f"{file} is not the file that {ABOUT} describes; was its writer stopped, or the file edited?")
     if kind == "parquet":
         return pl.read_parquet(data)
     return read_csv(data, schema, raw=about["raw"]) if kind == "csv" else pl.read_json(data, schema=schema)

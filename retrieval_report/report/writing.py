@@ -137,5 +137,5 @@ def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: 
     if "latex" in formats:
         files["summary.tex"] = latex_table(report).encode()
     if set(FRAME_FORMATS) & set(formats):
-        files[ABOUT] = about_bytes(report, files=[*files, ABOUT], formats=formats, raw=raw, timestamp=timestamp)
+        files[ABOUT] = about_bytes(report, files=files, formats=formats, raw=raw, timestamp=timestamp)
     return files

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.errors import OutputError
-from retrieval_report.writing.temporary import decide, finish, temporary_folder, temporary_name, tidy
+from retrieval_report.writing.temporary import PREFIX, SUFFIX, temporary_folder
 
 # What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236); full-width signs too,
 # which some programs treat like the usual ones.
@@ -63,8 +63,7 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
 def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     """Return the folder as a path if files can be written to it; call this before a long computation.
 
-    A folder that does not exist yet is fine if its parent exists and is writable; it is created later. Files that
-    interrupted writers left in the folder are finished or removed.
+    A folder that does not exist yet is fine if its parent exists and is writable; it is created later.
 
     Raises
     ------
@@ -73,9 +72,8 @@ def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     """
     path = Path(folder)
     try:
-        tidy(path)
         # Permission bits do not show read-only mounts and full quotas, so try.
-        probe = path / temporary_name(secrets.token_hex(8)) if path.is_dir() else path
+        probe = path / f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}" if path.is_dir() else path
         try:
             probe.mkdir()
         finally:
@@ -102,42 +100,56 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = ()) -> None:
     """Write files that belong together, all of them or none.
 
-    All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) in their target's folder before
-    the first target is replaced. Until then any error, a full disk or an interrupt leaves the old files as they were
-    and removes the temporary ones. After that the new files are final: if the process is killed between two of them,
-    the next one that writes to the folder (or loads a report from it) replaces the rest. Missing folders are created.
+    All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) beside their target before the first
+    target is replaced, and then the targets are replaced one after the other, in the order given. Any error, a full
+    disk or an interrupt before that leaves the old files as they were and removes the temporary ones. Missing folders
+    are created. A link stays, and what it points to is replaced.
 
     Parameters
     ----------
     contents
         For each target its bytes, or a finished file on the same file system, which is moved there.
     gone
-        Files in the same folders that are removed at the same time, if they exist.
+        Files that are removed at the same time, if they exist.
 
     Raises
     ------
     OutputError
-        A file cannot be written; the message names its path.
+        A file cannot be written, or is a folder, a device or a pipe; the message names its path.
     """
+    targets = {path: regular_file(path) for path in contents}
     path = Path()
     with ExitStack() as stack:
-        locations: dict[Path, Path] = {}
+        places: dict[Path, Path] = {}
+        ready: dict[Path, Path] = {}
         try:
             for path in contents:
-                if path.is_dir():
-                    raise IsADirectoryError(None, "is a folder", str(path))
-                if path.parent not in locations:
-                    stack.enter_context(made(path.parent))
-                    locations[path.parent] = stack.enter_context(temporary_folder(path.parent))
-            for path, data in contents.items():
-                _to_disk(locations[path.parent] / path.name, data)
-            for folder, location in locations.items():
-                decide(
-                    location, *([path.name for path in paths if path.parent == folder] for paths in (contents, gone))
-                )
-            _replace_all(locations)
+                folder = targets[path].parent
+                if folder not in places:
+                    stack.enter_context(made(folder))
+                    places[folder] = stack.enter_context(temporary_folder(folder))
+            for path, target in targets.items():
+                ready[target] = places[target.parent] / target.name
+                _to_disk(ready[target], contents[path])
+            _replace(ready, gone)
         except (OSError, ValueError) as error:
             raise _output_error(path, error) from error
+
+
+def regular_file(path: Path) -> Path:
+    """Return the file that a path leads to; raise an OutputError if something else is there, which nobody replaces.
+
+    >>> regular_file(Path(os.devnull))
+    Traceback (most recent call last):
+    retrieval_report.OutputError: cannot write to '/dev/null': it is not a regular file
+    """
+    try:
+        target = Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:
+        raise _output_error(path, error) from error
+    if target.exists() and not target.is_file():
+        raise OutputError(f"cannot write to '{path}': it is {'a folder' if target.is_dir() else 'not a regular file'}")
+    return target
 
 
 @contextmanager
@@ -154,21 +166,23 @@ def made(folder: Path) -> Iterator[None]:
         raise
 
 
-def _replace_all(locations: Mapping[Path, Path]) -> None:
-    """Replace the targets in all folders; an interrupt is delayed until the last one is replaced."""
+def _replace(ready: Mapping[Path, Path], gone: Collection[Path]) -> None:
+    """Move files to their targets; an interrupt is delayed until the last one is there."""
+
+    def move() -> None:
+        for target, file in ready.items():
+            if file.exists():
+                os.replace(file, target)  # noqa: PTH105 - Path.replace hides the atomic step
+        for path in gone:
+            path.unlink(missing_ok=True)
+
     try:
-        _finish_all(locations)
+        move()
     except OSError:
         raise
     except BaseException:
-        _finish_all(locations)
+        move()
         raise
-
-
-def _finish_all(locations: Mapping[Path, Path]) -> None:
-    for folder, location in locations.items():
-        finish(location)
-        _sync_folder(folder)
 
 
 def _to_disk(path: Path, data: bytes | Path) -> None:
@@ -180,16 +194,6 @@ def _to_disk(path: Path, data: bytes | Path) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    if not hasattr(os, "O_DIRECTORY"):  # pragma: no cover - Windows cannot open a folder
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _output_error(path: Path, error: Exception) -> OutputError:

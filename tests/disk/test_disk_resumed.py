@@ -175,7 +175,7 @@ def test_the_command_line_removes_the_parts_once_the_results_are_written(
     words = ["evaluate", str(source), "--engine", "disk", "--out", str(tmp_path / "out"), "--resume", "--truncated=no"]
     kept = tmp_path / "out" / "scores.parquet.parts"
     with monkeypatch.context() as patch:
-        patch.setattr(engines, "write_files", lambda _: 1 / 0)
+        patch.setattr(engines, "write_files", lambda *_, **__: 1 / 0)
         assert isinstance(CliRunner().invoke(cli, words).exception, ZeroDivisionError)
     assert sorted(path.name for path in kept.iterdir()) == ["part-000000.npz", "run.json"]
     ended = CliRunner().invoke(cli, words)

@@ -168,6 +168,16 @@ def test_what_is_no_report_is_refused(tmp_path: Path) -> None:
         read_report(tmp_path)
 
 
+def test_files_of_two_reports_are_not_loaded_as_one(tmp_path: Path) -> None:
+    """As they are mixed where a writer is killed between two files."""
+    for name, order in (("one", 1), ("two", -1)):
+        rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1 + order], "relevance": [1, 0]}
+        write_report(tmp_path / name, rows, metrics="rr@2", formats="csv")
+    (tmp_path / "two" / "summary.csv").replace(tmp_path / "one" / "summary.csv")
+    with pytest.raises(FileError, match=r"summary\.csv is not the file that about\.json describes"):
+        read_report(tmp_path / "one")
+
+
 def test_two_reports_are_compared_line_by_line() -> None:
     before, after = made_report(("a", "b")), made_report(("b", "c"))
     changes = compare_reports(before, after)

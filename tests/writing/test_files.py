@@ -18,9 +18,7 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.report.export import _protect, read_csv
-from retrieval_report.writing import temporary
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_bytes, write_files
-from retrieval_report.writing.temporary import temporary_folder, temporary_name, tidy
 
 
 def fail_at_call(number: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,47 +124,6 @@ def test_a_signal_while_trying_a_folder_leaves_no_probe(tmp_path: Path, monkeypa
     assert names(tmp_path) == []
 
 
-def left_behind(folder: Path, files: dict[str, bytes], decided: bytes | None) -> Path:
-    """A temporary folder of a process that was killed an hour ago."""
-    location = folder / temporary_name("left")
-    location.mkdir()
-    for name, data in files.items():
-        (location / name).write_bytes(data)
-    if decided is not None:
-        (location / temporary.DECISION).write_bytes(decided)
-    os.utime(location, (0, 0))
-    return location
-
-
-WHOLE = b'{"replace": ["a.csv", "../a.csv", "b.csv"], "remove": ["c.csv", "../d.csv", "e.csv"]}'
-
-
-def test_row_099_what_was_decided_is_finished_and_what_was_not_is_removed(tmp_path: Path) -> None:
-    for decided in (None, b"", b'{"replace": ["a.csv', b"[]", WHOLE):
-        folder = tmp_path / str(hash(decided))
-        folder.mkdir()
-        write_files({folder / "a.csv": b"old", folder / "b.csv": b"replaced before the kill", folder / "c.csv": b""})
-        left_behind(folder, {"a.csv": b"new"}, decided)
-        tidy(folder)
-        assert (folder / "a.csv").read_bytes() == (b"new" if decided == WHOLE else b"old")
-        assert names(folder) == (["a.csv", "b.csv"] if decided == WHOLE else ["a.csv", "b.csv", "c.csv"])
-        assert not (tmp_path / "a.csv").exists()
-
-
-def test_folders_in_use_and_new_ones_are_left_alone(tmp_path: Path) -> None:
-    with temporary_folder(tmp_path) as used:
-        (used / temporary.DECISION).write_bytes(WHOLE)
-        os.utime(used, (0, 0))
-        young = tmp_path / temporary_name("young")
-        young.mkdir()
-        tidy(tmp_path)
-        assert used.exists()
-        assert young.exists()
-    os.utime(young, (0, 0))
-    tidy(tmp_path)
-    assert names(tmp_path) == []
-
-
 def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path) -> None:
     contents = [bytes([digit]) * 200_000 for digit in b"0123456789"]
     with ThreadPoolExecutor(4) as pool:
@@ -178,10 +135,47 @@ def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path) -> None:
 def test_a_target_that_is_a_folder_is_refused_before_any_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "summary.csv").mkdir()
     (tmp_path / "scores.csv").write_bytes(b"old")
-    with pytest.raises(OutputError, match=r"summary\.csv': is a folder"):
+    with pytest.raises(OutputError, match=r"summary\.csv': it is a folder"):
         write_files({tmp_path / "scores.csv": b"new", tmp_path / "summary.csv": b"new"})
     assert (tmp_path / "scores.csv").read_bytes() == b"old"
     assert names(tmp_path) == ["scores.csv", "summary.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither pipes nor such devices in folders")
+def test_pipes_and_devices_are_refused_before_any_file_is_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to(os.devnull)
+    (tmp_path / "scores.csv").write_bytes(b"old")
+    for name in ("pipe", "device"):
+        with pytest.raises(OutputError, match=f"{name}': it is not a regular file"):
+            write_files({tmp_path / "scores.csv": b"new", tmp_path / name: b"new"})
+    assert (tmp_path / "scores.csv").read_bytes() == b"old"
+    assert not Path(os.devnull).is_file()
+    assert names(tmp_path) == ["device", "pipe", "scores.csv"]
+
+
+def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "scores.csv").write_bytes(b"old")
+    (tmp_path / "near.csv").symlink_to(tmp_path / "far" / "scores.csv")
+    (tmp_path / "folder").symlink_to(tmp_path / "far")
+    write_files({tmp_path / "near.csv": b"new", tmp_path / "folder" / "summary.csv": b"1"})
+    assert (tmp_path / "near.csv").is_symlink()
+    assert (tmp_path / "far" / "scores.csv").read_bytes() == b"new"
+    assert names(tmp_path / "far") == ["scores.csv", "summary.csv"]
+    assert check_writable_folder(tmp_path / "folder") == tmp_path / "folder"
+
+
+def test_what_somebody_left_in_a_folder_is_not_obeyed(tmp_path: Path) -> None:
+    """A planted note named files to delete, and was believed."""
+    planted = tmp_path / ".retrieval-report-x.tmp"
+    planted.mkdir()
+    (planted / "decided.json").write_text('{"replace": [], "remove": ["kept.csv"]}')
+    os.utime(planted, (0, 0))
+    write_bytes(tmp_path / "kept.csv", b"1")
+    check_writable_folder(tmp_path)
+    write_bytes(tmp_path / "other.csv", b"1")
+    assert (tmp_path / "kept.csv").exists()
 
 
 def test_row_102_a_usable_folder_is_left_as_it_was(tmp_path: Path) -> None:
