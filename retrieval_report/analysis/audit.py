@@ -15,7 +15,6 @@ number it could print.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -132,23 +131,12 @@ def audit(
     }
     checked = Options(no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules)
     judged = judge_items(rankings, judgements, queries, checked, "audit")
-    data = Data.of(judged, rules)
-    exact = _exact(data, requests, checked, warned=judged is rankings)
-    frame = _printed(data, entries)
+    scores = (score_judged if judged is rankings else score_lists)(judged, requests, checked).frame()
+    frame = _printed(Data.of(judged, rules), entries)
+    exact = tie_means(scores).select(*MEAN, exact="value")
     frame = frame.join(exact, on=MEAN, how="left", nulls_equal=True)
     frame = _with_winners(_with_reasons(frame)).sort("measure", "model")
     return in_contract(frame, AUDIT)
-
-
-def _exact(data: Data, requests: Requests, options: Options, *, warned: bool) -> pl.DataFrame:
-    """Return means of the requested metrics; of those of judged items alone over lists without the other items."""
-    score = score_judged if warned else score_lists
-    condensed = [request for request in requests if request[0].term.judged_only]
-    plain = [request for request in requests if not request[0].term.judged_only]
-    without = replace(options, unjudged="drop") if data.judged.whole.judged else options
-    asked = ((data.judged, plain, options), (data.condensed, condensed, without))
-    means = (tie_means(score(judged, wanted, rules).frame()) for judged, wanted, rules in asked if wanted)
-    return pl.concat(means).select(*MEAN, exact="value")
 
 
 class _Entry(NamedTuple):

@@ -119,11 +119,6 @@ class Convention:
     def _record(self) -> Metric:
         return parse_metric(self.definition)[0]
 
-    @property
-    def judged_only(self) -> bool:
-        """Return whether the metric leaves items without judgement out of the lists."""
-        return self._record.term.judged_only
-
     def prints(self, cutoff: int | None) -> bool:
         """Return whether the system computes the metric at this cutoff (None: whole lists)."""
         return self._record.own_depth or self.cutoffs == "any" or (self.cutoffs == "whole") == (cutoff is None)

@@ -23,6 +23,7 @@ from retrieval_report.scoring.closed_orders import closed
 from retrieval_report.scoring.every_order import score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.run import run_of
 
 DISTRIBUTION = schema("score_distribution")
 MEAN_DISTRIBUTION = schema("distribution")
@@ -87,7 +88,7 @@ def score_distribution(
     requests = parse_metrics(metric, cutoff)
     scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
     only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
-    prepared = lay_out(judge(frame, **given, options=only), only)
+    prepared = run_of(judge(frame, **given, options=only), requests, only).prepared
     found = score_orders(prepared.only({(model, query)}), requests, only, draws)
     orders = [one.distribution(0, DIGITS).with_columns(orders=pl.lit(one.chance.size, dtype=pl.Int64)) for one in found]
     return pl.concat([pl.DataFrame(schema=DISTRIBUTION), *orders])

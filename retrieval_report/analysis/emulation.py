@@ -21,8 +21,7 @@ from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.run import Run, score_judged, score_with_means
+from retrieval_report.scoring.run import run_of, score_judged, score_with_means
 
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
@@ -37,7 +36,6 @@ class Quantity(NamedTuple):
     relevant_from: float | None
     no_relevant: str
     missing_query: str
-    judged_only: bool
 
     @classmethod
     def of(cls, record: Convention) -> Quantity:
@@ -76,15 +74,6 @@ class Data:
     def lists(self) -> Judged:
         """Return the input of a system that sees only lists: items of judged queries, each with its relevance."""
         return self.judged.as_lists(self.judged.scored_rows)
-
-    @cached_property
-    def condensed(self) -> Judged:
-        """Return the lists without items that nobody judged; without judgements every item has its relevance."""
-        judged = self.judged
-        if not judged.whole.judged:
-            return judged
-        rows = judged.retrieved.join(judged.known, on=["query", "item"], how="semi", maintain_order="left")
-        return judged.with_rows(rows, judged.known, judged.lists)
 
     @cached_property
     def by_item(self) -> Data:
@@ -159,7 +148,7 @@ class Data:
         """Scores of every list in the mean over random orders, and every model's mean under each of them."""
         requests = parse_metrics(metric, None)
         seen = self.seen(quantity, policies="shuffled", **draws)
-        parts = [score_with_means(Run(lay_out(part, options), requests, options)) for part, options in seen]
+        parts = [score_with_means(run_of(part, requests, options)) for part, options in seen]
         return pl.concat(scores.frame() for scores, _ in parts), pl.concat(means for _, means in parts)
 
     def printed(self, quantity: Quantity, metrics: str | list[str], way: Way, seed: int = 0) -> pl.DataFrame:
@@ -180,7 +169,7 @@ class Data:
         options |= {"no_relevant": quantity.no_relevant, "missing_query": quantity.missing_query}
         if quantity.seen == "list":
             options |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
-        return options | ({"unjudged": "drop"} if quantity.judged_only else {})
+        return options
 
     def _level(self, quantity: Quantity) -> float | None:
         """Return the smallest relevant grade."""
@@ -198,8 +187,6 @@ class Data:
 
     def _received(self, quantity: Quantity, float32: bool) -> list[Judged]:
         judged = self.lists if quantity.seen == "list" else self.judged
-        if quantity.judged_only:
-            judged = self.condensed
         rows, score = judged.retrieved, pl.col(judged.order)
         if quantity.positive == "unretrieved":
             judged = judged.with_rows(rows.filter(score > 0), rows.filter(score <= 0), judged.lists)

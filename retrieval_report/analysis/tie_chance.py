@@ -24,6 +24,7 @@ from retrieval_report.scoring.closed_orders import closed
 from retrieval_report.scoring.every_order import OrderScores, score_orders
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.run import run_of
 
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 
@@ -168,7 +169,9 @@ def tie_orders(
         for requests in _alike(index for index in measures if wanted.get(index)):
             asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
             lists = set().union(*(wanted[index] for index in asked))
-            for one in score_orders(prepared.only(lists), requests, rules, DRAWS, walks=True):
+            alone = requests[0][0].term.judged_only  # as are the others, which are alike
+            laid_out = run_of(judged, requests, rules).prepared if alone else prepared
+            for one in score_orders(laid_out.only(lists), requests, rules, DRAWS, walks=True):
                 for column, index in enumerate(asked):
                     if (one.model, one.query) in wanted[index]:
                         found.setdefault(index, {})[one.model, one.query] = _orders(one, column)

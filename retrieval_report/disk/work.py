@@ -23,8 +23,7 @@ from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside, judge
-from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.run import Run, score_lists, score_run, start
+from retrieval_report.scoring.run import run_of, score_lists, score_run, start
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.unseen import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
@@ -136,7 +135,7 @@ def _check_request(table: Table, nothing: Frames, requests: Requests, options: O
     """Score zero rows, so that wrong arguments are reported before hours of work."""
     check_judged_only([metric for metric, _ in requests], nothing["judgements"] is not None, options.unjudged)
     judged = judge(table.empty, nothing["judgements"], nothing["queries"], options, whole)
-    Run(lay_out(judged, replace(options, truncated=NO)), requests, options)
+    run_of(judged, requests, replace(options, truncated=NO))
 
 
 def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:

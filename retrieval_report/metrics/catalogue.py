@@ -167,8 +167,8 @@ class Bpref(_PerRelevant):
     """Binary preference: Σ over the relevant items found of 1 − min(y, M)/M, divided by R (Buckley and Voorhees 2004).
 
     y counts the judged non-relevant items before the item, and M = min(R, all judged non-relevant items), as trec_eval
-    defines it. Items without judgement play no part, so they must be removed from the lists (``unjudged="drop"``).
-    Cutoffs do not apply.
+    defines it. Items without judgement play no part: with a judgements frame they are left out of the lists, for this
+    metric alone; without one, ``unjudged="drop"`` leaves them out for all. Cutoffs do not apply.
     """
 
     name: ClassVar[str] = "bpref"

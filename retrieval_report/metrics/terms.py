@@ -335,8 +335,8 @@ def warn_steep(metrics: Iterable[Any], grades: Floats, warn: Callable[[str], Non
 
 
 def check_judged_only(metrics: Iterable[Any], by_judgements: bool, unjudged: str | None) -> None:
-    """Raise if items without judgement would count as judged for a metric that considers judged items only."""
-    if unjudged != "non_relevant" and (unjudged is not None or not by_judgements):
+    """Raise if nothing says which items are judged, for a metric that considers judged items only."""
+    if by_judgements or unjudged != "non_relevant":
         return
     for metric in metrics:
         if metric.term.judged_only:

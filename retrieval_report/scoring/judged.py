@@ -123,6 +123,14 @@ class Judged:
         part = self.with_rows(self.retrieved.filter(wanted), self.known.filter(wanted), lists)
         return replace(part, part_of=self.part_of or self)
 
+    def condensed(self, options: Options) -> Judged:
+        """Return the lists without the items that have no judgement, as bpref sees them; the same if there are none."""
+        if not self.whole.judged or options.unjudged in ("drop", "error"):
+            return self
+        named = self.known.select("query", "item")
+        rows = self.retrieved.join(named, on=["query", "item"], how="semi", maintain_order="left")
+        return self.with_rows(rows, self.known, self.lists)
+
     def as_lists(self, rows: pl.DataFrame) -> Judged:
         """Return some of the rows as if they were everything that is known."""
         there = rows.select(KEYS).unique()

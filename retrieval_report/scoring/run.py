@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -37,8 +37,14 @@ class Run:
     prepared: Prepared
     requests: Requests
     options: Options
+    condensed: Prepared | None = None  # the same lists without unjudged items, if some metrics see them so
 
     def __post_init__(self) -> None:
+        self.asked, self.beside = self.requests, None
+        if self.condensed is not None:
+            alone = [request for request in self.requests if request[0].term.judged_only]
+            self.requests = [request for request in self.requests if request not in alone]
+            self.beside = Run(self.condensed, alone, self.options)
         self.measures = [(metric, cutoff) for metric, own in self.requests for cutoff in own]
         cutoffs = [cutoff for metric, cutoff in self.measures if not metric.own_depth]
         self.plain = [metric for metric, _ in self.requests if not metric.own_depth]
@@ -47,6 +53,11 @@ class Run:
         self.scorer = Scorer(self.prepared, tuple(dict.fromkeys(cutoffs)) or (None,), workers)
         self.deep_scorer = Scorer(self.prepared, (), workers)
         self.scorer.check(self.plain)
+
+    @property
+    def parts(self) -> list[Run]:
+        """Return this run, and that of the metrics which see only judged items."""
+        return [self] if self.beside is None else [self, self.beside]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,17 +149,32 @@ def score_lists(judged: Judged, requests: Requests, options: Options) -> ListSco
 
 def score_judged(judged: Judged, requests: Requests, options: Options) -> ListScores:
     """Return the same scores without warnings, for analyses of data that `score_lists` has already scored."""
-    return score_prepared(lay_out(judged, options), requests, options)
+    run = run_of(judged, requests, options)
+    refuse_without(run.prepared, options)
+    return score_run(run)
 
 
-def score_prepared(prepared: Prepared, requests: Requests, options: Options) -> ListScores:
-    """Score lists that are already laid out, without warnings."""
-    refuse_without(prepared, options)
-    return score_run(Run(prepared, requests, options))
+def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
+    """Lay out the lists, and for metrics of judged items alone also without the others."""
+    prepared, alone = lay_out(judged, options), [metric for metric, _ in requests if metric.term.judged_only]
+    judged_items = judged.condensed(options) if alone else judged
+    if judged_items is judged:
+        return Run(prepared, requests, options)
+    words = {model: decision.truncated for model, decision in prepared.decisions.items()}
+    condensed = lay_out(judged_items, replace(options, truncated=words or options.truncated))
+    condensed = replace(condensed, decisions=prepared.decisions)
+    if len(alone) == len(requests):
+        return Run(condensed, requests, options)
+    return Run(prepared, requests, options, condensed)
 
 
-def score_run(run: Run, means: _Means | None = None) -> ListScores:
-    """Return the scores of all lists of a run; ``means`` takes the drawn ones."""
+def score_run(run: Run) -> ListScores:
+    """Return the scores of all lists of a run."""
+    return ListScores.beside([_score_part(part) for part in run.parts], run.asked)
+
+
+def _score_part(run: Run, means: _Means | None = None) -> ListScores:
+    """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
     scores = Scores(np.empty((lists, columns * len(policies))), np.empty((lists, columns * len(policies))))
@@ -170,16 +196,18 @@ def score_run(run: Run, means: _Means | None = None) -> ListScores:
 def draw_means(judged: Judged, requests: Requests, options: Options) -> pl.DataFrame:
     """Each model's mean over its queries under every drawn order."""
     run = start(judged, requests, options)
-    means = _Means(run)
-    for draw, values in _draws(run):
-        means.add(draw, values)
-    return means.frame()
+    means = [_Means(part) for part in run.parts]
+    for part, own in zip(run.parts, means, strict=True):
+        for draw, values in _draws(part):
+            own.add(draw, values)
+    return _means_beside(means, run.asked)
 
 
 def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     """Return the scores of a run and the results of `draw_means` from the same draws; needs policy "shuffled"."""
-    means = _Means(run)
-    return score_run(run, means), means.frame()
+    means = [_Means(part) for part in run.parts]
+    scores = [_score_part(part, own) for part, own in zip(run.parts, means, strict=True)]
+    return ListScores.beside(scores, run.asked), _means_beside(means, run.asked)
 
 
 class _Means:
@@ -217,16 +245,25 @@ class _Means:
         return frame.with_columns(pl.col("value").fill_nan(None))
 
 
+def _means_beside(means: list[_Means], requests: Requests) -> pl.DataFrame:
+    """Return the means of all parts of a run, with the metrics in the requested order."""
+    if len(means) == 1:
+        return means[0].frame()
+    order = {str(metric): number for number, (metric, _) in enumerate(requests)}
+    measure = pl.col("metric").replace_strict(order)
+    return pl.concat(part.frame() for part in means).sort("model", measure, maintain_order=True)
+
+
 def start(judged: Judged, requests: Requests, options: Options) -> Run:
     """Lay out the lists, and warn about oddities before anything is computed."""
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
-    prepared = lay_out(judged, options)
+    run = run_of(judged, requests, options)
+    prepared = run.prepared
     if not judged.whole.part and judged.unpooled(options):
         warn_unpooled(unpooled_queries(_lists(prepared)), requests, judged.warn)
     without = refuse_without(prepared, options)
     if without and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
-    run = Run(prepared, requests, options)
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:
         warn_unseen(prepared.names.filter(unseen_lists(prepared, judged, requests)), judged.warn)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.metrics.parsing import Requests
 
 PIECE = 1_000_000  # rows of the long frame that are written together
 BLOCK = 1000  # lists whose metric, cutoff and policy are repeated at a time
@@ -33,6 +34,18 @@ class ListScores:
         arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS]
         whole = cls(pl.concat([part.lists for part in parts]), parts[0].columns, *arrays)
         return whole.take(whole.lists.select(pl.arg_sort_by("model", "query")).to_series().to_numpy())
+
+    @classmethod
+    def beside(cls, parts: Sequence[ListScores], requests: Requests) -> ListScores:
+        """Combine scores of the same lists by different metrics, in the requested order of the metrics."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = pl.concat(part.columns for part in parts)
+        order = {str(metric): number for number, (metric, _) in enumerate(requests)}
+        measure = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
+        which = columns.with_row_index().sort(measure, maintain_order=True)["index"].to_numpy()
+        arrays = [np.concatenate([getattr(part, name) for part in parts], axis=1)[:, which] for name in ARRAYS]
+        return cls(parts[0].lists, columns[which], *arrays)
 
     def take(self, which: NDArray[np.integer] | slice) -> ListScores:
         """Return the scores of some of the lists."""

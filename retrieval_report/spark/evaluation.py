@@ -186,7 +186,8 @@ def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside
     """Score one list of all known grades, so that errors and warnings about arguments appear before hours of work."""
     relevance = list(grades) or [0.0]
     ties = {"query": "q", "distance": 0, "relevance": relevance, "count": 1}
-    small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None, truncated="no")
+    small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None)
+    small = replace(small, truncated="no", unjudged=None)
     named = None
     if beside.judgements is None and beside.queries is not None and "n_relevant" in beside.queries.columns:
         # Avoids a warning that no item is relevant.

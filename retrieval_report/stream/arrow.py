@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -16,7 +17,7 @@ from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_m
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import KnownOfWhole
 from retrieval_report.scoring.lookup import KEYS
-from retrieval_report.scoring.run import score_prepared
+from retrieval_report.scoring.run import Run, refuse_without, score_run
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.stream.chunks import Last, prepare_chunk, ready
 
@@ -104,13 +105,26 @@ def _score(
     last: Last | None = None
     for chunk in _chunks(batches):
         try:
-            scores = score_prepared(prepare_chunk(chunk, last, whole, options), requests, options)
+            scores = score_run(_run_of(chunk, last, requests, whole, options))
         except RetrievalReportError as error:
             error.args = (re.sub(r" \(row \d+\)", "", str(error)),)  # rows of a stream have no numbers
             error.add_note(f"Counted in {chunk.height} rows scored together, not in the whole.")
             raise
         last = _list_of(chunk, -1)
         yield from _batches(scores)
+
+
+def _run_of(chunk: pl.DataFrame, last: Last | None, requests: Requests, whole: KnownOfWhole, options: Options) -> Run:
+    """Lay out a chunk, and for metrics of judged items alone also without the others."""
+    prepared = prepare_chunk(chunk, last, whole, options)
+    refuse_without(prepared, options)
+    alone = [metric for metric, _ in requests if metric.term.judged_only]
+    if not alone or not whole.judged or options.unjudged in ("drop", "error"):
+        return Run(prepared, requests, options)
+    condensed = prepare_chunk(chunk, last, whole, replace(options, unjudged="drop"))
+    if len(alone) == len(requests):
+        return Run(condensed, requests, options)
+    return Run(prepared, requests, options, condensed)
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:

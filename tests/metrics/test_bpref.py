@@ -17,8 +17,18 @@ from hypothesis import strategies as st
 import oracles
 from oracle_completions import completions
 from real_data import folder
-from retrieval_report import ParameterError, evaluate, evaluate_to, read_judgements, read_rankings
+from retrieval_report import (
+    ParameterError,
+    Study,
+    evaluate,
+    evaluate_to,
+    read_judgements,
+    read_rankings,
+    shuffled_means,
+    summarise,
+)
 from retrieval_report.lists import score_distribution
+from retrieval_report.stream.arrow import score_stream
 
 POLICIES = ("expected", "best", "worst", "naive")
 # 0: judged and not relevant, None: not judged
@@ -68,7 +78,7 @@ def test_long_ties_have_the_moments_of_the_closed_form_in_fractions() -> None:
         schema=["query", "distance", "relevance", "count"],
         orient="row",
     ).filter(pl.col("count") > 0)
-    [row] = evaluate(counts, metrics="bpref", policies="expected").rows(named=True)
+    [row] = evaluate(counts, metrics="bpref", policies="expected", truncated="no").rows(named=True)
     total, others = (sum(pair[kind] for pair in sizes) for kind in (0, 1))
     most, before, mean, variance = min(total, others), 0, Fraction(0), Fraction(0)
     for relevant, rest in sizes:
@@ -97,16 +107,61 @@ def test_random_orders_reach_behind_the_first_relevant_items() -> None:
     assert set(every["method"]) == {"exact"}
 
 
-def test_items_without_judgement_are_never_taken_for_judged_ones(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"metrics": ("ndcg@3", "bpref"), **frames([[None, 1], [0]], [])}
-    message = "bpref: considers judged items only.*unjudged='drop' removes them"
-    with pytest.raises(ParameterError, match=message):
-        evaluate(**asked)
-    with pytest.raises(ParameterError, match=message):
-        evaluate(**asked, unjudged="non_relevant")
-    with pytest.raises(ParameterError, match=message):
-        evaluate_to(tmp_path / "scores.parquet", **{**asked, "rankings": asked["rankings"].lazy()})
-    assert evaluate(**asked, unjudged="drop", policies="expected").filter(metric="bpref")["value"].item() == 1.0
+def test_items_without_judgement_are_never_taken_for_judged_ones() -> None:
+    """Where a column of the rankings holds the relevance, nothing says which of its zeros are judgements."""
+    rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 2], "relevance": [None, 1]}
+    with pytest.raises(ParameterError, match=r"bpref: considers judged items only.*unjudged='drop' removes them"):
+        evaluate(rows, metrics="bpref", unjudged="non_relevant")
+    assert evaluate(rows, metrics="bpref", unjudged="drop", policies="expected")["value"].item() == 1.0
+
+
+def partly_judged(seed: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Two models' lists of 30 items with ties, of which six in ten are judged, and one item is judged elsewhere."""
+    generator = np.random.default_rng(seed)
+    rows = pl.DataFrame({"query": np.repeat(np.arange(40), 30), "item": np.tile(np.arange(30), 40)})
+    models = [rows.with_columns(model=pl.lit(name)) for name in "ab"]
+    rows = pl.concat(models).with_columns(distance=pl.Series(generator.integers(0, 5, 2 * rows.height)))
+    graded = rows.filter(model="a").with_columns(relevance=pl.Series(generator.integers(0, 3, rows.height // 2)))
+    judgements = graded.filter(pl.Series(generator.random(graded.height) < 0.6)).select("query", "item", "relevance")
+    beyond = pl.DataFrame({"query": range(40), "item": 99, "relevance": 1}, schema=judgements.schema)
+    return rows.select("model", "query", "item", "distance"), pl.concat([judgements, beyond])
+
+
+EVERY = ("expected", "naive", "shuffled", "best", "worst")
+
+
+@pytest.mark.parametrize("truncated", ["no", "within_tie"])
+@pytest.mark.parametrize("unjudged", [None, "non_relevant"])
+def test_beside_others_bpref_sees_judged_items_alone_and_the_others_see_all(
+    unjudged: str | None, truncated: str
+) -> None:
+    rows, judgements = partly_judged()
+    asked: dict[str, Any] = {"judgements": judgements, "policies": EVERY, "shuffles": 5, "truncated": truncated}
+    together = evaluate(rows, metrics="ndcg@5, bpref, ap", unjudged=unjudged, **asked)
+    assert together["metric"].unique(maintain_order=True).to_list() == ["ndcg", "bpref", "ap"]
+    others = evaluate(rows, metrics="ndcg@5, ap", unjudged=unjudged, **asked)
+    assert together.filter(pl.col("metric") != "bpref").equals(others)
+    condensed = evaluate(rows, metrics="bpref", unjudged="drop", **asked)
+    found = together.filter(metric="bpref")
+    assert found.drop("items").equals(condensed.drop("items"))
+    assert found["items"].unique().to_list() == [30]  # of the list as it is
+    assert evaluate(rows, metrics="bpref", unjudged=unjudged, **asked).drop("items").equals(found.drop("items"))
+    options = {name: value for name, value in asked.items() if name != "policies"}
+    means = shuffled_means(rows, metrics="ndcg@5, bpref, ap", unjudged=unjudged, **options)
+    assert means["metric"].unique(maintain_order=True).to_list() == ["ndcg", "bpref", "ap"]
+    without = shuffled_means(rows, metrics="ndcg@5, ap", unjudged=unjudged, **options)
+    assert means.filter(pl.col("metric") != "bpref").equals(without)
+    condensed_means = shuffled_means(rows, metrics="bpref", **{**options, "unjudged": "drop"})
+    assert means.filter(metric="bpref").equals(condensed_means)
+
+
+def test_bpref_beside_others_has_a_chance_of_a_reversal_and_a_distribution() -> None:
+    rows, judgements = partly_judged()
+    asked: dict[str, Any] = {"judgements": judgements, "truncated": "no", "shuffles": 5}
+    together, alone = Study(rows, "ndcg@5, bpref", **asked), Study(rows, "bpref", unjudged="drop", **asked)
+    assert together.at("bpref").comparison.equals(alone.comparison)
+    one: dict[str, Any] = {"model": "a", "query": 3, "metric": "bpref", "cutoff": None, "judgements": judgements}
+    assert score_distribution(rows, **one).equals(score_distribution(rows, **one, unjudged="drop"))
 
 
 def extremes(ties: list[list[int]], unretrieved: list[int], level: int | None, *, within: bool) -> list[Fraction]:
@@ -156,16 +211,20 @@ def test_bounds_of_cut_lists_are_open_where_the_judged_items_are_not_known() -> 
     assert whole["std"][0] > 0
 
 
-def test_files_in_parts_give_the_same_bits(tmp_path: Path) -> None:
-    generator = np.random.default_rng(2)
-    rows = pl.DataFrame({"query": np.repeat(np.arange(40), 30), "item": np.tile(np.arange(30), 40)})
-    rows = rows.with_columns(distance=pl.Series(generator.integers(0, 5, rows.height)))
-    graded = rows.with_columns(relevance=pl.Series(generator.integers(0, 3, rows.height)))
-    judgements = graded.filter(pl.Series(generator.random(rows.height) < 0.6)).drop("distance")
-    asked: dict[str, Any] = {"judgements": judgements, "metrics": ("bpref", "ap"), "unjudged": "drop", "cutoffs": None}
-    path = evaluate_to(tmp_path / "scores.parquet", rows.lazy(), **asked, policies=POLICIES, rows_per_part=200)
-    parts = pl.read_parquet(path).sort("query", "metric", "policy")
-    assert parts.equals(evaluate(rows, **asked, policies=POLICIES).sort("query", "metric", "policy"))
+def test_files_in_parts_and_streams_give_the_same_bits(tmp_path: Path) -> None:
+    rows, judgements = partly_judged()
+    asked: dict[str, Any] = {"metrics": "bpref, ap", "policies": POLICIES, "truncated": "no"}
+    whole = evaluate(rows, judgements=judgements, **asked)
+    path = evaluate_to(tmp_path / "scores.parquet", rows.lazy(), judgements=judgements, **asked, rows_per_part=200)
+    keys = ["model", "query", "metric", "policy"]
+    assert pl.read_parquet(path).sort(keys).equals(whole.sort(keys))
+    named = rows.join(judgements, on=["query", "item"], how="left").with_columns(role=pl.lit(2))
+    known = rows.select("model", "query").unique().join(judgements, on="query").with_columns(role=pl.lit(0))
+    sent = pl.concat([known, named], how="diagonal").with_row_index("row")
+    sent = sent.sort("model", "query", "role", "distance", "row").drop("row", "item")
+    batches = sent.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches(max_chunksize=500)
+    scores = score_stream(batches, judged=True, grades=(1, 2), **asked)
+    assert pl.concat(pl.DataFrame(batch) for batch in scores).sort(keys).equals(whole.sort(keys))
 
 
 def test_pytrec_eval_prints_the_same() -> None:
@@ -203,22 +262,24 @@ def test_pytrec_eval_prints_the_same() -> None:
         assert wanted[policy], (query, policy)
 
 
-def test_a_track_of_trec_covid_is_printed_again() -> None:
-    """38 submitted runs: bpref and RBP(p=.5) of the leaderboard, to the digit, as P@5 and MAP are elsewhere.
+def test_a_track_of_trec_covid_is_printed_again_by_one_plain_call() -> None:
+    """38 submitted runs: all five measures of the leaderboard, to the digit.
 
     trec_eval 9 compares scores as float32; RBP counts a document of grade 1 half.
     """
     measure = folder("trec-covid-round1")
-    judgements = read_judgements(measure / "qrels.txt")
+    judgements = read_judgements(measure / "qrels.txt", negative="unjudged")
     board = {row["run"]: row for row in pl.read_csv(measure / "leaderboard.csv").iter_rows(named=True)}
     paths = sorted((measure / "runs").glob("*.gz"))
     assert len(paths) == 38
+    columns = ["ndcg@10", "p@5", "RBP(p=.5)", "bpref", "MAP"]
     for path in paths:
         name = path.name.removesuffix(".gz")
         run = read_rankings(path).with_columns(pl.col("score").cast(pl.Float32), model=pl.lit(name))
-        asked: dict[str, Any] = {"policies": "naive", "naive_order": "item_descending", "judgements": judgements}
-        asked["truncated"] = "no"  # trec_eval takes a run for all there is
-        for metric, column, unjudged in (("bpref", "bpref", "drop"), ("rbp(p=0.5,max_grade=2)", "RBP(p=.5)", None)):
-            values = evaluate(run, metrics=metric, cutoffs=None, unjudged=unjudged, **asked)["value"]
-            mean = float(np.mean(values.to_numpy()))
+        scores = evaluate(
+            run, judgements=judgements, metrics="ndcg@10, p@5, rbp(p=0.5,max_grade=2), bpref, map",
+            policies="naive", naive_order="item_descending", truncated="no",
+        )  # fmt: skip
+        means = summarise(scores)["value"].to_list()
+        for column, mean in zip(columns, means, strict=True):
             assert f"{mean:.4f}" == f"{board[name][column]:.4f}", (name, column)

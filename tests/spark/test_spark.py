@@ -192,6 +192,10 @@ def test_judgements_sent_from_here(spark: Any) -> None:
     frame = made()
     judgements = frame.filter(pl.col("query") != "q4").select("query", "item", "relevance").unique(maintain_order=True)
     agrees(spark, frame, judgements=judgements, policies="expected", unjudged_query="skip")
+    some = judgements.filter(pl.int_range(pl.len()) % 3 > 0)  # bpref sees these items alone, AP all of them
+    own = {"metrics": "bpref, ap", "cutoffs": None, "judgements": some, "unjudged_query": "skip"}
+    for plan in ("rows", "ties"):
+        agrees(spark, frame.drop("relevance"), **own, policies="expected", plan=plan, unjudged="non_relevant")
     numbers = made(text=False).drop("relevance")
     told = made(text=False).select(pl.col("query").cast(pl.UInt16), "item", "relevance").unique(maintain_order=True)
     queries = pl.DataFrame({"query": range(40)}, schema={"query": pl.Int8})
