@@ -144,7 +144,7 @@ class Data:
         parts = self.seen(quantity, float32, **asked)
         return pl.concat(score_judged(part, requests, options).frame() for part, options in parts)
 
-    def drawn(self, quantity: Quantity, metric: str, **draws: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def drawn(self, quantity: Quantity, metric: str, **draws: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Scores of every list in the mean over random orders, and every model's mean under each of them."""
         requests = parse_metrics(metric, None)
         seen = self.seen(quantity, policies="shuffled", **draws)

@@ -137,7 +137,7 @@ def test_row_057_other_columns_are_left_out() -> None:
     assert_frame_equal(count_ties(extra), count_ties(rankings()))
     assert_frame_equal(tie_groups(extra), tie_groups(rankings()))
     noted = count_ties(rankings()).with_columns(note=pl.lit("x"), item=pl.lit("y"))
-    asked = {"policies": "expected", "truncated": "no"}
+    asked: dict[str, Any] = {"policies": "expected", "truncated": "no"}
     assert_frame_equal(evaluate(noted, **asked), evaluate(rankings(), **asked))
     found = evaluate(rankings())
     assert_frame_equal(summarise(found.with_columns(note=pl.lit([1]))), summarise(found))

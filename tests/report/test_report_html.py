@@ -242,7 +242,7 @@ def test_the_method_names_the_correction_that_was_used(correction: str, test: st
     rankings = made_rankings(tuple(f"model {number:02}" for number in range(11)))
     report = report_contents(rankings, metrics="ap", cutoffs=3, shuffles=2, correction=correction)
     assert set(report.comparison["family_method"]) == {correction}
-    assert f"queries: {test}." in " ".join(render_html(report, {}).split())
+    assert f"queries: {test}." in " ".join(render_html(report, []).split())
     assert report.parameters["correction"] == correction
     assert (f"correction={correction!r}" in report.command) == (correction != "max-t")
 
