@@ -29,12 +29,19 @@ def decide_table(
     def look() -> dict[str, Evidence]:
         return gather(_with_known(_lists(table, beside["judgements"], options), beside, options, len(models)))
 
-    return decide(options.truncated, models, counted, look, partial(_stray, table))
+    stray = partial(_stray, table, beside["judgements"], options)
+    return decide(options.truncated, models, counted, look, stray)
 
 
-def _held(rows: pl.LazyFrame, empty: pl.DataFrame) -> pl.LazyFrame:
-    """Return the rows that are not masked."""
-    return rows.filter("mask") if "mask" in empty.columns else rows
+def _held(rows: pl.LazyFrame, empty: pl.DataFrame, judgements: pl.DataFrame | None, options: Options) -> pl.LazyFrame:
+    """Return the rows that are neither masked nor dropped because nobody judged them."""
+    rows = rows.filter("mask") if "mask" in empty.columns else rows
+    if options.unjudged != "drop":
+        return rows
+    if judgements is None:
+        return rows.filter(pl.col("relevance").cast(pl.Float64).fill_nan(None).is_not_null())
+    item = pl.col("item").cast(empty.schema["item"], strict=False)
+    return rows.join(judgements.lazy().select("query", item), on=["query", "item"], how="semi")
 
 
 def _key(name: str, empty: pl.DataFrame) -> pl.Expr:
@@ -56,7 +63,7 @@ def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> p
     far = pl.lit(False) if options.distance_threshold is None else (value > options.distance_threshold).any()
 
     def lists(rows: pl.LazyFrame) -> pl.LazyFrame:
-        rows = _held(rows, empty).with_columns(order_values(empty, options), count=count)
+        rows = _held(rows, empty, judgements, options).with_columns(order_values(empty, options), count=count)
         if judgements is None:
             rows = rows.with_columns(relevant=_relevant(empty, options))
         else:
@@ -104,7 +111,7 @@ def _with_known(
     return lists.with_columns(known=pl.when(~pl.col("far")).then(known))
 
 
-def _stray(table: Table, model: str) -> object:
+def _stray(table: Table, judgements: pl.DataFrame | None, options: Options, model: str) -> object:
     """Return the first query for which another model retrieved an item that this one did not, or None.
 
     All lists of this model hold the same items, but for their own query.
@@ -112,7 +119,8 @@ def _stray(table: Table, model: str) -> object:
     own, itself = pl.col("model") == model, _key("query", table.empty) == _key("item", table.empty)
 
     def held(rows: pl.LazyFrame) -> pl.LazyFrame:
-        return _held(rows, table.empty).filter(pl.col(order_column(table.empty)).is_not_null())
+        in_list = pl.col(order_column(table.empty)).is_not_null()
+        return _held(rows, table.empty, judgements, options).filter(in_list)
 
     items = table.collect(lambda rows: held(rows).filter(own).select("item").unique()).unique()
     queries = table.collect(

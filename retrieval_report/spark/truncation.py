@@ -18,6 +18,9 @@ from retrieval_report.spark.sources import Source
 
 def decide_on_cluster(source: Source, beside: Beside, models: list[str], options: Options) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated; nothing is computed if the options say so."""
+    if options.unjudged == "drop":
+        judged = F.col("relevance").isNotNull() & ~F.isnan(F.col("relevance").cast("double"))
+        source = source.of(source.rows.filter(judged))
 
     def look() -> dict[str, Evidence]:
         lists = _with_known(_lists(source, options), beside, options, len(models))
