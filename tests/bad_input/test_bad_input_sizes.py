@@ -149,10 +149,10 @@ def test_row_065_one_long_list_and_many_short_ones() -> None:
 
 def test_row_066_ties_of_one_item() -> None:
     frame = one_list([1, 2, 2, 3], [1, 0, 2, 1])
-    found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 2, 3, 4, None], policies="expected")
+    found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 2, 3, 4, None], policies="expected", truncated="no")
     assert found["value"].is_finite().all()
     assert found["std"].is_finite().all()
-    alone = evaluate(frame[:1], metrics=TEXTS, cutoffs=[1, None], policies="expected")
+    alone = evaluate(frame[:1], metrics=TEXTS, cutoffs=[1, None], policies="expected", truncated="no")
     assert set(alone["std"]) == {0.0}
 
 
@@ -172,7 +172,8 @@ def test_row_067_far_down_a_long_list() -> None:
     assert value(frame, "ap") == pytest.approx(float(mean_ap), rel=1e-12, abs=0)
     gain = 2 / 3 * math.fsum(1 / math.log2(1 + measure) for measure in measures)
     assert value(frame, "dcg") == pytest.approx(gain, rel=1e-12, abs=0)
-    spread = evaluate(frame, metrics=["rr", "dcg(discount=reciprocal)"], cutoffs=None, policies="expected")["std"]
+    asked: dict[str, Any] = {"metrics": ["rr", "dcg(discount=reciprocal)"], "cutoffs": None, "truncated": "no"}
+    spread = evaluate(frame, policies="expected", **asked)["std"]
     variance = sum((inverse[first] ** 2 for first, _ in pairs), Fraction(0)) / 3 - mean_rr**2
     assert spread[0] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
     dcgs = [inverse[first] + inverse[second] for first, second in pairs]

@@ -160,6 +160,7 @@ def test_expectation_and_bounds_are_those_of_tie_aware_retrieval_metrics(distanc
     scores = rr.evaluate(
         rankings,
         metrics=tuple(ours.values()),
+        truncated="no",
         cutoffs=CUTOFFS,
         policies=("expected", "best", "worst", "naive"),
     )

@@ -65,7 +65,8 @@ def numbers(values: list[Any], dtype: Any) -> pl.Series:
 
 
 def scores(frame: object, metrics: Any, cutoffs: Any = None, policies: Any = "expected", **options: Any) -> list[Any]:
-    """The values, in the order of the scores frame."""
+    """The values of whole lists, in the order of the scores frame."""
+    options = {"truncated": "no", **options}
     return evaluate(frame, metrics=metrics, cutoffs=cutoffs, policies=policies, **options)["value"].to_list()
 
 
