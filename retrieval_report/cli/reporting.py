@@ -16,7 +16,7 @@ from retrieval_report.cli.files import Data, Output, data_options, output_option
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
-from retrieval_report.report.notices import identical_sentence
+from retrieval_report.report.notices import identical_sentence, uneven_lengths
 from retrieval_report.report.terminal import frame_table, summary_table, visible
 
 BOARD = ("rank", "model", "value", "tie_std", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
@@ -90,28 +90,33 @@ def _relative(word: str) -> str:
 @output_options("leaderboard.csv and one file for every other question")
 @form_options
 def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -> None:
-    """Rank the models of RANKINGS, best first, and say how far to trust each rank.
+    """Rank the models of RANKINGS by the first measure, best first, and say how far to trust each rank.
 
-    ranks_by_ties: ranks under random tie order alone; ranks_by_queries: ranks that the tests of all pairs leave open.
-    With --by, --margin and --costs: which segments have another winner, which models are no worse than a baseline, and
-    which are worth their cost.
+    The other measures are columns; files and --json rank the models by each of them. ranks_by_ties: ranks under random
+    tie order alone; ranks_by_queries: ranks that the tests of all pairs leave open. With --by, --margin and --costs:
+    which segments have another winner, which models are no worse than a baseline, and which are worth their cost.
     """
     import polars as pl
 
+    from retrieval_report.analysis.inputs import at_measure
     from retrieval_report.analysis.leaderboard import rank_range
 
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *QUESTIONS)))
     study = study_of(data, settings)
     frames = {"leaderboard": study.board, **{name: getattr(study, name) for name in QUESTIONS}}
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    heading = ("metric", "cutoff", "queries", "unpaired")
     board = study.board.with_columns(
         ranks_by_ties=rank_range("tie", " to "), ranks_by_queries=rank_range("query", " to ")
     )
+    here = at_measure(*study.measures[0])
+    others = study.table().drop(study.measure)
+    board = board.filter(here).join(others, on="model", how="left", maintain_order="left")
+    shown = (*BOARD, *(["letters"] if study.also["letters"] else []), *others.columns[1:])
     texts = identical_sentence(study.identical)
-    texts += [frame_table(board, (*BOARD, "letters") if study.also["letters"] else BOARD, by=heading)]
-    for name, shown in QUESTIONS.items():
+    texts.append(frame_table(board, shown, by=("metric", "cutoff", "queries", "unpaired")))
+    texts += uneven_lengths(study.scores, study.measures)
+    for name, columns in QUESTIONS.items():
         if name in frames:
-            rows = frames[name].filter(pl.col("policy") == "expected")
-            texts.append(frame_table(rows, shown, by=("metric", "cutoff")))
+            rows = frames[name].filter(here, pl.col("policy") == "expected")
+            texts.append(frame_table(rows, columns, by=("metric", "cutoff")))
     output.show(frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices)

@@ -21,7 +21,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metrics
 from retrieval_report.report.fingerprint import fingerprint
-from retrieval_report.report.notices import any_cut, naive_ties, notices
+from retrieval_report.report.notices import any_cut, naive_ties, notices, uneven_lengths
 from retrieval_report.report.verdict import verdict
 
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
@@ -152,7 +152,9 @@ class Report:
     @property
     def notices(self) -> tuple[str, ...]:
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is not known."""
-        return notices(self.summary, self.truncation, measure=(self.metric, self.cutoff))
+        measure = (self.metric, self.cutoff)
+        estimate = notices(self.summary, self.truncation, measure=measure)
+        return (*estimate, *uneven_lengths(self.scores, [measure]))
 
     @property
     def cut(self) -> bool:

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.analysis.inputs import at_cutoff, at_measure
+from retrieval_report.analysis.study_data import Measure
 from retrieval_report.analysis.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.analysis.verdicts import CUT, UNKNOWN_R
-from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
+from retrieval_report.metrics.parsing import CATALOGUE, divided_by_relevant, measure_text
 from retrieval_report.report.terminal import visible
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.writing.names import first_names
@@ -18,6 +19,7 @@ from retrieval_report.writing.numbers import p_value
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
+UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
 POOLED = "R counts only relevant items that some model retrieved; pass judgements or n_relevant for the true R."
 
@@ -146,6 +148,29 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
         return [f"{names} are the same list for every query." for names in named]
     more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
     return [f"The same list for every query are: {'; '.join([*named[:MOST_NAMED], *more])}."]
+
+
+def uneven_lengths(scores: pl.DataFrame, measures: Iterable[Measure]) -> list[str]:
+    """Say in a sentence which measures are of whole lists although those of some models are much longer.
+
+    >>> scores = pl.DataFrame({"model": ["a", "b"], "items": [9, 90]})
+    >>> uneven_lengths(scores, [("ap", None), ("ap", 5), ("r_precision", None)])
+    ['ap@all compares lists of unequal length: 9 items (a) to 90 (b).']
+    """
+    whole = [measure_text(*measure) for measure in measures if measure[1] is None and not _own_depth(measure[0])]
+    lengths = scores.group_by("model").agg(pl.col("items").median()).sort("items", "model")
+    if not whole or lengths.height < 2 or lengths["items"][-1] < UNEVEN * lengths["items"][0]:
+        return []
+    (shorter, low), (longer, high) = lengths.row(0), lengths.row(-1)
+    names = [visible(model, NAME_WIDTH, middle=True) for model in (shorter, longer)]
+    verb = "compares" if len(whole) == 1 else "compare"
+    return [f"{names_text(whole)} {verb} lists of unequal length: {low:g} items ({names[0]}) to {high:g} ({names[1]})."]
+
+
+def _own_depth(metric: str) -> bool:
+    """Return whether a metric scores the same ranks whatever the length of a list."""
+    record = CATALOGUE.get(metric.partition("(")[0])
+    return record is not None and record.own_depth
 
 
 def any_cut(summary: pl.DataFrame) -> bool:

@@ -14,7 +14,7 @@ from retrieval_report.analysis.inputs import at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report import Report, write_report
 from retrieval_report.report.contents import PageOptions, report_of
-from retrieval_report.report.notices import naive_ties, notices
+from retrieval_report.report.notices import naive_ties, notices, uneven_lengths
 from retrieval_report.report.paper import Means, latex_table, markdown_table
 from retrieval_report.report.terminal import frame_table, visible
 from retrieval_report.report.verdict import verdict
@@ -85,7 +85,12 @@ class Study(Answers):
     def notices(self) -> tuple[str, ...]:
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is not known."""
         here = self.at(self.measure)
-        return self._once("notices", lambda: notices(here.summary, here.truncation, measure=self.measures[0]))
+
+        def make() -> tuple[str, ...]:
+            estimate = notices(here.summary, here.truncation, measure=self.measures[0])
+            return (*estimate, *uneven_lengths(here.scores, here.measures))
+
+        return self._once("notices", make)
 
     @property
     def status(self) -> str:

@@ -54,6 +54,44 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(files: dict[str
     assert "same winner" in output
 
 
+def test_one_table_has_the_headline_and_the_other_measures_as_columns(tmp_path: Path) -> None:
+    arguments = [*ARGUMENTS[:3], "--truncated", "between_ties", "--out", str(tmp_path / "out")]
+    outcome = CliRunner().invoke(cli, ["leaderboard", *arguments])
+    assert outcome.exit_code == 0, outcome.output
+    study = rr.Study(DOCS / "runs", judgements=DOCS / "qrels.txt", truncated="between_ties")
+    heading, names, *rows = outcome.output.splitlines()
+    assert heading == "ndcg@10, 150 queries"
+    assert names.split()[-3:] == ["precision@10", "recall@10", "ap@all"]
+    models = study.table().rows(named=True)
+    assert len(models) == 6
+    for row, model in zip(rows, models, strict=False):
+        assert row.split()[1] == model["model"]
+        assert [float(text) for text in row.split()[-3:]] == [
+            pytest.approx(model[name], abs=5e-5) for name in names.split()[-3:]
+        ]
+    assert "Wrote" in "".join(rows[6:])
+    assert not any(line.startswith("precision@10") for line in rows)
+    assert pl.read_csv(tmp_path / "out/leaderboard.csv")["metric"].n_unique() == 4  # the file ranks by each
+
+
+def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(tmp_path: Path) -> None:
+    rows = [
+        {"model": model, "query": query, "item": item, "distance": item, "relevance": int(item % 3 == 0)}
+        for model, length in (("deep", 40), ("short", 9))
+        for query in range(4)
+        for item in range(length)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "rows.csv")
+    said = "ap@all compares lists of unequal length: 9 items (short) to 40 (deep)."
+    for metrics, shown in (("precision@3,ap", True), ("precision@3,ap@5,r_precision", False)):
+        outcome = CliRunner().invoke(cli, ["leaderboard", str(tmp_path / "rows.csv"), "--metrics", metrics])
+        assert (said in outcome.output) is shown, outcome.output
+    assert rr.Study(pl.DataFrame(rows), "ap", truncated="no").verdict[-1] == said
+    assert said not in rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no").verdict
+    equal = pl.DataFrame(rows).filter(pl.col("item") < 9)
+    assert said[:15] not in " ".join(rr.Study(equal, "ap", truncated="no").verdict)
+
+
 def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(files: dict[str, str]) -> None:
     for wrong, message in (
         (["--margin", "0.1"], "margin: it is given without a baseline"),
