@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.analysis.grid import Bools, Floats, Indices, Pairs
 from retrieval_report.analysis.paired import DIGITS, differences, largest
 
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
-BLOCK = 1 << 22  # numbers held in memory at a time
+ROWS = 1 << 12  # differences whose flipped sums are held at a time
 SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
 
 
@@ -185,8 +183,7 @@ def sampled_sign_flips(
 ) -> Floats:
     """Return the two-sided p of the sign-flip test, (b + 1) / (B + 1) over B random patterns; NaN if not wanted.
 
-    Every query has one sign per pattern, shared by all pairs. The flipped sum of a pair is then the difference of its
-    models' flipped sums, so one matrix product serves all pairs.
+    Every query has one sign per pattern, shared by all pairs.
 
     Parameters
     ----------
@@ -200,59 +197,19 @@ def sampled_sign_flips(
         B, and the seed of the patterns, which otherwise depend only on the number of queries.
     """
     p = np.full(wanted.shape, np.nan)
-    for tasks in _batches(values, wanted, first, second):
-        scores = np.concatenate([task.scores for task in tasks])
-        ends = np.cumsum([0, *(len(task.scores) for task in tasks)])
-        # Memory is reused, because allocating it would cost several times the arithmetic.
-        room = np.empty((2, max(task.pairs.size for task in tasks), CHUNK))
-        for signs in random_signs(values.shape[2], resamples, seed):
-            sums = scores @ signs
-            for task, (start, end) in zip(tasks, pairwise(ends), strict=True):
-                _count_beyond(task, sums[start:end], room[:, : task.pairs.size, : signs.shape[1]])
-        for task in tasks:
-            p[task.measure, task.pairs] = (task.beyond + 1) / (resamples + 1)
+    rows = np.argwhere(wanted)
+    for start in range(0, len(rows), ROWS):
+        measure, pair = rows[start : start + ROWS].T
+        scores = np.concatenate([values[measure, first[pair]], values[measure, second[pair]]])
+        one, other = np.arange(pair.size), np.arange(pair.size) + pair.size
+        difference = np.nan_to_num(scores[one] - scores[other])
+        rounding = 10.0**-DIGITS * difference.shape[1] * largest(scores, one, other)
+        seen = np.abs(difference.sum(axis=1)) - rounding
+        beyond = np.zeros(pair.size, np.int64)
+        for signs in random_signs(difference.shape[1], resamples, seed):
+            beyond += np.count_nonzero(np.abs(difference @ signs) >= seen[:, None], axis=1)
+        p[measure, pair] = (beyond + 1) / (resamples + 1)
     return p
-
-
-class _Task(NamedTuple):
-    """Pairs by one measure that have the same queries in common."""
-
-    measure: int
-    pairs: Indices
-    scores: Floats  # (models, queries), 0 if the pairs do not share the query
-    first: Indices  # rows of the scores
-    second: Indices
-    seen: Floats  # |sum of the differences|, minus a margin for rounding
-    beyond: NDArray[np.int64]  # patterns at least as far from 0
-
-
-def _batches(values: Floats, wanted: Bools, first: Indices, second: Indices) -> Iterator[list[_Task]]:
-    """Yield tasks whose scores fit in memory together; one matrix product per chunk of signs serves a batch."""
-    batch: list[_Task] = []
-    for index in range(len(values)):
-        for task in _tasks(index, values[index], wanted[index], first, second):
-            if batch and sum(other.scores.size for other in batch) + task.scores.size > BLOCK:
-                yield batch
-                batch = []
-            batch.append(task)
-    if batch:
-        yield batch
-
-
-def _tasks(index: int, values: Floats, wanted: Bools, first: Indices, second: Indices) -> Iterator[_Task]:
-    """Return one task for each set of queries that pairs have in common, a single one if no score is missing."""
-    patterns, pattern = np.unique(~np.isnan(values), axis=0, return_inverse=True)
-    pattern = pattern.ravel()
-    ends = np.sort(np.stack([pattern[first], pattern[second]]), axis=0)
-    for one, other in np.unique(ends[:, wanted], axis=1).T:
-        pairs = np.flatnonzero(wanted & (ends[0] == one) & (ends[1] == other))
-        for part in np.array_split(pairs, -(-pairs.size * CHUNK // BLOCK)):
-            models, rows = np.unique(np.stack([first[part], second[part]]), return_inverse=True)
-            rows = rows.reshape(2, -1)
-            scores = np.where(patterns[one] & patterns[other], values[models], 0.0)
-            seen = np.abs((scores[rows[0]] - scores[rows[1]]).sum(axis=1))
-            rounding = 10.0**-DIGITS * scores.shape[1] * largest(scores, rows[0], rows[1])
-            yield _Task(index, part, scores, rows[0], rows[1], seen - rounding, np.zeros(part.size, np.int64))
 
 
 def random_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -262,12 +219,3 @@ def random_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
         size = min(CHUNK, resamples - done)
         bits = np.unpackbits(np.frombuffer(generator.bytes((queries * size + 7) // 8), np.uint8))
         yield np.where(bits[: queries * size].reshape(size, queries).T, -1.0, 1.0)
-
-
-def _count_beyond(task: _Task, sums: Floats, room: Floats) -> None:
-    """Count for each pair the patterns whose flipped sum is at least as far from 0 as the observed one."""
-    np.take(sums, task.first, axis=0, out=room[0], mode="clip")
-    np.take(sums, task.second, axis=0, out=room[1], mode="clip")
-    np.subtract(room[0], room[1], out=room[0])
-    far = np.abs(room[0], out=room[0]) >= task.seen[:, None]
-    np.add(task.beyond, np.count_nonzero(far, axis=1), out=task.beyond)

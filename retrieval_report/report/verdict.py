@@ -246,6 +246,8 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
         for verdict, (singular, plural) in UNSAFE.items()
         if verdict in counts
     ]
+    if NOT_SIGNIFICANT in counts:
+        phrases[-1] += f" ({names_text(map(notices.NAMES.__getitem__, flips['family_method'].drop_nulls().unique()))})"
     if not phrases and set(counts) != {SAFE}:
         return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
     if not phrases:
