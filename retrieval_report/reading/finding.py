@@ -99,7 +99,7 @@ def _is_taken(file: Path, skip: set[str]) -> bool:
 
 def _packed_trec_format(file: Path) -> str | None:
     """Return "run" or "qrels" if TREC's text is inside, as in TREC's own ``input.NAME.gz``, and None otherwise."""
-    if file.suffix.lower() != ".gz" or ending(file):
+    if file.suffix.lower() != ".gz" or ending(file) == ".json":
         return None
     try:
         with gzip.open(file) as unpacked:
