@@ -110,7 +110,8 @@ def _packed_trec_format(file: Path) -> str | None:
         form = detect_format(Source(file, head))
     except FileError:
         return None
-    return form if form in ("run", "qrels") else None
+    # Four words on a line may be prose; six of which two are numbers are a run.
+    return form if form == "run" or (form == "qrels" and not ending(file)) else None
 
 
 def _mode(path: Path) -> int | None:
