@@ -62,7 +62,10 @@ def notices(
     what = CUT if is_cut else "lists may be cut"
     if models.is_empty():
         what = UNKNOWN_R
-    return (f"{measure_text(metric, cutoff)} is an estimate: {what}. {_remedy(ends, is_cut, unknown_r)}.",)
+    name, every = measure_text(metric, cutoff), here["model"].n_unique()
+    if not unknown_r and models.len() < every:
+        return (f"{name} is an estimate for {models.len()} of {every} models, whose {what}.",)
+    return (f"{name} is an estimate: {what}. {_remedy(ends, is_cut, unknown_r)}.",)
 
 
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:

@@ -39,7 +39,7 @@ def pictures(report: Report) -> list[Picture]:
         runs = "Means over random orders of the given rows; a deeper retrieval would hold more."
     wanted: list[tuple[bool, str, str, str, Callable[[], Any]]] = [
         (models > 1, "board", "Which models differ",
-         "Expected score, tie range and interval of every model; those that share a letter do not clearly differ.",
+         "Expected score, tie range and interval of every model, and the ranks that tie order and queries leave open.",
          lambda: charts.leaderboard(report.leaderboard, **measure)),
         (report.costs.width > 0, "cost-chart", "Scores against costs", "The line joins the models that no other beats.",
          lambda: charts.costs(report.costs, **measure)),

@@ -101,6 +101,12 @@ def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
     assert study.verdict[0] != line
 
 
+def test_of_some_models_only_their_number_is_named() -> None:
+    truncated = {"codes-0": "within_tie", "codes-1": "no"}
+    study = rr.Study(top_ten(2), "precision@10", truncated=truncated, shuffles=2)
+    assert study.notices == ("precision@10 is an estimate for 1 of 2 models, whose lists are cut.",)
+
+
 @pytest.mark.parametrize("rankings", [top_ten(2), {"m": {"q": {"a": 2, "b": 1, "c": 1}}, "n": {"q": {"a": 1, "d": 0}}}])
 def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(rankings: Any) -> None:
     with warnings.catch_warnings():
