@@ -46,7 +46,7 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
     FileError
         Nothing is found, or a file is listed twice.
     """
-    if path == "":  # Path("") is the current folder, but whoever passes it had another in mind
+    if isinstance(path, str) and not path:  # Path("") is the current folder, but whoever passes it had another in mind
         raise FileError("path: the name is empty; is a variable not set?")
     if isinstance(path, (str, Path)):
         home = os.path.expanduser(path)  # noqa: PTH111 (Path.expanduser refuses the home of nobody)

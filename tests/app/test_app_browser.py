@@ -58,19 +58,19 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
 
 
 def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: str) -> None:
-    link = "cutoffs?open=digits&metric=ap&ap_denominator=retrieved&cutoff=10&models=itq-16&models=lsh-16&bands=itq-16"
+    link = "cutoffs?open=digits&metric=ap&ap_denominator=retrieved&cutoff=20&models=itq-16&models=lsh-16&bands=itq-16"
     with Visit(browser, server, link) as visit:
         visit.title("Cutoffs: ap(denominator=retrieved)")
         first = visit.page.locator("[data-testid=stVegaLiteChart] svg").first
         first.wait_for()
         assert visit.page.url.endswith(link)
         visit.page.get_by_role("link", name="Overview").click()
-        visit.title("Overview: ap(denominator=retrieved)@10")
+        visit.title("Overview: ap(denominator=retrieved)@20")
         asked = urlsplit(visit.page.url).query.split("&")
-        assert {"open=digits", "metric=ap", "cutoff=10", "models=itq-16", "models=lsh-16"} <= set(asked)
+        assert {"open=digits", "metric=ap", "cutoff=20", "models=itq-16", "models=lsh-16"} <= set(asked)
         assert "bands=itq-16" not in asked  # that page's own
         visit.page.reload()
-        visit.title("Overview: ap(denominator=retrieved)@10")
+        visit.title("Overview: ap(denominator=retrieved)@20")
         visit.page.go_back()
         visit.title("Cutoffs: ap(denominator=retrieved)")
         visit.assert_clean()
@@ -162,8 +162,8 @@ def test_the_numbers_and_the_report_can_be_taken_away(browser: Any, server: str,
 
 def test_row_101_two_sessions_do_not_disturb_each_other(browser: Any, server: str) -> None:
     with (
-        Visit(browser, server, "?metric=rr&models=bm25") as one,
-        Visit(browser, server, "?metric=recall&models=lsa-bfloat16") as two,
+        Visit(browser, server, "?metric=rr&cutoff=5&models=bm25") as one,
+        Visit(browser, server, "?metric=recall&cutoff=5&models=lsa-bfloat16") as two,
     ):
         one.choose("Metric", "ap")
         two.choose("Metric", "precision")

@@ -77,7 +77,7 @@ def test_the_first_page_finds_its_numbers_and_charts_ready(asked: list[Any], mon
     monkeypatch.setattr(prefetch, "prefetch", lambda *_: None)
     monkeypatch.setattr("chart_display.responsive", lambda *_, **__: pytest.fail("a chart was made again"))
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
-    assert "accident of tie order" in page.error[0].value
+    assert "depends on tie order" in page.error[0].value
     assert asked == [ALL]
 
 

@@ -381,8 +381,8 @@ def test_property_11_relevant_items_are_the_sum_over_grades() -> None:
             only = grades.group_by(keys).agg(pl.col("count").filter(pl.col("relevance") == least - 1).sum()).sort(keys)
             assert (previous - found["n_relevant"] == only["count"]).all()
         previous = found["n_relevant"]
-    assert evaluate(frame, metrics="rr")["items"].to_list() == (
-        [count for count in frame.group_by(keys).len().sort(keys)["len"] for _ in range(12)]
+    assert evaluate(frame, metrics="rr", truncated="no")["items"].to_list() == (
+        [count for count in frame.group_by(keys).len().sort(keys)["len"] for _ in range(3)]
     )
 
 
