@@ -37,7 +37,7 @@ def compare(data: Data, output: Output, baseline: str | None, form: str | None, 
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
     import retrieval_report as rr
     from retrieval_report.analysis.verdicts import with_chances
-    from retrieval_report.report.notices import named_tests
+    from retrieval_report.report.notices import named_tests, uneven_lengths
     from retrieval_report.report.paper import Means, latex_table
 
     if form == "latex" and baseline is not None:
@@ -56,6 +56,7 @@ def compare(data: Data, output: Output, baseline: str | None, form: str | None, 
     shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
     tests = named_tests(comparison)
     texts = [frame_table(rows, shown, by=("metric", "cutoff")), *([f"family_p: {tests}."] if tests else [])]
+    texts += uneven_lengths(study.scores, study.measures[1:])  # the notices speak of the first
     output.show(
         {"comparison": comparison, "flips": verdicts},
         "\n\n".join(texts),

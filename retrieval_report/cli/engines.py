@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retrieval_report.cli.files import Data, Output, no_rows, read_costs, read_judgements, read_queries
 from retrieval_report.cli.settings import SETTINGS, check, settled
@@ -41,18 +41,29 @@ class Task:
 
 
 FILES = ("scores.csv", "scores.parquet", "summary.csv")  # of which an engine writes two and removes the third
-Engine = Callable[[Task], tuple["pl.DataFrame", Sequence[str | Path]]]  # the summary, and the files written
 
 
-def in_memory(task: Task) -> tuple[pl.DataFrame, list[Path]]:
+class Scored(NamedTuple):
+    """What an engine returns."""
+
+    summary: pl.DataFrame
+    files: Sequence[str | Path]  # that were written
+    notes: Sequence[str] = ()  # sentences on what the summary cannot show
+
+
+Engine = Callable[[Task], Scored]
+
+
+def in_memory(task: Task) -> Scored:
     """Read everything into memory, and write CSV."""
     task.folder(*FILES)
     check(**task.settings)
     scores, summary = score(task.data.read(), average=task.average, **task.settings)
-    return summary, task.output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
+    files = task.output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
+    return Scored(summary, files, _lengths(scores, summary))
 
 
-def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
+def on_disk(task: Task) -> Scored:
     """Score Parquet or Arrow files part by part, into Parquet, because scores may also be larger than memory."""
     import polars as pl
 
@@ -79,8 +90,9 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
         summary = _summarised(scores, queries, task.average, task.settings)
         if summary.is_empty():
             raise no_rows(task.data.rankings)
+        notes = _lengths(pl.scan_parquet(scores, glob=False), summary)
         if folder is None:
-            return summary, []
+            return Scored(summary, [], notes)
         files: dict[Path, bytes | Path] = {
             folder / "scores.parquet": scores,
             folder / "summary.csv": csv_bytes(summary, raw=task.output.raw),
@@ -88,7 +100,14 @@ def on_disk(task: Task) -> tuple[pl.DataFrame, list[Path]]:
         write_files(files, gone=[folder / "scores.csv"])
     if kept is not None:
         shutil.rmtree(kept, ignore_errors=True)
-    return summary, list(files)
+    return Scored(summary, list(files), notes)
+
+
+def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list[str]:
+    """Return a sentence if whole-list measures are means over lists of unequal length."""
+    from retrieval_report.report.notices import uneven_lengths
+
+    return uneven_lengths(scores, summary.select("metric", "cutoff").unique(maintain_order=True).rows())
 
 
 def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -136,7 +155,7 @@ def _summarised(scores: Path, queries: object, average: str, settings: dict[str,
     return with_bounds(pl.concat(summaries)).sort("model", maintain_order=True)
 
 
-def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
+def on_spark(task: Task) -> Scored:
     """Score Parquet on Spark, into Parquet with one folder per model."""
     check(**task.settings)
     try:
@@ -153,8 +172,8 @@ def on_spark(task: Task) -> tuple[pl.DataFrame, list[str]]:
         spark = stack.enter_context(session(task.master, progress=watched()))
         summary = _run(spark, task, scores)
         if scores is None:
-            return summary, []
-        return summary, [scores, _write_summary(spark, task, summary, here=here)]
+            return Scored(summary, [])
+        return Scored(summary, [scores, _write_summary(spark, task, summary, here=here)])
 
 
 def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:

@@ -79,13 +79,13 @@ def evaluate(
     own["resume"] = resume
     task = Task(data, output, average, settings, **own)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not lose them.
-    summary, files = ENGINES[engine](task)
+    summary, files, notes = ENGINES[engine](task)
     if as_json:
         from retrieval_report.report.notices import notices
 
-        print_json({"summary": summary}, notices(summary))
+        print_json({"summary": summary}, [*notices(summary), *notes])
         return
-    click.echo(summary_text(summary))
+    click.echo("\n\n".join([summary_text(summary), *notes]))
     tell_written(files)
 
 

@@ -153,7 +153,7 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     return [f"The same list for every query are: {'; '.join([*named[:MOST_NAMED], *more])}."]
 
 
-def uneven_lengths(scores: pl.DataFrame, measures: Iterable[Measure]) -> list[str]:
+def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:
     """Say in a sentence which measures are of whole lists although those of some models are much longer.
 
     >>> scores = pl.DataFrame({"model": ["a", "b"], "items": [9, 90]})
@@ -161,8 +161,10 @@ def uneven_lengths(scores: pl.DataFrame, measures: Iterable[Measure]) -> list[st
     ['ap@all compares lists of unequal length: 9 items (a) to 90 (b).']
     """
     whole = [measure_text(*measure) for measure in measures if measure[1] is None and not _own_depth(measure[0])]
-    lengths = scores.group_by("model").agg(pl.col("items").median()).sort("items", "model")
-    if not whole or lengths.height < 2 or lengths["items"][-1] < UNEVEN * lengths["items"][0]:
+    if not whole:
+        return []
+    lengths = scores.lazy().group_by("model").agg(pl.col("items").median()).sort("items", "model").collect()
+    if lengths.height < 2 or lengths["items"][-1] < UNEVEN * lengths["items"][0]:
         return []
     (shorter, low), (longer, high) = lengths.row(0), lengths.row(-1)
     names = [visible(model, NAME_WIDTH, middle=True) for model in (shorter, longer)]

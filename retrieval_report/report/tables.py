@@ -14,6 +14,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.report.contents import Report
+from retrieval_report.report.notices import uneven_lengths
 from retrieval_report.report.table_columns import (
     FULL_NAME,
     INTERVAL_COLUMN,
@@ -131,8 +132,7 @@ def _requested(report: Report) -> tuple[Table, ...]:
 def _summary(report: Report) -> Table:
     counts = [name for name in COUNTS if report.summary[name].sum()]
     values = pl.col("tie_std", "truncated_share", "pooled", "ci_low", "ci_high", "queries", *counts)
-    others = values.filter(policy="expected").first()
-    wide = side_by_side(report.summary, MEAN, SIDES, others)
+    wide = side_by_side(report.summary, MEAN, SIDES, values.filter(policy="expected").first())
     wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     best = wide.sort(pl.col("expected").fill_null(0.0), descending=True, maintain_order=True)
     digits = {key: column_decimals(part["expected"]) for key, part in best.group_by("metric", "cutoff")}
@@ -144,7 +144,10 @@ def _summary(report: Report) -> Table:
     cut = "truncated_share" if report.cut else ""
     first = f"model measure expected tie_std {naive} lowest highest {cut}"
     columns = columns_of("board", first, INTERVAL_COLUMN, "queries", *counts)
-    return table_of("summary", "Mean scores of all models", columns, rows, chosen=report.measure)
+    measures = report.summary.select("metric", "cutoff").unique(maintain_order=True).rows()
+    others = [measure for measure in measures if measure != (report.metric, report.cutoff)]  # the verdict names it
+    note = " ".join(uneven_lengths(report.scores, others))
+    return table_of("summary", "Mean scores of all models", columns, rows, chosen=report.measure, note=note)
 
 
 def _comparisons(report: Report) -> list[Table]:

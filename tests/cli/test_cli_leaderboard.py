@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
+from retrieval_report.report.tables import report_tables
 from retrieval_report.samples import sample_folder
 
 DOCS = sample_folder() / "docs"
@@ -81,11 +82,15 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(tm
         for query in range(4)
         for item in range(length)
     ]
-    pl.DataFrame(rows).write_csv(tmp_path / "rows.csv")
+    pl.DataFrame(rows).write_parquet(tmp_path / "rows.parquet")
     said = "ap@all compares lists of unequal length: 9 items (short) to 40 (deep)."
     for metrics, shown in (("precision@3,ap", True), ("precision@3,ap@5,r_precision", False)):
-        outcome = CliRunner().invoke(cli, ["leaderboard", str(tmp_path / "rows.csv"), "--metrics", metrics])
-        assert (said in outcome.output) is shown, outcome.output
+        for command in ("leaderboard", "compare", "evaluate", "evaluate --engine disk"):
+            words = [*command.split(), str(tmp_path / "rows.parquet"), "--metrics", metrics]
+            outcome = CliRunner().invoke(cli, words)
+            assert (said in outcome.output) is shown, outcome.output
+    page = report_tables(rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no", shuffles=2).contents())
+    assert page["summary"].note == said
     assert rr.Study(pl.DataFrame(rows), "ap", truncated="no").verdict[-1] == said
     assert said not in rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no").verdict
     equal = pl.DataFrame(rows).filter(pl.col("item") < 9)

@@ -228,6 +228,7 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(distances: int
     judged = whole.select("query", "item", "relevance")
     relevant = whole.group_by("query").agg(n_relevant=(pl.col("relevance") > 0).sum())
     truth = all_scores(whole, truncated="no")
+    check_order(truth, "whole lists")
     longest = whole.height // 4
     for depth in (1, *generator.integers(2, min(longest, 25), 2).tolist(), longest):
         for word in ("within_tie", "between_ties"):
