@@ -14,6 +14,8 @@ from retrieval_report.scoring.beyond import difference
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import WHOLE, Given, Scorer
 
+MORE = 64  # items by which a list is lengthened to see whether a divisor grows with it
+
 
 @dataclass(frozen=True)
 class Following:
@@ -103,6 +105,6 @@ def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
     """Return which scores change with the number of items that follow, relevant or not."""
     if not metric.reads.length and not (metric.reads.cutoff and (scorer.asked == WHOLE).any()):
         return np.zeros_like(scorer.asked, np.bool_)
-    cutoff = np.where(scorer.asked == WHOLE, np.inf, scorer.cutoff)
-    endless = Given(cutoff, np.full_like(scorer.length, np.inf), scorer.relevant)
-    return np.broadcast_to(metric.divisor(endless) != metric.divisor(scorer), scorer.asked.shape)
+    length = 2 * scorer.length + MORE
+    longer = Given(np.where(scorer.asked == WHOLE, length, scorer.cutoff), length, scorer.relevant)
+    return np.broadcast_to(metric.divisor(longer) != metric.divisor(scorer), scorer.asked.shape)

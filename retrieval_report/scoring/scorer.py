@@ -115,7 +115,7 @@ class Scorer:
             term = metric.term
             if term not in sums:
                 sums[term] = self.moments(term, arrangement)
-            divisor = np.ascontiguousarray(metric.divisor(self))  # kernels compile anew for other layouts
+            divisor = np.ascontiguousarray(self._divisor(metric))  # kernels compile anew for other layouts
             given = (
                 Moments(*map(frozen, sums[term])),
                 dividing.Divisor(frozen(divisor), self.unit_of(metric)),
@@ -127,6 +127,15 @@ class Scorer:
             )
             if not all(finite):
                 raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
+
+    def _divisor(self, metric: Metric) -> Floats:
+        """Return what divides a sum; infinite where a user's function takes no infinite length."""
+        try:
+            return metric.divisor(self)
+        except (ValueError, OverflowError):
+            if np.isfinite(self.length).all():
+                raise
+            return np.full((1, 1), np.inf)
 
     def unit(self, term: terms.Term) -> float:
         """Return a power of two near the largest value; dividing values by it keeps their squares within float64."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import polars as pl
 import pytest
 
 from catalogue_texts import BINARY, OF_USERS
 from cut_lists import CUTOFFS, METRICS, bounds, complete_rankings, frame
-from retrieval_report import NDCG, evaluate
+from retrieval_report import NDCG, Metric, evaluate
+from retrieval_report.kernels.lists import Floats
+from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.metrics.record import Facts, Largest
 
 
 def test_a_sum_without_limit_has_no_best_value_where_anything_may_follow() -> None:
@@ -91,3 +97,28 @@ def test_no_score_is_above_the_largest_that_its_record_names(text: str) -> None:
         assert best > top
     else:
         assert max(found, best) <= (top if largest == "grade" else largest) + 1e-12
+
+
+@dataclass(frozen=True)
+class RootPrecision(Metric):
+    """Precision in which rank i counts 1/√i, as the how-to defines it: its divisor takes no infinite cutoff."""
+
+    name: ClassVar[str] = "root_precision"
+    largest: ClassVar[Largest] = 1.0
+
+    @property
+    def term(self) -> terms.Term:
+        return terms.Sum(terms.Relevant(), terms.Discount(lambda ranks: 1 / np.sqrt(ranks)))
+
+    def divisor(self, facts: Facts) -> Floats:
+        weights: Floats = np.vectorize(lambda k: (1 / np.sqrt(np.arange(1, k + 1))).sum())(facts.cutoff)
+        return weights
+
+
+@pytest.mark.parametrize("word", ["within_tie", "between_ties"])
+def test_a_divisor_that_takes_no_infinite_length_is_bounded_all_the_same(word: str) -> None:
+    found = bounds(frame([[1], [0, 1]]), [RootPrecision()], [1, 2, None], truncated=word)
+    assert found["root_precision", 1] == (False, 1.0, 1.0, 1.0)
+    truncated, worst, expected, best = found["root_precision", None]
+    assert truncated
+    assert 0.0 == worst < expected <= best == 1.0
