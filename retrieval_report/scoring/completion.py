@@ -26,6 +26,7 @@ from retrieval_report.scoring.following import Following, ungraded
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Given, Scorer, arrange
 
+Measure = tuple[Metric, int | None]
 DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
 BLOCK = 1 << 20  # scores held in memory at a time
 MOST_SEARCHED = 200  # depth down to which the best NDCG with unknown ideals is searched for; beyond it the bound is 1
@@ -46,9 +47,10 @@ class Completions:
         self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])  # relevant grade, and the largest of all
         self.most = self.prepared.grades.size - 1
 
-    def extremes(self, metrics: Sequence[Metric], *, best: bool) -> dict[tuple[Metric, int | None], Floats]:
+    def extremes(self, measures: Sequence[Measure], *, best: bool) -> dict[Measure, Floats]:
         """Return the lowest or highest value of every list, for each metric and cutoff (None: its own depth)."""
-        result: dict[tuple[Metric, int | None], Floats] = {}
+        result: dict[Measure, Floats] = {}
+        metrics = list(dict.fromkeys(metric for metric, _ in measures))
         sums = [metric for metric in metrics if not metric.term.judged_only]
         for metric in set(metrics) - set(sums):
             result[metric, None] = cut_preferences(self.prepared, self.following, self.workers, best=best)
@@ -56,7 +58,8 @@ class Completions:
             for metric, values in (self._highest(sums) if best else self._lowest(sums)).items():
                 result |= {(metric, cutoff): values[:, column] for column, cutoff in enumerate(self.near or (None,))}
         whole = self._most_of_all if best else self._least_of_all
-        return result | {(metric, cutoff): whole(metric, cutoff) for cutoff in self.deep for metric in sums}
+        deep = [(metric, cutoff) for metric, cutoff in measures if metric in sums and cutoff in self.deep]
+        return result | {measure: whole(*measure) for measure in deep}
 
     def _lowest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return the lowest values down to each cutoff."""

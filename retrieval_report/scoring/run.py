@@ -125,12 +125,15 @@ class Run:
         wanted = self.truncated | self._where(partial(unsure, follow=self.following))
         which = np.flatnonzero(wanted.any(axis=1))
         prepared, workers = self.prepared.take(which), self.options.workers
-        found = Completions(prepared, self.scorer.cutoffs, workers).extremes(self.plain, best=best)
+        measures = [(metric, None if metric.own_depth else cutoff) for metric, cutoff in self.measures]
+        plain = [measure for measure in measures if not measure[0].own_depth]
+        found = Completions(prepared, self.scorer.cutoffs, workers).extremes(plain, best=best)
         if self.deep:
-            found |= Completions(prepared, (), workers).extremes(self.deep, best=best)
-        for column, (metric, cutoff) in enumerate(self.measures):
+            deep = [measure for measure in measures if measure[0].own_depth]
+            found |= Completions(prepared, (), workers).extremes(deep, best=best)
+        for column, measure in enumerate(measures):
             marked = wanted[which, column]
-            values[which[marked], column] = found[metric, None if metric.own_depth else cutoff][marked]
+            values[which[marked], column] = found[measure][marked]
 
     def left_out(self) -> Bools:
         """Return which lists are skipped because their query lacks judgements, relevant items or rows."""
